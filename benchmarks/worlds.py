@@ -40,11 +40,11 @@ _OUTSIDE = (
 )  # fmt: skip
 # How often questions are about tools of a name's beginning, and about what is no tool: of the crew, and of others.
 _OF_CREW = {
-    "plain": 34, "mail": 5, "seen": 22, "named": 21, "ranked": 22, "matrix": 1, "tested": 18, "off": 19, "vital": 19, "hands": 18,
-    "lock": 22, "bound": 19, "mixed": 1, "credential": 2, "data": 2,
+    "plain": 34, "mail": 5, "seen": 22, "named": 23, "ranked": 22, "matrix": 1, "tested": 20, "off": 19, "vital": 19, "hands": 18,
+    "lock": 23, "bound": 19, "mixed": 1, "credential": 2, "data": 2,
 }  # fmt: skip
 _OF_OTHERS = {"plain": 5, "mail": 4, "off": 1, "mixed": 2, "credential": 6, "data": 6}
-_CREW = 0.78
+_CREW = 0.77
 
 
 class World:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import Depends, Request
@@ -56,8 +56,13 @@ class Answers:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self.cache: ResponseCache[ResponseKey, Representation] = ResponseCache()
-        self.reading_failed = False
-        """Whether the last reload failed. Then no answer counts as fresh."""
+        self.reading_problem: Literal["failed", "overrun"] | None = None
+        """What was wrong with the last reload. While there is something, no answer counts as fresh."""
+
+    @property
+    def reading_failed(self) -> bool:
+        """Whether the last reload failed or has not ended in time."""
+        return self.reading_problem is not None
 
     @property
     def answer_version(self) -> AnswerVersion | None:

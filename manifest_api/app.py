@@ -26,7 +26,7 @@ from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
-from manifest_api.reloading import Reloader
+from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
 from manifest_api.store_access import (
     Retention,
@@ -67,6 +67,7 @@ def create_app(
     store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    reload_seconds: float = RELOAD_SECONDS,
     fast_path: bool = True,
     trusted_proxies: Iterable[str] = (),
     needs_key: bool = False,
@@ -80,9 +81,10 @@ def create_app(
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
     `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
-    credential. `fast_path` answers evaluations without the routing of the framework, in the same bytes (ADR 0011).
-    With `needs_key`, loopback needs a credential too. `budget` is the size of the store in bytes from which on nothing
-    is audited for callers without a credential. Audit rows that are older than `retention` are dropped.
+    credential. `reload_seconds` is how long a reload may take before it counts as failed. `fast_path` answers evaluations
+    without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
+    `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
+    rows that are older than `retention` are dropped.
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
     `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
     """
@@ -95,7 +97,7 @@ def create_app(
         KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key
     )
     vanishing = VanishedGrants(stored)
-    reloader = Reloader(answers, vanishing.note)
+    reloader = Reloader(answers, vanishing.note, reload_seconds)
     feed = Feed(stored)
 
     @asynccontextmanager

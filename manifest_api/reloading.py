@@ -1,7 +1,8 @@
 """Reload the documents when they change on disk (docs/architecture.md).
 
 A failure never stops the server and is never hidden: until a reload succeeds, answers are marked as stale, and the
-reload is tried again.
+reload is tried again. The same holds for a reload that takes longer than its limit, for example because a file system
+does not answer. It goes on in its own thread, for which nobody waits at the end of the server.
 
 All kinds of edits are noticed: files written in place, files renamed over others, folders moved in. The operating
 system does not report some changes, so these are compared twice a second: a watched folder that is replaced, a file
@@ -13,8 +14,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import anyio
 from watchfiles import Change, awatch
@@ -30,6 +34,8 @@ logger = logging.getLogger("orgkernel.server")
 _SETTLE_MS = 100
 _LOOK_MS = 500
 _RETRY_SECONDS = 5.0
+RELOAD_SECONDS = 60.0
+"""How long a reload may take before it counts as failed."""
 PathIdentity = tuple[int, ...] | None
 _NOISE = frozenset({"node_modules", "__pycache__"})
 
@@ -38,12 +44,21 @@ class Reloader:
     """Keeps a kernel up to date with the disk."""
 
     def __init__(
-        self, answers: Answers, note: Callable[[RegistryState, Reload], Awaitable[None]] | None = None
+        self,
+        answers: Answers,
+        note: Callable[[RegistryState, Reload], Awaitable[None]] | None = None,
+        seconds: float = RELOAD_SECONDS,
     ) -> None:
-        """`note` is told of every load before the next one."""
+        """`note` is told of every load before the next one. A reload may take so many `seconds`."""
+        self._seconds = seconds
+        self._turn = asyncio.Lock()
+        self._running: asyncio.Future[Reload] | None = None
+        self._before = answers.kernel.state
+        self._late: set[asyncio.Task[None]] = set()
         self._answers = answers
         self._note = note
         self._stop = anyio.Event()
+        self._stopping: asyncio.Future[None] | None = None
         self._polling: bool | None = None
         self._seen: dict[str, PathIdentity] = {}
         self._linked: tuple[str, ...] = ()
@@ -58,35 +73,80 @@ class Reloader:
                 # The usual cause is a limit on notifications; comparing files needs none.
                 logger.exception("the documents cannot be watched; they are compared regularly instead")
                 self._polling = True
-                self._answers.reading_failed = True
+                self._answers.reading_problem = "failed"
                 self._seen = {}
                 with anyio.move_on_after(_RETRY_SECONDS):
                     await self._stop.wait()
 
     def stop(self) -> None:
-        """End `watch` soon."""
+        """End `watch` soon. A reload that is waited for is not waited for any longer."""
         self._stop.set()
+        if self._stopping is not None and not self._stopping.done():
+            self._stopping.set_result(None)
 
     async def reload(self) -> None:
-        """Reload changed files in a thread. Requests are answered in the meantime."""
-        kernel = self._answers.kernel
-        before = kernel.state
-        try:
-            report = await asyncio.to_thread(kernel.reload)
-            self._linked = await asyncio.to_thread(self._find_linked)
-        except Exception:
-            self._answers.reading_failed = True
-            self._retry_at = time.monotonic() + _RETRY_SECONDS
-            logger.exception("the reload failed; the last good versions keep answering")
-            return
-        self._answers.reading_failed = False
-        log_reload(before, kernel.state, report)
-        if self._note is not None:
-            await self._note(kernel.state, report)
+        """Reload changed files in a thread. Requests are answered in the meantime.
 
-    def _find_linked(self) -> tuple[str, ...]:
+        A reload that overran is not begun a second time: its end is waited for.
+        """
+        async with self._turn:
+            overran = self._running is not None
+            if self._running is None:
+                self._before = self._answers.kernel.state
+                self._running = _in_own_thread(self._read)
+            running = self._running
+            # A future of this call, because an event that was waited for belongs to one loop and fails in any other.
+            stopping = self._stopping = asyncio.get_running_loop().create_future()
+            if self._stop.is_set():
+                self.stop()
+            either: set[asyncio.Future[Any]] = {running, stopping}
+            await asyncio.wait(either, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            self._stopping = None
+            if running.done():
+                await self._finish(running)
+            elif not self._stop.is_set():
+                self._overrun(running, first=not overran)
+
+    async def _finish(self, running: asyncio.Future[Reload]) -> None:
+        self._running = None
+        if error := running.exception():
+            self._answers.reading_problem = "failed"
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+            logger.error("the reload failed; the last good versions keep answering", exc_info=error)
+            return
+        self._answers.reading_problem = None
+        state, report = self._answers.kernel.state, running.result()
+        log_reload(self._before, state, report)
+        if self._note is not None:
+            await self._note(state, report)
+
+    def _overrun(self, running: asyncio.Future[Reload], *, first: bool) -> None:
+        self._answers.reading_problem = "overrun"
+        self._retry_at = time.monotonic() + _RETRY_SECONDS
+        if not first:
+            return
+        logger.error(
+            "the reload takes longer than %g seconds; the last good versions keep answering", self._seconds
+        )
+        running.add_done_callback(self._take_late)
+
+    def _take_late(self, running: asyncio.Future[Reload]) -> None:
+        """Finish a reload that overran and has ended at last, unless another call has done it."""
+
+        async def take() -> None:
+            async with self._turn:
+                if self._running is running:
+                    await self._finish(running)
+
+        task = asyncio.get_running_loop().create_task(take())
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+
+    def _read(self) -> Reload:
         kernel = self._answers.kernel
-        return linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
+        report = kernel.reload()
+        self._linked = linked_paths(kernel.state.latest.tree.paths.values(), kernel.watched)
+        return report
 
     async def _watch_folders(self) -> None:
         """Watch until a watched folder is replaced."""
@@ -113,6 +173,32 @@ class Reloader:
                 self._seen = {**identify(watched, self._linked), **now}
             if identify(folders) != begun:
                 return
+
+
+def _in_own_thread(read: Callable[[], Reload]) -> asyncio.Future[Reload]:
+    """The result of a function that runs in a thread of its own. The end of the program does not wait for it."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[Reload] = loop.create_future()
+
+    def tell(report: Reload | None, error: BaseException | None) -> None:
+        if result.cancelled():
+            return
+        if error is not None:
+            result.set_exception(error)
+        elif report is not None:
+            result.set_result(report)
+
+    def run() -> None:
+        report, failure = None, None
+        try:
+            report = read()
+        except BaseException as error:
+            failure = error
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(tell, report, failure)
+
+    threading.Thread(target=run, name="reload", daemon=True).start()
+    return result
 
 
 def log_reload(before: RegistryState, state: RegistryState, report: Reload) -> None:

@@ -33,7 +33,7 @@ from manifest_api.guards.connections import (
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings
-from manifest_api.reloading import Reloader
+from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import Retention, StoreAccess
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
@@ -60,6 +60,7 @@ def serve(
     store: StoreLocation | None = None,
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
+    reload_seconds: float = RELOAD_SECONDS,
     trusted_proxies: Iterable[str] = (),
     needs_key: bool = False,
     drain_seconds: float = DRAIN_SECONDS,
@@ -84,6 +85,7 @@ def serve(
     gc.freeze()
     app = create_app(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
+        reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
     )  # fmt: skip
     config = build_config(app, app.state.trusted_proxies)

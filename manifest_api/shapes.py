@@ -110,6 +110,8 @@ class FindingList(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
     store_problem: str | None
     """Why the documents could not be compared with the store. It is null if they could, or if there is no store."""
+    reading_problem: str | None
+    """Why the findings may be older than the documents on disk. It is null if the last reload succeeded."""
     snapshot: str
 
 
@@ -125,8 +127,8 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     """Whether questions are answered. `degraded` means that some are not, or that some answers are stale."""
 
     status: Literal["ready", "degraded"]
-    reading: Literal["ok", "failed"]
-    """Whether the last attempt to read the documents succeeded."""
+    reading: Literal["ok", "failed", "overrun"]
+    """Whether the last attempt to read the documents succeeded. `overrun` means that it has not ended in time."""
     store: Literal["none", "ok", "low"]
     """`none` if there is no store yet. `low` if its disk or its budget is nearly used up."""
     store_problem: str

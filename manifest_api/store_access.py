@@ -247,10 +247,8 @@ async def keep_within_budget(
             used = await store_access.work(upkeep.measure)
             store_access.capacity.note_size(used or 0)
             if retention is not None and time.monotonic() >= prune_at:
-                days = retention
-                found = await store_access.work(
-                    lambda store, days=days: upkeep.prune(store, *days), PRUNE_SECONDS
-                )
+                prune = partial(upkeep.prune, decision_days=retention[0], history_days=retention[1])
+                found = await store_access.work(prune, PRUNE_SECONDS)
                 prune_at = time.monotonic() + prune_seconds
                 if found is not None and found[0]:
                     logger.info("dropped %d rows of the audit that were older than the retention", found[0])

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import by_hand, places
 from .runtime import bundle as bundles
-from .runtime import classification, pace
+from .runtime import classification, pace, regular_files
 
 _CHOICES = {
     "enforcement": ("observe", "trim", "enforce"),
@@ -138,10 +138,10 @@ def read_json(path: str) -> Any:
     """The content of a JSON file. Raises `OrganizationError`."""
     name = os.path.basename(path)
     try:
-        if os.path.getsize(path) > _MOST_BYTES:
+        content = regular_files.read_regular(path, _MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
             raise OrganizationError(f"{name} is larger than {_MOST_BYTES:,} bytes")
-        with open(path, encoding="utf-8-sig") as file:
-            return json.load(file)
+        return json.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise OrganizationError(f"{name} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

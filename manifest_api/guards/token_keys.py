@@ -20,6 +20,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadProject
+from orgkernel.runtime.regular_files import read_regular
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -175,8 +176,7 @@ def _stamp_of(path: str) -> tuple[int, ...] | None:
 def read_keys(jwt: Any, path: str) -> Any:
     """The key set in a file. Raises `BadProject`."""
     try:
-        with open(path, "rb") as file:
-            return parse_keys(jwt, file.read(_MOST_BYTES))
+        return parse_keys(jwt, read_regular(path, _MOST_BYTES))
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError) as error:

@@ -39,7 +39,9 @@ async def get_diagnostics(
     """List the findings in the documents on disk and the differences from the store, and which organizations are stale
     or refused.
     """
-    return await answers.respond(request, lambda kernel: _diagnostics(kernel, cursor, limit))
+    return await answers.respond(
+        request, lambda kernel: _diagnostics(kernel, cursor, limit, answers.reading_problem)
+    )
 
 
 @router.get("/v1/snapshot", responses=told(RegistrySnapshot))
@@ -101,7 +103,7 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     fresh = not not_fresh(standings) and not errors and not answers.reading_failed and not low
     readiness = Readiness(
         status="ready" if fresh else "degraded",
-        reading="failed" if answers.reading_failed else "ok",
+        reading=answers.reading_problem or "ok",
         store="low" if low else "ok" if has_store else "none",
         store_problem=low,
         errors=errors,
@@ -118,7 +120,13 @@ async def get_version() -> Response:
     return json_response(ProgramVersion(version=__version__, crew_manifest=VERSION))
 
 
-def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
+_READING_PROBLEMS = {
+    "failed": "the last reload failed; the log says why",
+    "overrun": "the last reload has not ended in time",
+}
+
+
+def _diagnostics(kernel: Kernel, cursor: str | None, limit: int, reading: str | None) -> FindingList:
     state = kernel.state
     drift, store_problem = _drift(kernel)
     found = (*state.latest.diagnostics, *drift)
@@ -133,6 +141,7 @@ def _diagnostics(kernel: Kernel, cursor: str | None, limit: int) -> FindingList:
         not_fresh=not_fresh(build_standings(state)),
         next=f"{stamp}-{start + limit}" if start + limit < len(found) else None,
         store_problem=store_problem,
+        reading_problem=_READING_PROBLEMS[reading] if reading else None,
         snapshot=state.latest.digest,
     )
 

@@ -16,7 +16,7 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.settings import find_project
-from orgkernel.loading.files import read_lines
+from orgkernel.loading.files import Located, read_lines
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import shipped_request
 from orgkernel.snapshots.snapshot import Snapshot
@@ -184,15 +184,32 @@ def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) ->
 
 
 def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:
-    paths = {rename(name): path for name, path in snapshot.tree.paths.items()}
+    """Lines for excerpts: of files that are as they were read, and that lie where they were asked for.
+
+    What a link or the settings of a project lead to elsewhere is never printed.
+    """
+    files = {rename(file.located.name): file for file in snapshot.tree.files}
     text: dict[str, Sequence[str]] = {}
+    here = os.getcwd()
+    tops = [os.path.realpath(top) for top in (here, _find_repository(here), find_project(here).folder) if top]
 
     def lines_of(name: str) -> Sequence[str]:
         if name not in text:
-            text[name] = read_lines(paths[name]) if name in paths else ()
+            file = files.get(name)
+            may_show = file is not None and _may_show(file.located, tops)
+            text[name] = read_lines(file.located.path, file.digest) if file and may_show else ()
         return text[name]
 
     return lines_of
+
+
+def _may_show(located: Located, tops: Sequence[str]) -> bool:
+    """Whether a file lies in one of some folders, or in a folder that was named on the command line and is no link."""
+    from orgkernel.project.baseline import is_within
+
+    real, root = os.path.realpath(located.path), located.root.path
+    named = () if located.root.from_settings or os.path.islink(root) else (os.path.realpath(root),)
+    return any(is_within(real, top) for top in (*tops, *named))
 
 
 def _renamer(snapshot: Snapshot) -> Callable[[str], str]:

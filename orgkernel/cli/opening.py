@@ -11,7 +11,7 @@ import click
 
 from orgkernel.cli import Caches
 from orgkernel.errors import NothingToRead
-from orgkernel.kernel.cache_folder import find_cache_folder
+from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
@@ -50,21 +50,29 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
+def links_of(project: Project) -> list[str]:
+    """The files and folders outside its paths that links of a project may lead to, in full."""
+    return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
+
+
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
     """What to read: the given paths, or else those of the project."""
     here = os.getcwd()
     if paths:
-        return resolve_paths(paths, here)
-    return resolve_paths(project.paths, project.folder, shown_from=here)
+        return resolve_paths(paths, here, links=links_of(project))
+    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
 
 
 def cache_of(project: Project, no_cache: bool) -> Cache | None:
     """The cache of a project. None if it is disabled or has no folder."""
     caches = _caches()
-    folder = None if no_cache or caches.is_distrusted else find_cache_folder(project, os.environ)
-    if folder is None:
+    if no_cache or caches.is_distrusted:
         return None
-    caches.opened.append(cache := Cache(folder))
+    cache, problem = open_cache(project, os.environ)
+    if problem:
+        click.echo(f"note: {problem}", err=True)
+    if cache is not None:
+        caches.opened.append(cache)
     return cache
 
 

@@ -36,6 +36,10 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 )
 @click.option("--reload/--no-reload", default=True, show_default=True, help="Reload when a file changes.")
 @click.option(
+    "--reload-limit", default=60.0, show_default=True, type=click.FloatRange(0.1), metavar="SECONDS",
+    help="How long a reload may take before `/readyz` and the log report it.",
+)  # fmt: skip
+@click.option(
     "--rate", default=1000.0, show_default=True, type=click.FloatRange(1), metavar="N",
     help="Most requests per second for each key, and for each address without a key.",
 )  # fmt: skip
@@ -72,6 +76,7 @@ def command(
     host: str,
     port: int,
     reload: bool,
+    reload_limit: float,
     rate: float,
     trusted_proxies: tuple[str, ...],
     require_key: bool,
@@ -95,6 +100,7 @@ def command(
     here = os.getcwd()
     project = find_project(here)
     location = locate_store(project, here, store)
+    project.require_own("oidc")
     tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
     kernel = open_kernel(paths, active=active, no_cache=no_cache)
     try:
@@ -113,6 +119,7 @@ def command(
     serve(
         kernel, host=host, port=port, reload=reload, access_log=access_log,
         on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
+        reload_seconds=reload_limit,
         trusted_proxies=trusted_proxies, needs_key=require_key, drain_seconds=drain,
         budget=store_budget * 1024 * 1024,
         retention=Retention(keep_decisions, keep_history) if keep_decisions else None,

@@ -7,7 +7,7 @@ import os
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, save
+from orgkernel.cli.opening import cache_of, cache_option, format_option, links_of, save
 from orgkernel.cli.output import as_text, echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.errors import NothingToRead
@@ -41,7 +41,7 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form
         raise NothingToRead("these files contain no decision cases")
     project = find_project(here)
     kernel = Kernel(
-        resolve_paths(paths or files, here),
+        resolve_paths(paths or files, here, links=links_of(project)),
         active=project.active,
         severities=project.severities,
         cache=cache_of(project, no_cache),

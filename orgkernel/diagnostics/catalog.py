@@ -160,6 +160,12 @@ UNSUPPORTED_VERSION = Row(
     "The same fields may have another meaning in that version.",
     "Write `_version: \"1.0\"`.",
 )  # fmt: skip
+LINK_LEAVES = Row(
+    "ORG023", "link-leaves-root", _E,
+    "A link leads out of the folders that are read, and the settings do not allow it.",
+    "A link can come with a commit. Following it could read, and show, any file that the reader may open.",
+    "Copy the file or folder, name it in `paths`, or name its folder in the setting `links` of `orgkernel.toml`.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

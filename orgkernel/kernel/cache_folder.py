@@ -1,13 +1,44 @@
-"""Where the cache of a project lies: the folder its settings name, else one of the user's own."""
+"""The cache of a project: the folder that its settings name, or else one of the user's own, and the user's secret.
+
+A folder that the settings name may come with the documents, so an entry in it proves nothing by itself. Entries are
+signed with a secret in the user's own folder, and a cache inside the checked tree is not used in continuous integration.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 
 from orgkernel.kernel.settings import Project
+from orgkernel.loading.cache import Cache, is_trusted
+from orgkernel.runtime.regular_files import open_regular
 
 _NAME = "orgkernel"
+_SECRET = "cache.secret"
+_SECRET_BYTES = 32
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+
+
+def open_cache(project: Project, environment: Mapping[str, str]) -> tuple[Cache | None, str]:
+    """The cache of a project, and why it has none although its settings name one, as a sentence or nothing."""
+    folder = find_cache_folder(project, environment)
+    if folder is None:
+        return None, ""
+    if isinstance(project.cache, str) and _is_ci(environment) and _is_in_tree(folder, project.folder):
+        return None, f"the cache {folder} is not used: it lies in the checked tree, and `CI` is set"
+    own = _own_folder(environment)
+    if own is None:
+        return None, f"the cache {folder} is not used: without `HOME` there is no place for its secret"
+    try:
+        secret = _read_secret(own)
+    except OSError as error:
+        # A folder of the user's own that cannot be written is reported by the cache itself.
+        if folder == own:
+            return Cache(folder), ""
+        reason = (error.strerror or str(error)).lower()
+        return None, f"the cache {folder} is not used: its secret in {own} cannot be used: {reason}"
+    return Cache(folder, secret=secret), ""
 
 
 def find_cache_folder(project: Project, environment: Mapping[str, str]) -> str | None:
@@ -19,7 +50,66 @@ def find_cache_folder(project: Project, environment: Mapping[str, str]) -> str |
         return None
     if isinstance(project.cache, str):
         return os.path.join(project.folder, os.path.expanduser(project.cache))
+    return _own_folder(environment)
+
+
+def _own_folder(environment: Mapping[str, str]) -> str | None:
     home = environment.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(home):  # the specification of base directories: ignore it then
         home = os.path.join(environment.get("HOME", ""), ".cache")
     return os.path.join(home, _NAME) if os.path.isabs(home) else None
+
+
+def _is_ci(environment: Mapping[str, str]) -> bool:
+    return environment.get("CI", "").lower() not in ("", "0", "false", "no")
+
+
+def _is_in_tree(folder: str, project: str) -> bool:
+    """Whether a folder lies in the project, in the repository around it, or in the current folder."""
+    real = os.path.realpath(folder)
+    tops = {os.path.realpath(project), os.path.realpath(os.getcwd())}
+    tops |= {top for each in tuple(tops) if (top := _repository_of(each))}
+    return any(os.path.join(real, "").startswith(os.path.join(top, "")) for top in tops)
+
+
+def _repository_of(folder: str) -> str | None:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        folder, inner = os.path.dirname(folder), folder
+        if folder == inner:
+            return None
+    return folder
+
+
+def _read_secret(own: str) -> bytes:
+    """The secret in the user's own folder; made at the first use. Raises OSError."""
+    path = os.path.join(own, _SECRET)
+    for _ in range(2):
+        with contextlib.suppress(FileNotFoundError), open_regular(path, follow=False) as file:
+            secret = file.read(_SECRET_BYTES + 1)
+            is_safe = is_trusted(os.fstat(file.fileno())) and is_trusted(os.stat(own))
+            if not is_safe or len(secret) != _SECRET_BYTES:
+                raise PermissionError(f"{path} is damaged, or other users may write to it")
+            return secret
+        _make_secret(own, path)
+    raise FileNotFoundError(f"{path} cannot be made")
+
+
+def _make_secret(own: str, path: str) -> None:
+    """Complete before it has its name: another process may read it at any moment."""
+    os.makedirs(own, mode=0o700, exist_ok=True)
+    beside = f"{path}.{os.urandom(8).hex()}.new"
+    descriptor = os.open(beside, _NEW, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(os.urandom(_SECRET_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links: the last process to come here makes the secret
+            os.replace(beside, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)

@@ -15,6 +15,7 @@ from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 ACTIVE = "active"
+_SAVE_WAIT = 1.0
 
 
 class Registry:
@@ -102,8 +103,12 @@ class Registry:
 
     def save(self) -> None:
         """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""
-        with self._reloading:
+        if not self._reloading.acquire(timeout=_SAVE_WAIT):
+            return  # a reload that does not end keeps nobody waiting, and the cache only costs time
+        try:
             self._loader.save()
+        finally:
+            self._reloading.release()
 
     def _snapshot_with(self, org: str, role: str) -> OrgSnapshot:
         """The version of an organization that answers, which has this role."""

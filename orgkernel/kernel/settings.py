@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
+from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 FILE = "orgkernel.toml"
-_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc")
+_MOST_BYTES = 1024 * 1024
+_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc", "links")
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -35,6 +38,18 @@ class Project:
     """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
     oidc: dict[str, Any] | None = None
     """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
+    links: tuple[str, ...] = ()
+    """Files and folders outside `paths` that links may lead to, starting at `folder`."""
+    owned_by_others: str = ""
+    """The file of the settings, if another user owns it or may write to it. Then `require_own` refuses what it grants."""
+
+    def require_own(self, setting: str) -> None:
+        """Raise `BadProject` if somebody else may have written a setting that grants something."""
+        if self.owned_by_others and getattr(self, setting):
+            raise BadProject(
+                f"`{self.owned_by_others}`: `{setting}` is not obeyed, because another user owns the file or may write to it",
+                "become the owner with `chown`, run `chmod go-w` on it, or give the setting on the command line",
+            )
 
 
 def find_project(folder: str) -> Project:
@@ -44,7 +59,9 @@ def find_project(folder: str) -> Project:
         for name, section in ((FILE, ()), ("pyproject.toml", ("tool", "orgkernel"))):
             settings = _read(os.path.join(here, name), section)
             if settings is not None:
-                return _project(here, name, settings)
+                project = _project(here, name, settings)
+                where = os.path.join(here, name)
+                return project if _is_own(where) else replace(project, owned_by_others=where)
         parent = os.path.dirname(here)
         if parent == here:
             return Project(folder)
@@ -57,15 +74,37 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
     import tomllib  # most folders have no settings
 
     try:
-        with open(path, "rb") as file:
-            settings: Any = tomllib.load(file)
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = read_regular(path, _MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise BadProject(f"`{path}` cannot be read: it is larger than {_MOST_BYTES // 1024} KiB")
+        settings: Any = tomllib.loads(content.decode())
+    except NotRegular:
+        raise BadProject(f"`{path}` is not a regular file", "put a file there, or remove it") from None
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         if section:
             return None  # not our file: its own tools will say what is wrong with it
         raise BadProject(f"`{path}` cannot be read: {error}") from None
     for step in section:
         settings = settings.get(step) if isinstance(settings, dict) else None
     return settings if isinstance(settings, dict) else None
+
+
+def _is_own(path: str) -> bool:
+    """Whether only this user and the administrator may write a file, and what a link of its name leads to.
+
+    Many systems give each user a group of their own, with the same number, and let it write new files.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    try:
+        states = (os.lstat(path), os.stat(path))
+    except OSError:
+        return False
+    user = os.getuid()
+    owners = (user, 0)
+    has_own_group = states[1].st_gid == user == os.getgid()
+    is_writable = states[1].st_mode & (stat.S_IWOTH if has_own_group else stat.S_IWGRP | stat.S_IWOTH)
+    return all(state.st_uid in owners for state in states) and not is_writable
 
 
 def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
@@ -77,6 +116,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     paths = settings.get("paths", ["."])
     if not (isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths)):
         raise BadProject(f"`{where}`: `paths` is not a list of texts", 'write `paths = ["organizations"]`')
+    links = settings.get("links", [])
+    if not (isinstance(links, list) and all(isinstance(link, str) and link for link in links)):
+        raise BadProject(f"`{where}`: `links` is not a list of texts", 'write `links = ["../shared"]`')
     active = settings.get("active")
     if active is not None and not isinstance(active, str):
         raise BadProject(f"`{where}`: `active` is not a text")
@@ -112,6 +154,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         store,
         toolbox,
         oidc,
+        tuple(links),
     )
 
 

@@ -35,10 +35,13 @@ def locate_store(
 ) -> StoreLocation:
     """What was said on the command line, in the environment or in the settings, in this order; else a file beside them.
 
-    Raises `BadStore`.
+    Raises `BadStore`, and `BadProject` for a store that the settings of another user name.
     """
     said = option or environment.get(VARIABLE)
-    return parse_location(said, here) if said else parse_location(project.store or DEFAULT, project.folder)
+    if said:
+        return parse_location(said, here)
+    project.require_own("store")
+    return parse_location(project.store or DEFAULT, project.folder)
 
 
 def open_store(location: StoreLocation, *, create: bool = True) -> Store:

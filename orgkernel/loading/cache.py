@@ -1,24 +1,27 @@
 """The cache on disk: bytes under keys, verified when they are read. With `files`, the only module that reads the disk.
 
-Nothing here raises, and no entry is trusted: an entry that is incomplete, changed or owned by another user counts as
-missing. If an entry cannot be written, `problem` says why, and answers are still correct. Files are written under a
+Nothing here raises, and no entry is trusted: an entry that is incomplete, changed, moved to another key, written without
+the secret of this user, or in a place that others may write to counts as missing. If an entry cannot be written, `problem` says why, and answers are still correct. Files are written under a
 temporary name, synchronized and renamed, so that concurrent or killed processes leave complete entries.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
+import hmac
 import os
 import stat
 from typing import NamedTuple
 
+from orgkernel.runtime.regular_files import open_regular
+
 # What begins a file of the cache; the number changes with the layout of the files themselves.
-_MAGIC = b"orgkernel cache 1\n"
-_SUM = hashlib.sha256
-_HEAD = len(_MAGIC) + _SUM().digest_size
+_MAGIC = b"orgkernel cache 2\n"
+_SUM_BYTES = 32
+_HEAD = len(_MAGIC) + _SUM_BYTES
 _SUFFIX = ".cached"
 _TEMPORARY = ".new"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 # Entries used longest ago are removed above this size; the one just written stays in any case.
 MAX_BYTES = 2**30
 # Temporary files of processes that died are removed when others this much newer (in ns) are written.
@@ -51,41 +54,41 @@ class _Stored(NamedTuple):
 class Cache:
     """A folder of entries. `None` is never stored; keys are names of files without a slash."""
 
-    def __init__(self, folder: str, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, folder: str, max_bytes: int = MAX_BYTES, secret: bytes = b"") -> None:
+        """Only entries that were written with the same `secret` are found."""
         self.folder = folder
         self.problem = ""
-        """Why entries cannot be written, as a sentence. Empty if they can."""
+        """Why entries cannot be read or written, as a sentence. Empty if they can."""
+        self._secret = secret
         self._max_bytes = max_bytes
         self._found: list[str] = []
 
     def find(self, key: str) -> memoryview | None:
         """The bytes under a key. None if there is no valid entry."""
-        path = self._path(key)
+        if not self._is_safe():
+            return None
         try:
-            with open(path, "rb") as file:
+            with open_regular(self._path(key), follow=False) as file:
                 state = os.fstat(file.fileno())
-                if (
-                    not stat.S_ISREG(state.st_mode)
-                    or not _is_trusted(state)
-                    or state.st_size > self._max_bytes
-                ):
+                if not is_trusted(state) or state.st_size > self._max_bytes:
                     return None
                 content = memoryview(file.read())
         except (OSError, ValueError, MemoryError):
             return None
         body = content[_HEAD:]
-        if content[: len(_MAGIC)] != _MAGIC or content[len(_MAGIC) : _HEAD] != _SUM(body).digest():
+        sum_ = content[len(_MAGIC) : _HEAD]
+        if content[: len(_MAGIC)] != _MAGIC or not hmac.compare_digest(sum_, self._sum(key, body)):
             self.discard(key)
             return None
         with contextlib.suppress(OSError):
-            os.utime(path)  # used now: kept longer
+            os.utime(self._path(key))  # used now: kept longer
         self._found.append(key)
         return body
 
     def has(self, key: str) -> bool:
         """Whether there is an entry under a key, valid or not."""
         try:
-            return _is_trusted(os.stat(self._path(key)))
+            return self._is_safe() and is_trusted(os.lstat(self._path(key)))
         except (OSError, ValueError):
             return False
 
@@ -93,7 +96,9 @@ class Cache:
         """Write bytes under a key. Returns whether it succeeded."""
         try:
             self._prepare()
-            self._replace(self._path(key), _MAGIC + _SUM(body).digest() + body)
+            if not self._is_safe():
+                return False
+            self._replace(self._path(key), _MAGIC + self._sum(key, body) + body)
         except (OSError, ValueError) as error:
             reason = (getattr(error, "strerror", None) or "its name cannot be used").lower()
             self.problem = self.problem or f"the cache {self.folder} cannot be written: {reason}"
@@ -117,6 +122,26 @@ class Cache:
     def _path(self, key: str) -> str:
         return os.path.join(self.folder, key + _SUFFIX)
 
+    def _sum(self, key: str, body: bytes | memoryview) -> bytes:
+        """What binds an entry to its key, to its content and to the secret."""
+        name = key.encode("utf-8", "surrogateescape")
+        mac = hmac.new(self._secret, len(name).to_bytes(4, "big") + name, "sha256")
+        mac.update(body)
+        return mac.digest()
+
+    def _is_safe(self) -> bool:
+        """Whether only this user and the administrator can write to the folder. If not, `problem` says so."""
+        try:
+            state = os.stat(self.folder)
+        except (OSError, ValueError):
+            return False
+        if is_trusted(state):
+            return True
+        self.problem = self.problem or (
+            f"the cache {self.folder} is not used: other users may write to it; remove the folder, or run `chmod go-w` on it"
+        )
+        return False
+
     def _prepare(self) -> None:
         if os.path.isdir(self.folder):
             return
@@ -128,7 +153,9 @@ class Cache:
     def _replace(self, path: str, content: bytes) -> None:
         beside = f"{path}.{os.getpid()}.{id(content):x}{_TEMPORARY}"  # by process and thread
         try:
-            with open(beside, "wb") as new:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(beside)  # left by a process that was killed
+            with os.fdopen(os.open(beside, _NEW, 0o600), "wb") as new:
                 new.write(content)
                 new.flush()
                 os.fsync(new.fileno())
@@ -158,8 +185,8 @@ class Cache:
                 total -= each.size
 
 
-def _is_trusted(state: os.stat_result) -> bool:
-    """Whether only this user or the administrator can have written a file, because entries determine answers."""
+def is_trusted(state: os.stat_result) -> bool:
+    """Whether only this user and the administrator can write a file or a folder, because entries determine answers."""
     if not hasattr(os, "getuid"):
         return True
-    return state.st_uid in (os.getuid(), 0) and not state.st_mode & stat.S_IWOTH
+    return state.st_uid in (os.getuid(), 0) and not state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
 from orgkernel.loading.parsed import Refusal, unprintable
+from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 SUFFIXES = (".yaml", ".yml", ".json")
 MAX_BYTES = 16 * 1024 * 1024
@@ -38,6 +38,10 @@ class Root:
     """The catalogs that every organization sees."""
     context: bool = False
     """Read only as context for others. Its own findings are not reported."""
+    links: tuple[str, ...] = ()
+    """Real paths of other folders and files that links may lead to."""
+    from_settings: bool = False
+    """Named by the settings of a project, which may come with the documents."""
 
 
 class Located(NamedTuple):
@@ -48,6 +52,18 @@ class Located(NamedTuple):
     root: Root
     number: int
     """The root's position."""
+    leaves: bool = False
+    """A link that leads out of the roots. It is not followed."""
+
+
+class Found(NamedTuple):
+    """A candidate file: its path, its name, and where it really is."""
+
+    path: str
+    name: str
+    real: str
+    leaves: bool = False
+    """A link that leads out of the roots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +83,19 @@ def find_files(root: Root) -> Iterator[tuple[str, str]]:
     """Path and name of every candidate file below a root, sorted, each folder once even through links.
 
     Links come after what they may lead to, so that a file is called by its own name.
-    A folder that cannot be listed is itself yielded, so that reading it says why.
+    A folder that cannot be listed is itself yielded, so that reading it says why. Links that leave the root are not.
     """
-    return ((path, name) for path, name, _ in find_real_files(root))
+    return ((each.path, each.name) for each in find_real_files(root) if not each.leaves)
 
 
-def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
-    """What `find_files` finds, and where each file really is."""
+def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
+    """What `find_files` finds, and the links that leave both the root and the `others`, which are real paths."""
     if not os.path.isdir(root.path):
-        yield root.path, printable(root.name), os.path.realpath(root.path)
+        yield Found(root.path, printable(root.name), os.path.realpath(root.path))
         return
+    tops = tuple(
+        dict.fromkeys(os.path.join(top, "") for top in (os.path.realpath(root.path), *root.links, *others))
+    )
     seen: set[str] = set()
     pending = [(root.path, printable(root.name))]
     while pending:
@@ -88,7 +107,7 @@ def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: (entry.is_symlink(), entry.name))
         except OSError:
-            yield folder, name, real
+            yield Found(folder, name, real)
             continue
         below, inside = [], os.path.join(real, "")
         for entry in entries:
@@ -97,12 +116,16 @@ def find_real_files(root: Root) -> Iterator[tuple[str, str, str]]:
             # A name may hold a line break, or bytes that are no text and could not be printed or hashed.
             shown = printable(entry.name)
             entry_name = f"{name}/{shown}" if name not in ("", ".") else shown
-            if _is_folder(entry):
+            # Of a file in a folder whose real path is known, only a link has to be followed: five calls a file.
+            is_link = entry.is_symlink()
+            here = os.path.realpath(entry.path) if is_link else inside + entry.name
+            if is_link and not os.path.join(here, "").startswith(tops):
+                if entry.name.endswith(SUFFIXES) or _is_folder(entry):
+                    yield Found(entry.path, entry_name, here, leaves=True)
+            elif _is_folder(entry):
                 below.append((entry.path, entry_name))
             elif entry.name.endswith(SUFFIXES):
-                # Of a file in a folder whose real path is known, only a link has to be followed: five calls a file.
-                here = os.path.realpath(entry.path) if entry.is_symlink() else inside + entry.name
-                yield entry.path, entry_name, here
+                yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))
 
 
@@ -112,15 +135,40 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
     seen: set[str] = set()
     roots = tuple(roots)
     shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
+    tops = tuple(os.path.realpath(root.path) for root in roots)
     for number, root in enumerate(roots):
         as_shared = replace(root, shared=True)
-        for path, name, real in find_real_files(root):
+        for path, name, real, leaves in find_real_files(root, tops):
+            if leaves:
+                if path not in seen:
+                    seen.add(path)
+                    located.append(Located(path, name, root, number, leaves=True))
+                continue
             if real in seen:
                 continue
             seen.add(real)
             # The shared catalogs stay shared when a path of the user's covers them.
             located.append(Located(path, name, as_shared if real.startswith(shared) else root, number))
     return located
+
+
+def read_located(located: Located) -> SourceText:
+    """The text of a file that was found; of a link that leaves the roots, a refusal."""
+    if not located.leaves:
+        return read_text(located.path, located.name)
+    refusal = Refusal(
+        row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
+        "copy what it leads to, name it in `paths`, or allow its folder by `links` in orgkernel.toml",
+    )  # fmt: skip
+    return _refused(located.path, located.name, refusal)
+
+
+def stays_inside(path: str, links: Iterable[str] = ()) -> bool:
+    """Whether a path is no link, or one to its own folder, below it, or to one of the `links`, which are real paths."""
+    if not os.path.islink(path):
+        return True
+    tops = (os.path.realpath(os.path.dirname(path)), *links)
+    return os.path.join(os.path.realpath(path), "").startswith(tuple(os.path.join(top, "") for top in tops))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -133,17 +181,17 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def read_text(path: str, name: str) -> SourceText:
     """The text of a file, at most `MAX_BYTES` of UTF-8 without characters that readers disagree on."""
     try:
-        state = os.stat(path)
-        if not stat.S_ISREG(state.st_mode):
-            what = "a folder that cannot be listed" if stat.S_ISDIR(state.st_mode) else "not a regular file"
-            return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
-        with open(path, "rb") as file:
-            if state.st_size > MAX_BYTES:
-                return _too_large(path, name, state.st_size, file.read(_PEEK))
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > MAX_BYTES:
+                return _too_large(path, name, size, file.read(_PEEK))
             # As much memory as the size says, which costs a tenth of the limit's; the file may have grown since.
-            content = file.read(state.st_size + 1)
-            if len(content) > state.st_size:
+            content = file.read(size + 1)
+            if len(content) > size:
                 content += file.read(MAX_BYTES + 1 - len(content))
+    except NotRegular as error:
+        what = "a folder that cannot be listed" if error.is_folder else "not a regular file"
+        return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the path is {what}"))
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or "it cannot be opened").lower()
         return _refused(path, name, Refusal(row.UNREADABLE, _FIRST, f"the file cannot be read: {reason}"))
@@ -155,8 +203,7 @@ def read_text(path: str, name: str) -> SourceText:
 def digest_file(path: str) -> str | None:
     """The digest of a file. None if it cannot be read."""
     try:
-        with open(path, "rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        content = read_regular(path, MAX_BYTES + 1)
     except (OSError, ValueError):
         return None
     return hashlib.sha256(content).hexdigest() if len(content) <= MAX_BYTES else None
@@ -191,8 +238,11 @@ def _guess(body: bytes) -> str:
     return body.decode("utf-16" if utf16 else "utf-8", "replace")
 
 
-def documents_in(folder: str) -> list[str]:
-    """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed."""
+def documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
+    """Paths of the candidate files directly in a folder, sorted. Empty if the folder cannot be listed.
+
+    Links that leave the folder are left out, unless they lead to one of the `links`, which are real paths.
+    """
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -200,23 +250,21 @@ def documents_in(folder: str) -> list[str]:
     paths = (
         os.path.join(folder, name) for name in names if name.endswith(SUFFIXES) and not name.startswith(".")
     )
-    return [path for path in paths if os.path.isfile(path)]
+    return [path for path in paths if os.path.isfile(path) and stays_inside(path, links)]
 
 
 def mentions(path: str, words: str) -> bool:
     """Whether a file contains some words. A folder or an unreadable file contains none."""
     try:
-        if not os.path.isfile(path):
-            return False
-        with open(path, "rb") as file:
-            return words.encode() in file.read(MAX_BYTES)
+        return words.encode() in read_regular(path, MAX_BYTES)
     except (OSError, ValueError):
         return False
 
 
-def read_lines(path: str) -> list[str]:
-    """The lines of a file for an excerpt. Empty if the file can no longer be read."""
-    return LINE_BREAK.split(read_text(path, path).text)
+def read_lines(path: str, digest: str) -> list[str]:
+    """The lines of a file for an excerpt. Empty if it can no longer be read, or is not the file with this digest."""
+    source = read_text(path, path)
+    return LINE_BREAK.split(source.text) if digest and source.digest == digest else []
 
 
 def _refused(path: str, name: str, refusal: Refusal, text: str = "") -> SourceText:

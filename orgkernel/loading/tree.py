@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from orgkernel.loading.documents import read_documents, says_ours
-from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_text
+from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_located
 from orgkernel.loading.sources import FileRead, Tree, tree_of
 
 ROLES = "roles"
@@ -28,7 +28,7 @@ class _Candidate:
         self._before = before
         self._source: SourceText | None = None
         if before is None:
-            self._source = read_text(located.path, located.name)
+            self._source = read_located(located)
             self.digest, self.says_ours = self._source.digest, says_ours(self._source)
         else:
             self.digest, self.says_ours = before.digest, before.says_ours
@@ -40,7 +40,7 @@ class _Candidate:
             for document in before.read.documents:
                 document.hold_again()
             return FileRead(located, self.digest, self.says_ours, among_ours, before.read)
-        source, root = self._source or read_text(located.path, located.name), located.root
+        source, root = self._source or read_located(located), located.root
         read = read_documents(
             source, named=self.named, among_ours=among_ours, shared=root.shared, context=root.context
         )

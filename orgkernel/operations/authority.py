@@ -18,7 +18,7 @@ from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.rights import EVERYWHERE, Member, Right, find_member, refuse_itself, views_of
+from orgkernel.operations.rights import EVERYWHERE, ActingSubject, Right, find_member, refuse_itself, views_of
 from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bo
     return _find_superior_right(kernel, member, subject, org_id) is not None
 
 
-def refuse_superior(kernel: Kernel, member: Member, subject: str, what: str) -> None:
+def refuse_superior(kernel: Kernel, member: ActingSubject, subject: str, what: str) -> None:
     """Raise `Refused` (`NO_AUTHORITY`) if a subject is, or includes, a superior of the one that acts."""
     for view in views_of(kernel.state):
         for chain in _chains_above_member(view, member, subject):
@@ -86,7 +86,7 @@ def refuse_superior(kernel: Kernel, member: Member, subject: str, what: str) -> 
 
 
 def find_right(
-    kernel: Kernel, member: Member, subject: str, org_id: str | None, resources: Sequence[str]
+    kernel: Kernel, member: ActingSubject, subject: str, org_id: str | None, resources: Sequence[str]
 ) -> Right | None:
     """The right of a subject over another: as its superior, or as an approver of every one of the resources."""
     return _find_superior_right(kernel, member, subject, org_id) or _find_approver_right(
@@ -94,7 +94,7 @@ def find_right(
     )
 
 
-def grantable(view: OrgView, member: Member) -> dict[str, Edge]:
+def grantable(view: OrgView, member: ActingSubject) -> dict[str, Edge]:
     """The tools that the roles of a subject may give away here, each with the edge of the highest level."""
     found: dict[str, Edge] = {}
     for known, identity in member.known:
@@ -109,7 +109,9 @@ def grantable(view: OrgView, member: Member) -> dict[str, Edge]:
 # -- the chain of command ----------------------------------------------------------------------------------------------
 
 
-def _find_superior_right(kernel: Kernel, member: Member, subject: str, org_id: str | None) -> Right | None:
+def _find_superior_right(
+    kernel: Kernel, member: ActingSubject, subject: str, org_id: str | None
+) -> Right | None:
     """As a superior: of an agent in an organization, of a role or of all agents of a name in each that the act reaches."""
     chains: list[tuple[Edge, ...]] = []
     for view in _reached(kernel, org_id):
@@ -131,7 +133,7 @@ def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
-def _commanding_names(view: OrgView, member: Member) -> tuple[str, ...]:
+def _commanding_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
     """The words under which chains of command name a subject: its roles, or the name of a person."""
     for known, identity in member.known:
         if known is view:
@@ -149,7 +151,7 @@ def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
     return () if known is None or not known.is_crew else known.roles
 
 
-def _chains_above_member(view: OrgView, member: Member, subject: str) -> Iterator[tuple[Edge, ...]]:
+def _chains_above_member(view: OrgView, member: ActingSubject, subject: str) -> Iterator[tuple[Edge, ...]]:
     """The chains of command that lead from the one that acts up to a subject, or to somebody it includes."""
     own = tuple(role for known, identity in member.known if known is view for role in identity.roles)
     for each in _included(view, subject):
@@ -192,7 +194,7 @@ def _is_owner(view: OrgView, subject: str) -> bool:
 
 
 def _find_approver_right(
-    kernel: Kernel, member: Member, org_id: str | None, resources: Sequence[str]
+    kernel: Kernel, member: ActingSubject, org_id: str | None, resources: Sequence[str]
 ) -> Right | None:
     """As an approver: `may_grant` names every tool, in each organization the act reaches that declares it."""
     tools = [resource.split(":")[1] for resource in resources if resource.startswith("tool:")]
@@ -214,7 +216,9 @@ def _find_approver_right(
 # -- the refusal -------------------------------------------------------------------------------------------------------
 
 
-def _no_right(kernel: Kernel, member: Member, subject: str, what: str, resources: Sequence[str]) -> Refused:
+def _no_right(
+    kernel: Kernel, member: ActingSubject, subject: str, what: str, resources: Sequence[str]
+) -> Refused:
     edges = (
         edge
         for view in views_of(kernel.state)

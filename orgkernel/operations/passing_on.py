@@ -32,7 +32,7 @@ from orgkernel.operations.resource_parts import covers, may_overlap, split_part
 from orgkernel.operations.rights import (
     MAY_NOT_GRANT,
     SELF_GRANT,
-    Member,
+    ActingSubject,
     Right,
     find_member,
     knows_resource,
@@ -120,7 +120,7 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
     return right
 
 
-def _require_may_grant(view: OrgView, member: Member, resource: str, level: str) -> None:
+def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, level: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if no role of the giver may give the tool at that level."""
     whole, _ = split_part(resource)
     kind, _, tool = whole.partition(":")
@@ -139,7 +139,7 @@ def _require_may_grant(view: OrgView, member: Member, resource: str, level: str)
         )
 
 
-def _require_held(desk: OrganizationAccess, member: Member, wanted: Grant, resource: str) -> None:
+def _require_held(desk: OrganizationAccess, member: ActingSubject, wanted: Grant, resource: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if the giver is not allowed itself what it would give."""
     tables = tables_of(desk.view)
     giver = tables.subject(member.subject)

@@ -49,7 +49,7 @@ class Right(msgspec.Struct, frozen=True):
         return {"as": self.member, "right": self.kind, "because": self.text}
 
 
-class Member(msgspec.Struct, frozen=True):
+class ActingSubject(msgspec.Struct, frozen=True):
     """The subject that acts, as the organizations know it."""
 
     subject: str
@@ -72,7 +72,7 @@ class Member(msgspec.Struct, frozen=True):
         return Right(self.subject, "owner", f"{self.subject} is the owner")
 
 
-def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
+def find_member(kernel: Kernel | None, actor: Actor) -> ActingSubject | None:
     """The subject an actor acts as; None for an operator.
 
     Raises `Refused`: `UNKNOWN_NAME` if no document declares it, `AGENT_INACTIVE` if it is not at work.
@@ -101,8 +101,8 @@ def find_member(kernel: Kernel | None, actor: Actor) -> Member | None:
     own = {subject}.union(*(_same_subjects(view, subject) for view in views))
     if actor.person:
         own.update(*(_same_subjects(view, actor.person) for view in views))
-    owned = frozenset(view.org_id for view, identity in known if identity.is_owner)
-    return Member(subject, frozenset(own), owned, len(owned) == len(views), known)
+    owned = frozenset(view.org_id for view, each in known if each.kind == "person" and each.is_owner)
+    return ActingSubject(subject, frozenset(own), owned, len(owned) == len(views), known)
 
 
 def _lifecycle(kernel: Kernel, view: OrgView, identity: SubjectIdentity) -> str:
@@ -123,7 +123,7 @@ def _same_subjects(view: OrgView, subject: str) -> set[str]:
     return same
 
 
-def _run_by(context: Context, member: Member) -> set[str]:
+def _run_by(context: Context, member: ActingSubject) -> set[str]:
     """What is the same as the agents whose keys say that the person who acts runs them."""
     kind, _, name = member.subject.partition(":")
     if kind != "person":
@@ -140,7 +140,7 @@ def _run_by(context: Context, member: Member) -> set[str]:
     }
 
 
-def refuse_itself(context: Context, member: Member, subject: str, what: str) -> None:
+def refuse_itself(context: Context, member: ActingSubject, subject: str, what: str) -> None:
     """Raise `Refused` (`SELF_GRANT`) if somebody would act on themselves.
 
     INVARIANT: nobody can issue, approve or promote for themselves. What is given to a role is given to whoever fills it,

@@ -112,8 +112,9 @@ def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str) -> _Rea
 def _request(tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack) -> Request:
     if tree.revision is None:
         if tree.path is not None:
-            return resolve_paths([tree.path], folder)
-        return resolve_paths(project.paths, project.folder, shown_from=folder)
+            links = [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
+            return resolve_paths([tree.path], folder, links=links)
+        return resolve_paths(project.paths, project.folder, shown_from=folder, links=project.links)
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder)
         named = [_in_repository(tree, other, repository, folder)]

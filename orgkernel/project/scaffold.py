@@ -25,6 +25,7 @@ from orgkernel.model.record import Id
 from orgkernel.project.replacing import replace_file
 from orgkernel.records.organization import USER
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE, RoleType
+from orgkernel.runtime.regular_files import open_regular
 from orgkernel.snapshots.shipped import shipped_folder, template_names
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
@@ -194,7 +195,7 @@ def _scalar(text: str) -> str:
 def _include(document: SourceDocument, role_id: str) -> bool:
     """Add a line to the hierarchy of an organization's YAML file. If that would change anything else, do nothing."""
     original = os.path.realpath(document.path)
-    with open(original, "rb") as file:
+    with open_regular(original) as file:
         content = file.read()
     source = decode(document.path, document.name, content)
     before = parse_yaml(source.text)

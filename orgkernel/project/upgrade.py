@@ -37,6 +37,7 @@ from orgkernel.project.upgrade_steps import (
 )
 from orgkernel.records.record import PREFIX
 from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED
+from orgkernel.runtime.regular_files import open_regular
 from orgkernel.snapshots.roots import Request
 
 FormatVersion: TypeAlias = tuple[int, int]
@@ -276,7 +277,7 @@ def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
 
 def byte_order_mark(upgrade: FileUpgrade) -> str:
     """The byte order mark at the start of a file, or an empty text."""
-    with open(upgrade.source.path, "rb") as file:
+    with open_regular(upgrade.source.path) as file:
         return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""
 
 
@@ -299,8 +300,10 @@ def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:
 def _write(upgrade: FileUpgrade) -> None:
     """Replace a file in one step, through links, and keep its mode. Readers see the old or the new text."""
     target = os.path.realpath(upgrade.source.path)
-    with open(target, "r+b") as file:  # replacing the file would not check that it is writable
+    with open_regular(target, follow=False) as file:
         content = file.read()
+    with open(target, "r+b"):  # replacing the file would not check that it is writable
+        pass
     if hashlib.sha256(content).hexdigest() != upgrade.source.digest:
         raise OSError("the file has changed since it was read")
     mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""

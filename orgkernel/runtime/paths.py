@@ -29,8 +29,11 @@ ANYWHERE: Final = "**"
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-# What a program may replace before it opens a file: a home folder, a variable, an escaped character.
-_REPLACED: Final = re.compile(r"^~|^\$|\$[{(]|%[0-9A-Fa-f]{2}|%\w+%")
+# What a program may replace before it opens a file: a home folder, a variable, a command, an escaped character. A variable
+# may be empty, so that a `..` after it leaves the folder before it.
+_REPLACED: Final = re.compile(r"^~|[$`]|%[0-9A-Fa-f]{2}|%\w+%")
+# Some programs read `{a,b}` as two paths.
+_ALTERNATIVES: Final = frozenset("{,}")
 _SHORT_NAME: Final = re.compile(r"~[0-9]")
 _WILD: Final = re.compile(r"[*?\[]")
 _CLASS: Final = re.compile(r"\[!?\]?[^\]]*\]|[?]")
@@ -57,7 +60,7 @@ def read_path(path: str, root: str | None = None) -> FilePath | None:
     """
     if not path or len(path) > MOST_CHARACTERS or path != path.strip() or not path.isprintable():
         return None
-    if _REPLACED.search(path) or _has_hidden_separator(path):
+    if _REPLACED.search(path) or _ALTERNATIVES.issubset(path) or _has_hidden_separator(path):
         return None
     if root is not None and _DRIVE.match(root):
         return _on_windows(path, root)

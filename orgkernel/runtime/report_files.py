@@ -25,6 +25,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from .regular_files import read_regular
 from .salute_format import Report, ReportError, read_report
 from .utc import as_exact_utc, as_seconds
 
@@ -185,8 +186,7 @@ def read_latest(folder: str, role_id: str) -> tuple[Report | None, str]:
     """The latest report of a role and the problem with it. Both are empty if the role has not reported."""
     path = os.path.join(folder, latest_name(role_id))
     try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+        data = read_regular(path, LARGEST_FILE + 1)
     except FileNotFoundError:
         return None, ""
     except OSError as error:

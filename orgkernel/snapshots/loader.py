@@ -92,7 +92,8 @@ class Loader:
                 return snapshot
         if signed is not None or self._last_key():
             digests = [
-                digest or digest_file(each.path) for each, digest in zip(located, digests, strict=True)
+                digest or (None if each.leaves else digest_file(each.path))
+                for each, digest in zip(located, digests, strict=True)
             ]
         snapshot = self._find_same(located, digests)
         if snapshot is None:
@@ -218,6 +219,7 @@ def _unchanged(
         file = before.get((each.number, each.name))
         is_same = (
             file is not None
+            and not each.leaves
             and signature is not None
             and file.signature == signature
             and file.shared == each.root.shared

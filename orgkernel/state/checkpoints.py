@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.state_records import Stream
+from orgkernel.runtime.regular_files import open_regular, read_regular
 
 try:
     import fcntl
@@ -28,6 +29,7 @@ except ImportError:  # no such locks there: every process writes chains of its o
 Tokens = Callable[[int], bytes]
 """So many random bytes."""
 _SLOT = 512
+_MOST_KEY = 1024
 _HEAD = re.compile(r"writer-([0-9a-f]{12})\.head")
 _KEY_BYTES = 32
 _canonical = msgspec.json.Encoder(order="deterministic").encode
@@ -75,8 +77,8 @@ class Folder:
             path = os.path.join(self.path, "key")
             if create and not os.path.exists(path):
                 self._create_key(path)
-            with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
-                self._key = bytes.fromhex(file.read().strip())
+            with contextlib.suppress(FileNotFoundError):
+                self._key = bytes.fromhex(read_regular(path, _MOST_KEY).decode("ascii").strip())
         return self._key
 
     def heads(self) -> Iterator[tuple[str, Head | None, bool]]:
@@ -121,7 +123,7 @@ class Folder:
         """Line number and segment; None for a line that cannot be trusted."""
         with (
             contextlib.suppress(FileNotFoundError),
-            open(os.path.join(self.path, "segments.jsonl"), "rb") as file,
+            open_regular(os.path.join(self.path, "segments.jsonl")) as file,
         ):
             for number, line in enumerate(file, 1):
                 yield number, self._signed(line, Segment)
@@ -157,8 +159,7 @@ class Folder:
 
     def _read_head(self, path: str) -> tuple[Head | None, bool]:
         try:
-            with open(path, "rb") as file:
-                content = file.read(2 * _SLOT)
+            content = read_regular(path, 2 * _SLOT)
         except OSError:
             return None, True
         slots = [content[:_SLOT].strip(b"\0 \n"), content[_SLOT:].strip(b"\0 \n")]

@@ -22,7 +22,7 @@ ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
 VALUES = {"org": ORG, "role": ROLE, "code": "UNKNOWN_ROLE", "agent": "clerk"}
 # What is read from the store, or says the name it was asked under, is never kept.
 CHANGING = (
-    "/v1/grants", "/v1/grants/{grant}", "/v1/requests", "/v1/requests/{request_id}",
+    "/v1/grants", "/v1/grants/{grant}", "/v1/requests", "/v1/requests/{request_id}", "/v1/requests/{request_id}/widening",
     "/v1/restrictions", "/v1/restrictions/{restriction}", "/v1/locks", "/v1/audit", "/v1/audit/verification",
     "/v1/salute", "/v1/salute/stream", "/v1/salute/{role}/latest", "/v1/salute/{role}/history", "/.well-known/authzen-configuration",
 )  # fmt: skip
@@ -216,11 +216,11 @@ def test_failed_reading_is_said_of_kept_answers(kernel: Kernel) -> None:
     """While nobody knows what is on disk no kept answer claims to be fresh, and afterwards none is said to be stale."""
     app = create_app(kernel)
     fresh = ask(app, ROLE_URL)
-    app.state.answers.reading_failed = True
+    app.state.answers.reading_problem = "failed"
     for _ in range(2):
         stale = ask(app, ROLE_URL)
         assert (header(stale, b"orgkernel-stale"), stale[2]) == (b"true", fresh[2])
-    app.state.answers.reading_failed = False
+    app.state.answers.reading_problem = None
     assert ask(app, ROLE_URL) == fresh
 
 

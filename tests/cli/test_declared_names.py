@@ -56,7 +56,7 @@ def test_what_nothing_declares_is_neither_given_nor_asked_for(
 
 def test_without_documents_names_are_not_checked_and_that_is_said(quick_folder: Path) -> None:
     """A store may be looked after from elsewhere; a path that was named has to be there."""
-    done = run_here("grant", "issue", "agent:worf", "tool:any", cwd=quick_folder)
+    done = run_here("grant", "issue", "agent:worf", "tool:any", "--org", "bridge", cwd=quick_folder)
     assert (done.returncode, done.stderr) == (
         0,
         "note: there is no organization here, so names are not checked\n",
@@ -145,9 +145,9 @@ def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> N
     ask("agent", "add", "parrot", "--rank", "ensign")
     rows = [line.split() for line in ask("agent", "list").stdout.splitlines()[1:]]
     assert rows == [
-        ["butler", "commander", "0.75", "suspended"],
-        ["clerk", "commander", "0.6", "active"],
-        ["parrot", "ensign", "–", "active"],
+        ["butler", "household", "commander", "0.75", "suspended"],
+        ["clerk", "household", "commander", "0.6", "active"],
+        ["parrot", "household", "ensign", "–", "active"],
     ]
     assert "code AGENT_INACTIVE" in ask("why", "agent:butler", "use", "tool:weather", code=1).stdout
 
@@ -157,8 +157,8 @@ def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> N
     [
         (("set-rank", "clerk", "comander"), "there is no rank `comander`\nhelp: did you mean `commander`?"),
         (("add", "parrot", "--rank", "comander"), "there is no rank `comander`\nhelp: did you mean `commander`?"),
-        (("set-rank", "clark", "commander"), "there is no agent `clark`\nhelp: did you mean `clerk`?"),
-        (("move", "clark", "suspended"), "there is no agent `clark`\nhelp: did you mean `clerk`?"),
+        (("set-rank", "clark", "commander"), "organization `household` has no agent `clark`\nhelp: did you mean `clerk`?"),
+        (("move", "clark", "suspended"), "organization `household` has no agent `clark`\nhelp: did you mean `clerk`?"),
     ],
 )  # fmt: skip
 def test_agents_and_ranks_that_nothing_declares(ask: Ask, arguments: tuple[str, ...], message: str) -> None:
@@ -180,7 +180,7 @@ def test_a_restriction_holds_until_it_is_lifted(ask: Ask) -> None:
         in denied
     )
     (line,) = ask("restriction", "list").stdout.splitlines()[1:]
-    assert line.split()[:3] == [made, "agent:butler", "none"]
+    assert line.split()[:4] == [made, "agent:butler", "household", "none"]
     assert ask("restriction", "lift", made).stdout == f"{made} lifted\n"
     ask("can", "agent:butler", "use", "tool:weather")
     assert ask("restriction", "list").stderr == "none\n"

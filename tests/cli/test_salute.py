@@ -114,7 +114,10 @@ def test_the_board_of_the_store(here: Path, ask: Run) -> None:
     ]  # fmt: skip
     assert [line[0] for line in table(ask("salute", "board", "--role", "co"))] == ["role", "co"]
     assert ask("salute", "board", "--org", "yard").stdout == ""
-    assert "two places" in ask("salute", "board", "--reports", "reports", "--store", "x.db", code=2).stderr
+    assert (
+        "cannot be used together"
+        in ask("salute", "board", "--reports", "reports", "--store", "x.db", code=2).stderr
+    )
 
 
 def test_agents_of_one_role_are_told_apart(here: Path, ask: Run) -> None:

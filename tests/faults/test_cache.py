@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import random
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
 
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.sources import Packed
@@ -26,7 +29,7 @@ from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, write_tree
 
-MAGIC = b"orgkernel cache 1\n"
+MAGIC = b"orgkernel cache 2\n"
 
 
 @pytest.fixture
@@ -48,11 +51,12 @@ def ask(shop: Path, *more: str) -> tuple[int, str, str]:
     return done.returncode + checked.returncode, done.stdout + checked.stdout, done.stderr + checked.stderr
 
 
-def entry(body: bytes) -> bytes:
-    """What a file of the cache holds for a body."""
-    from hashlib import sha256
-
-    return MAGIC + sha256(body).digest() + body
+def entry(path: Path, body: bytes, secret: bytes | None = None) -> bytes:
+    """What a file of the cache holds for a body, if it is written by who knows the secret."""
+    if secret is None:
+        secret = (Path(os.environ["XDG_CACHE_HOME"]) / "orgkernel" / "cache.secret").read_bytes()
+    key = path.name.removesuffix(".cached").encode()
+    return MAGIC + hmac.digest(secret, len(key).to_bytes(4, "big") + key + body, "sha256") + body
 
 
 def test_a_flipped_bit_or_a_cut_anywhere_is_a_miss(shop: Path) -> None:
@@ -111,7 +115,7 @@ def test_hostile_entries_with_a_right_checksum_are_misses(hostile: bytes, shop: 
     """Whoever can write the cache can compute sums too: nesting, lengths and types are bounded."""
     plain = ask(shop)
     for path in cached(shop):
-        path.write_bytes(entry(hostile))
+        path.write_bytes(entry(path, hostile))
     assert ask(shop) == plain
 
 
@@ -124,7 +128,7 @@ def test_parts_that_turn_out_to_be_wrong_later_are_told_and_left(shop: Path) -> 
     everything = msgspec.msgpack.decode(body)
     for _, _, _, _, _, documents, *_ in everything[0]:
         documents[:] = [[kind, b"\xc1", b"\xc1", unknown] for kind, _, _, unknown in documents]
-    path.write_bytes(entry(msgspec.msgpack.encode(everything)))
+    path.write_bytes(entry(path, msgspec.msgpack.encode(everything)))
     done = run_here("manifest", "dev", "--org", "shop", "--format", "json", cwd=shop)
     assert (done.returncode, done.stdout) == (0, plain.stdout)
     assert run_here("manifest", "dev", "--org", "shop", "--format", "json", cwd=shop).stderr == ""
@@ -156,12 +160,110 @@ def test_an_entry_somebody_else_can_write_is_not_believed(shop: Path) -> None:
     assert cache.put("a", b"body")
     path = shop / "c" / "a.cached"
     assert cache.find("a") == b"body"
-    path.chmod(0o666)
-    assert cache.find("a") is None
+    for mode in (0o666, 0o620):
+        path.chmod(mode)
+        assert cache.find("a") is None
+    path.chmod(0o600)
+    for mode in (0o777, 0o720):
+        (shop / "c").chmod(mode)
+        assert cache.find("a") is None
+        assert not cache.has("a")
+        assert not cache.put("b", b"body")
+    assert "other users may write to it" in cache.problem
+    (shop / "c").chmod(0o700)
+    assert cache.find("a") == b"body"
     if os.getuid() == 0:
         path.chmod(0o600)
         os.chown(path, 12345, 12345)
         assert cache.find("a") is None
+
+
+def test_a_swapped_entry_is_not_believed(tmp_path: Path) -> None:
+    """An entry counts under its own key only, and only for who knows the secret."""
+    cache = Cache(str(tmp_path), secret=b"1" * 32)
+    cache.put("a", b"of a")
+    cache.put("b", b"of b")
+    shutil.copy(tmp_path / "a.cached", tmp_path / "b.cached")
+    assert cache.find("b") is None
+    assert cache.find("a") == b"of a"
+    assert Cache(str(tmp_path), secret=b"2" * 32).find("a") is None
+
+
+BROKEN = "_schema: orgkernel:role_profile\nrole_id: dev\nreports_to: nobody_there\n"
+
+
+def forge(shop: Path, attacker: Path) -> None:
+    """Make the tree broken, and commit a cache that says it is whole: the attack of a pull request."""
+    (shop / "roles" / "dev.yaml").write_text(BROKEN)
+    broken = run_here("check", cwd=shop)  # on the machine of the attacker
+    assert broken.returncode == 1
+    sound = write_tree(attacker / "shop", {**SHOP, "orgkernel.toml": 'cache = ".orgkernel_cache"\n'})
+    run_here("check", cwd=sound)
+    (good,) = (path for path in cached(sound) if path.name.startswith("snapshot"))
+    (bad,) = (path for path in cached(shop) if path.name.startswith("snapshot"))
+    body = good.read_bytes()[len(MAGIC) + 32 :]
+    bad.write_bytes(entry(bad, body))
+    assert run_here("check", cwd=shop).returncode == 0, "the attack works where the secret is known"
+
+
+@pytest.mark.parametrize("environment", [{}, {"CI": "true"}], ids=["at home", "in CI"])
+def test_a_committed_cache_is_not_believed(
+    environment: dict[str, str], shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the attacker signs with a secret of their own, the broken tree fails."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("XDG_CACHE_HOME", str(tmp_path / "attacker_home"))
+        forge(shop, tmp_path / "attacker")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    for secret in (None, b"", bytes(32)):
+        if secret is not None:
+            for path in cached(shop):
+                path.write_bytes(entry(path, path.read_bytes()[len(MAGIC) + 32 :], secret))
+        assert run_here("check", cwd=shop).returncode == 1
+
+
+def test_no_cache_in_the_tree_is_used_in_ci(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even one that this user has written; a note says so. The user's own cache is used."""
+    run_here("check", cwd=shop)
+    (shop / ".git").mkdir()
+    inner = write_tree(shop / "inner", {"orgkernel.toml": 'cache = "../.orgkernel_cache"\npaths = [".."]\n'})
+    monkeypatch.setenv("CI", "true")
+    for folder in (shop, inner):
+        before = {path: path.read_bytes() for path in cached(shop)}
+        done = run_here("check", cwd=folder)
+        assert done.returncode == 0
+        assert "it lies in the checked tree, and `CI` is set" in done.stderr
+        assert {path: path.read_bytes() for path in cached(shop)} == before
+    (shop / "orgkernel.toml").unlink()
+    assert "note" not in run_here("check", cwd=shop).stderr
+    assert list(Path(os.environ["XDG_CACHE_HOME"]).glob("orgkernel/snapshot-*"))
+
+
+def test_a_secret_that_others_may_write_is_not_used(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then a cache beside the documents proves nothing and is not used; the answer is the same."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    plain = ask(shop)
+    secret = tmp_path / "home" / "orgkernel" / "cache.secret"
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    secret.chmod(0o666)
+    done = run_here("check", cwd=shop)
+    assert "its secret in" in done.stderr
+    assert done.stdout in plain[1]
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("HOME", raising=False)
+    assert "without `HOME` there is no place for its secret" in run_here("check", cwd=shop).stderr
+
+
+def test_the_hook_uses_no_cache_and_the_action_says_it_is_ci() -> None:
+    """Neither believes what lies in the checked tree."""
+    (hook,) = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert hook["entry"].split() == ["orgkernel", "check", "--no-cache"]
+    steps = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    (check,) = (step for step in steps if '/orgkernel" check' in step["run"])
+    assert "export CI=true\n" in check["run"]
 
 
 def test_a_folder_that_cannot_be_written_costs_one_sentence(shop: Path) -> None:
@@ -295,12 +397,12 @@ def test_a_file_that_could_not_be_read_is_looked_at_again(tmp_path: Path) -> Non
     """Nothing about it may change when it can be read at last."""
     tree = write_tree(tmp_path / "shop", {**SHOP, "roles/gone.yaml": ""})
     (tree / "roles/gone.yaml").unlink()
-    (tree / "roles/gone.yaml").symlink_to(tmp_path / "later.yaml")
+    (tree / "roles/gone.yaml").symlink_to(tree / "later.txt")
     request = resolve_paths(["."], str(tree))
     loader = Loader(request, {}, Cache(str(tmp_path / "c")))
     assert "ORG001" in {found.code for found in loader.load().diagnostics}
     loader.save()
-    (tmp_path / "later.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: later\n")
+    (tree / "later.txt").write_text("_schema: orgkernel:role_profile\nrole_id: later\n")
     for again in (loader, Loader(request, {}, Cache(str(tmp_path / "c")))):
         assert pack_snapshot(again.load()) == pack_snapshot(Loader(request, {}).load())
 

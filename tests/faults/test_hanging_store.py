@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,6 @@ GRANT = {"subject": "person:partner", "resources": ["tool:github"]}
 EVALUATION = "/access/v1/evaluation"
 FREE = (
     "/livez",
-    "/readyz",
     "/version",
     "/docs",
     "/openapi.json",
@@ -116,6 +115,9 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
                 status = 503 if path == "/readyz" else 200
                 assert (answer.status_code, took < 2 * AT_ONCE + 2) == (status, True), path
             assert server.get("/v1/diagnostics").json()["store_problem"]
+            answer, took = timed(lambda: server.get("/readyz"))
+            problem(answer, 503, "STORE_BUSY")
+            assert took < 2 * AT_ONCE + 2
             for path in ("/v1/grants", "/v1/audit", "/v1/orgs/household/roles/steward", "/v1/agents/clerk"):
                 problem(server.get(path), 503, "STORE_BUSY")
             problem(server.get("/v1/orgs", headers=secret), 503, "STORE_BUSY")
@@ -149,7 +151,7 @@ def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
         assert evaluate().status_code == 200
         with locked(place, "BEGIN IMMEDIATE"):
             refused_while(server, evaluate)
-            for path in (*FREE, "/v1/grants", "/v1/agents/clerk"):
+            for path in (*FREE, "/readyz", "/v1/grants", "/v1/agents/clerk"):
                 answer, took = timed(lambda path=path: server.get(path, headers=secret))
                 assert (answer.status_code, took < AT_ONCE) == (200, True), path
         assert evaluate().status_code == 200
@@ -159,10 +161,13 @@ def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: 
     """Another process holds it whole, as a tool that repairs databases does."""
     place = location_of(tmp_path / "state.db")
     new_key(place, ["read"])
-    with stored_client(household, place) as client:
-        with locked(
-            place, "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE", "SELECT * FROM state_version"
-        ):
+    holding = ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE", "SELECT * FROM state_version")
+    with ExitStack() as client_end:
+        # The file can be held whole only while no server has it open, so the server starts afterward.
+        with locked(place, *holding):
+            begun = time.monotonic()
+            client = client_end.enter_context(stored_client(household, place))
+            assert time.monotonic() - begun < 4
             answer, took = timed(lambda: client.post(EVALUATION, json=USE))
             problem(answer, 503, "STORE_BUSY")
             assert took < 4

@@ -107,7 +107,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path, monkeypatch: pytest.
     path = tmp_path / "co.yaml"
     path.write_text("12345678901234567890", encoding="utf-8")
     size = os.stat_result([*os.stat(path)[:6], 5, *os.stat(path)[7:]])
-    monkeypatch.setattr(files.os, "stat", lambda _: size)
+    monkeypatch.setattr(files.os, "fstat", lambda _: size)
     refusal = read_text(str(path), "co.yaml").refusal
     assert refusal is not None
     assert refusal.row.code == "ORG003"
@@ -179,7 +179,9 @@ def test_devices_are_not_read(tmp_path: Path) -> None:
     write_tree(tmp_path, {"co.yaml": ROLE.format("co", "commander")})
     (tmp_path / "xo.yaml").symlink_to("/dev/zero")
     with within(2):
-        assert findings(read_folder(tmp_path)) == ["xo.yaml:1:1 ORG001 the path is not a regular file"]
+        assert findings(read_folder(tmp_path)) == [
+            "xo.yaml:1:1 ORG023 the link leads out of the folders that are read"
+        ]
 
 
 def test_loops_of_links(tmp_path: Path) -> None:
@@ -210,12 +212,12 @@ def test_a_file_refused_by_the_system(tmp_path: Path, monkeypatch: pytest.Monkey
         tmp_path, {"co.yaml": ROLE.format("co", "commander"), "xo.yaml": ROLE.format("xo", "executive")}
     )
 
-    def refuse(path: str, mode: str) -> object:
+    def refuse(path: str) -> object:
         if path.endswith("xo.yaml"):
             raise PermissionError(13, "Permission denied")
-        return open(path, mode)
+        return open(path, "rb")
 
-    monkeypatch.setattr(files, "open", refuse, raising=False)
+    monkeypatch.setattr(files, "open_regular", refuse)
     tree = read_folder(tmp_path)
     assert findings(tree) == ["xo.yaml:1:1 ORG001 the file cannot be read: permission denied"]
     assert len(tree.documents) == 1

@@ -199,7 +199,7 @@ class Reports:
             (salute(role=""), "role"),
             (salute(role="x" * 300), "role"),
             (salute(tier="panic"), "tier"),
-            (salute(timestamp="soon"), "when it was made"),
+            (salute(timestamp="soon"), "valid time"),
             (salute(agent=10**30), "number"),
             ({**salute(), "more": ["x" * 3_000] * 30}, "bytes"),
         ],

@@ -12,7 +12,7 @@ import pytest
 import orgkernel.toolbox
 from tests.architecture.test_imports import imported_by
 
-MODULES = ["orgkernel.operations.permits", *(each.name for each in pkgutil.walk_packages(orgkernel.toolbox.__path__, "orgkernel.toolbox."))]  # fmt: skip
+MODULES = ["orgkernel.decisions.access.tool_input", *(each.name for each in pkgutil.walk_packages(orgkernel.toolbox.__path__, "orgkernel.toolbox."))]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from orgkernel.decisions.access.circumstances import is_within
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
@@ -12,13 +13,15 @@ from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.records.access_policies import DATA_TIERS
 
 NO_RANK = -1
+_MOST_SETS = 64
 
 
 class Subject:
     """A subject with everything that does not depend on the state, the time or the request."""
 
     __slots__ = ("_table", "bound", "commands", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
-                 "is_agent", "is_crew", "is_worker", "keys", "names", "open_to_probation", "policies", "rank", "subject")  # fmt: skip
+                 "is_agent", "is_crew", "is_worker", "keys", "names", "open_to_probation", "policies", "rank", "sets", "subject",
+                 "times")  # fmt: skip
 
     def __init__(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, tool_resources: Mapping[str, str]
@@ -67,6 +70,11 @@ class Subject:
         """Whether a policy about it depends on circumstances."""
         self.deciding = None if self.depends else table.set_of(choose_deciding(self.policies))
         """The policies that decide whatever the circumstances; None where it depends on them."""
+        self.sets: dict[tuple[object, ...], PolicySet] = {}
+        """Circumstances to the policies that decide in them, for those that were asked about last."""
+        conditions = (condition for policy in self.policies for condition in policy.conditions)
+        self.times = tuple(dict.fromkeys(each.time for each in conditions if each.time is not None))
+        """The times that a policy about it names."""
 
     def joined(
         self, view: OrgView, table: PolicyTable, identity: SubjectIdentity, other: Subject, resource: str
@@ -94,7 +102,16 @@ class Subject:
         """The policies that decide in these circumstances."""
         if self.deciding is not None:
             return self.deciding
-        return self._table.set_of(choose_deciding(self.matching(context)))
+        key = (
+            context.channel, context.peer_kind, context.account, context.guild, context.hook_id, context.event_type,
+            *[is_within(each, context.now, context.utc_offset) for each in self.times],
+        )  # fmt: skip
+        found = self.sets.get(key)
+        if found is None:
+            if len(self.sets) >= _MOST_SETS:  # whoever makes up circumstances fills no memory
+                self.sets.clear()
+            found = self.sets[key] = self._table.set_of(choose_deciding(self.matching(context)))
+        return found
 
     def matching(self, context: AccessContext) -> tuple[AccessPolicy, ...]:
         """The policies that match in these circumstances, by priority, annotations included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tool_input import digest_input, encode_input
@@ -101,6 +101,17 @@ def test_a_score_counts_by_the_threshold_that_is_declared_now(
     """Whatever was recorded; what was recorded as failed stays failed."""
     result = QualificationResult("ann", "safety", score, passed, 1.0)
     assert may(view, StateView(1, results={"ann": (result,)}), "use", "laser") is counts
+
+
+def test_the_reason_names_the_score_and_the_threshold(view: OrgView) -> None:
+    """Only where a score is too low; without one nothing is there to name."""
+    result = QualificationResult("ann", "safety", 0.79, True, 1.0)
+    request = AccessRequest(ANN, "use", "tool:laser")
+    texts = [
+        decide_with_reasons(view, request, StateView(1, results=results))[1][0].text
+        for results in ({"ann": (result,)}, {})
+    ]
+    assert texts[0] == f"{texts[1]}; its score in `safety` is 0.79, and 0.8 is required"
 
 
 def test_a_rank_that_is_stored_for_all_organizations_can_only_lower(view: OrgView) -> None:

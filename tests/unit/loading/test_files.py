@@ -88,11 +88,14 @@ def test_places_of_bad_bytes(content: bytes) -> None:
 
 
 def test_lines_for_an_excerpt(tmp_path: Path) -> None:
-    """Lines as marks count them, without their ends; one that cannot be read has none to show."""
+    """Lines as marks count them, without their ends; a file that is gone or another one by now has none to show."""
     path = tmp_path / "a.yaml"
     path.write_bytes(b"\xef\xbb\xbfa\r\nb\rc\n")
-    assert read_lines(str(path)) == ["a", "b", "c", ""]
-    assert read_lines(str(tmp_path / "gone.yaml")) == [""]
+    digest = read_text(str(path), "a.yaml").digest
+    assert read_lines(str(path), digest) == ["a", "b", "c", ""]
+    assert read_lines(str(path), digest[::-1]) == []
+    assert read_lines(str(path), "") == []
+    assert read_lines(str(tmp_path / "gone.yaml"), digest) == []
 
 
 def test_mentions_and_candidates(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_reasons_hold_where_every_field_is_used(whole: Kernel) -> None:
 @pytest.mark.parametrize(("org", "role"), ROLES)
 def test_every_item_of_a_list_has_an_id_and_a_reason(shipped: Kernel, org: str, role: str) -> None:
     """Nothing is listed bare, but for ids that are explained where they are listed (steps, actions, missing tools)."""
-    bare = {".plans.domains", ".plans.steps", ".plans.missing_tools", ".tools.allowed_actions", ".tools.falls_back_to",
+    bare = {".plans.domains", ".plans.steps", ".plans.missing_tools", ".tools.allowed_actions", ".tools.conditional_actions", ".tools.falls_back_to",
             ".tools.capped_by", ".tools.grants"}  # fmt: skip
     check_lists(
         as_data(shipped.manifest(org, role)),

@@ -17,9 +17,9 @@ cases:
     org: household
     given: {grants: {g: {subject: "role:errand_runner", resources: ["tool:jira"], expires: "1970-01-02 00:00"}}}
     access:
-      - ask: {subject: role:steward, action: use, resource: tool:smart_home}
+      - ask: {subject: role:steward, action: use, resource: tool:smart_home, context: {peer_kind: dm}}
         outcome: deny
-      - ask: {subject: role:errand_runner, action: use, resource: tool:jira}
+      - ask: {subject: role:errand_runner, action: use, resource: tool:jira, context: {peer_kind: dm}}
         outcome: allow
         because: [BOUND_TO_ROLE]
         level: read
@@ -30,9 +30,11 @@ cases:
     who_can:
       - action: use
         resource: tool:jira
+        context: {peer_kind: dm}
         are: [role:steward]
     what_can:
       - subject: role:errand_runner
+        context: {peer_kind: dm}
         can: {tool:jira: [use]}
   - name: nothing asked
     org: household

@@ -31,6 +31,7 @@ INTO_ETC = [
     "/etc/passwd\n", " /etc/passwd", "/etc/passwd ", "\t/etc/passwd", "\\etc\\passwd", "/etc\\passwd", "..\\etc\\passwd",
     "/work\\..\\..\\etc", "C:/etc/passwd", "C:\\etc\\passwd", "file:///etc/passwd", "file:/etc/passwd", "~/../etc/passwd",
     "~root/../etc", "$HOME/../etc/passwd", "${ROOT}/etc/passwd", "/$(echo etc)/passwd", "%SYSTEMROOT%/etc",
+    "src/$EMPTY/../../etc/passwd", "src/`echo ..`/../etc/passwd", "src/{a,../../etc/passwd}", "a$UP/etc",
     "%2e%2e/etc/passwd", "/%65tc/passwd", "..%2fetc", "/e?c/passwd", "/et*/passwd", "/*/passwd", "/**", "/[e]tc/passwd",
     "*/../../etc", "", "." * 3, "/...", "/\ud800etc", "/etc/" + "a/" * 3000,
 ]  # fmt: skip

@@ -12,7 +12,9 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
 from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.policies import AccessPolicy
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import listing, quote
 
@@ -209,18 +211,27 @@ def _unstated(evaluation: Evaluation) -> Iterable[Unstated]:
 
     Each is tried with just what it needs. More would add nothing: what is stated besides only lets more policies hold.
     """
-    tables, request = evaluation.tables, evaluation.request
+    tables, request, resource = evaluation.tables, evaluation.request, evaluation.resource
     context = request.context
-    parents = [tables.subject(each) for each in evaluation.parent_names()]
+    involved = [evaluation.subject, *(tables.subject(each) for each in evaluation.parent_names())]
+    subjects = [each for each in involved if each is not None and each.depends]
     tried: list[dict[str, str]] = []
-    for subject in (evaluation.subject, *parents):
-        for policy in subject.policies if subject is not None and subject.depends else ():
+    for subject in subjects:
+        for policy in subject.policies:
             for condition in policy.conditions if policy.decisive else ():
                 needed = find_unstated(condition, context)
-                if needed and needed not in tried:
-                    tried.append(needed)
-                    stated = replace(request, context=replace(context, **needed))
-                    yield Unstated(needed, evaluation.again(request=stated))
+                if not needed or needed in tried:
+                    continue
+                tried.append(needed)
+                there = replace(context, **needed)
+                if any(_changes(each, resource, context, there) for each in subjects):
+                    yield Unstated(needed, evaluation.again(request=replace(request, context=there)))
+
+
+def _changes(subject: Subject, resource: Resource, here: AccessContext, there: AccessContext) -> bool:
+    """Whether the policies about a subject say something else of a resource in other circumstances."""
+    said, other = subject.policy_set(here), subject.policy_set(there)
+    return said is not other and said.effect_on(resource) != other.effect_on(resource)
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:

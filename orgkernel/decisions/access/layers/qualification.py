@@ -13,7 +13,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.state_view import QualificationResult
-from orgkernel.diagnostics.wording import listing
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 
@@ -68,8 +68,19 @@ def _qualification_missing(evaluation: Evaluation) -> Sentence:
     needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
+    text += "".join(_too_low(evaluation, each) for each in missing)
     text += describe_lift(evaluation.given.waives, "qualification")
     return text, why_edges(edge for edge in needed if edge.target in missing)
+
+
+def _too_low(evaluation: Evaluation, qualification: str) -> str:
+    """The latest score in a test beside its threshold; empty where the score is not what is missing."""
+    subject, declared = evaluation.subject, evaluation.view.records.qualifications.get(qualification)
+    results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
+    latest = next((each for each in reversed(results) if each.qualification == qualification), None)
+    if latest is None or declared is None or latest.score >= declared.record.threshold:
+        return ""
+    return f"; its score in {quote(qualification)} is {latest.score:g}, and {declared.record.threshold:g} is required"
 
 
 def _lifted(evaluation: Evaluation) -> Sentence | None:

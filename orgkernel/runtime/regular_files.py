@@ -1,0 +1,73 @@
+"""Open regular files for reading, and nothing else: every reader of orgkernel opens its files here.
+
+Opening a pipe waits for somebody to write, and reading a device may never end. So a path is looked at first, opened
+without waiting, and its descriptor is looked at again, because somebody may have put something else there meanwhile.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import BinaryIO
+
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# A link that passes through here leads to whatever a process has open, such as its standard input.
+_OPEN_FILES = ("/dev/", "/proc/")
+_MOST_LINKS = 40
+
+
+class NotRegular(OSError):
+    """The path is a folder, a pipe, a device or a socket, or a link to one."""
+
+    def __init__(self, path: str, *, is_folder: bool = False) -> None:
+        super().__init__(errno.EISDIR if is_folder else errno.EINVAL, "not a regular file", path)
+        self.is_folder = is_folder
+
+
+def open_regular(path: str, *, follow: bool = True) -> BinaryIO:
+    """Open a regular file for reading, at once. Raises `NotRegular`, other errors of the system, and `ValueError`.
+
+    With `follow=False`, the path itself must not be a link.
+    """
+    state = os.lstat(path)
+    flags = _FLAGS | _NO_FOLLOW
+    if stat.S_ISLNK(state.st_mode):
+        if not follow:
+            raise NotRegular(path)
+        _refuse_open_files(path)
+        state, flags = os.stat(path), _FLAGS
+    _require_regular(path, state)
+    descriptor = os.open(path, flags)
+    try:
+        _require_regular(path, os.fstat(descriptor))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: str, most: int) -> bytes:
+    """The content of a regular file, at most `most` bytes of it. Raises what `open_regular` raises."""
+    with open_regular(path) as file:
+        return file.read(most)
+
+
+def _require_regular(path: str, state: os.stat_result) -> None:
+    if not stat.S_ISREG(state.st_mode):
+        raise NotRegular(path, is_folder=stat.S_ISDIR(state.st_mode))
+
+
+def _refuse_open_files(path: str) -> None:
+    """Refuse a link to a file that a process has open. Its target may be a regular file, but it is nobody's document."""
+    here = path
+    for _ in range(_MOST_LINKS):
+        try:
+            here = os.path.join(os.path.dirname(here), os.readlink(here))
+        except OSError:  # the end of the chain, or nothing there
+            return
+        if os.path.normpath(here).startswith(_OPEN_FILES):
+            raise NotRegular(path)
