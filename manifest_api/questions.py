@@ -88,20 +88,18 @@ CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
 
 
 def start_of_page(
-    cursor: str | None, stamp: str, count: int, name: str = "cursor", *, first: bool = False
+    cursor: str | None, stamp: str, count: int, name: str = "cursor", *, refusal: ProblemCode = BAD_CURSOR
 ) -> int:
     """The start of a page in a list of `count` items, from a cursor `STAMP-START`. A stamp names one version of one
     list.
-
-    With `first`, the cursor may also name the first page.
     """
     if not cursor:
         return 0
     number = cursor.rpartition("-")[2]
     start = int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
-    if cursor != f"{stamp}-{start}" or not (first or start > 0) or start >= count:
+    if cursor != f"{stamp}-{start}" or not 0 < start < count:
         raise RequestRefused(
-            BAD_CURSOR,
+            refusal,
             f"the {name} does not continue this list in its current version",
             f"start again without a {name}",
         )

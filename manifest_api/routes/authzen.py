@@ -160,9 +160,7 @@ def _failed(error: RequestRefused | OrgkernelError) -> EvaluationAnswer:
 
 @router.post(
     "/access/v1/search/subject",
-    **access_question(
-        EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, paged=True, authzen=True
-    ),
+    **access_question(EntityList, SubjectSearch, {**_EXAMPLE, "subject": {"type": "role"}}, authzen=True),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_subject(request: Request, answers: AnswersOfApp) -> Response:
@@ -193,9 +191,7 @@ async def post_search_subject(request: Request, answers: AnswersOfApp) -> Respon
 
 @router.post(
     "/access/v1/search/resource",
-    **access_question(
-        EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, paged=True, authzen=True
-    ),
+    **access_question(EntityList, ResourceSearch, {**_EXAMPLE, "resource": {"type": "tool"}}, authzen=True),
     dependencies=[KNOWN_PARAMETERS],
 )
 async def post_search_resource(request: Request, answers: AnswersOfApp) -> Response:
@@ -230,7 +226,6 @@ async def post_search_resource(request: Request, answers: AnswersOfApp) -> Respo
         ActionList,
         ActionSearch,
         {key: _EXAMPLE[key] for key in ("subject", "resource")},
-        paged=True,
         authzen=True,
     ),
     dependencies=[KNOWN_PARAMETERS],
@@ -289,9 +284,10 @@ def _page(
         known = said.isascii() and said.isdigit() and len(said) <= len(str(MOST_RESULTS))
         limit = min(int(said), MOST_RESULTS) if known else DEFAULT_RESULTS
     stamp = f"{hashlib.sha256(question).hexdigest()[:16]}-{limit}"
-    start = start_of_page(token, stamp, len(found), "token", first=limit == 0)
+    start = start_of_page(token, stamp, len(found), "token", refusal=BAD_EVALUATION)
     end = start + limit
-    following = f"{stamp}-{end}" if end < len(found) else ""
+    # A limit of 0 only counts: a client that follows tokens would never come to an end.
+    following = f"{stamp}-{end}" if 0 < limit and end < len(found) else ""
     shown = found[start:end]
     return shown, PageAnswer(following, len(shown), len(found))
 

@@ -222,7 +222,9 @@ def effective_item(
         declared_level=LEVELS[holder.bound.get(tool.resource, 0)],
         allowed_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "allow"]),
         ask_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "ask"]),
-        conditional_actions=_in_order(tool, [row.actions for row in rows if row.outcome == "conditional"]),
+        conditional_actions=_in_order(
+            tool, [row.actions for row in rows if row.outcome in ("conditional", "deny")]
+        ),
         decided_by=item.decided_by
         if level == item.level and not evaluation.failing
         else _decisive(evaluation),

@@ -111,7 +111,7 @@ class ToolItem(Named, frozen=True, kw_only=True):
     ask_actions: tuple[str, ...] = ()
     """Actions that need an approval first."""
     conditional_actions: tuple[str, ...] = ()
-    """Actions that are allowed only once the circumstances of the request are stated."""
+    """Actions that are not allowed with what is known, but that a time, channel, path or lock could open."""
     declared: bool = True
     wired: bool | None = None
     """Whether the role's runtime has registered the tool. Null if unknown."""

@@ -97,6 +97,29 @@ def test_a_level_that_does_not_suffice_allows_no_action(tmp_path: Path) -> None:
     assert (tool.letters, tool.actions, tool.allowed_actions) == ("OR-", {"use": "write"}, ())
 
 
+def test_an_action_that_a_path_or_a_lock_would_open_is_conditional(tmp_path: Path) -> None:
+    """A write in a scope and the use of an exclusive tool are refused as things are, and listed with what they depend on."""
+    org = """\
+_schema: orgkernel:organization
+org_id: demo
+hierarchy: {co: {}}
+---
+{_schema: "orgkernel:role_profile", role_id: co, role_type: commander, file_scope: ["ops/**"],
+ capabilities: {tools_primary: [files, shell]}}
+---
+_schema: orgkernel:tool_catalog
+tools:
+  files: {type: deterministic_function, actions: {read: read, write: write}, path_arguments: [path]}
+  shell: {type: computer_use, side_effects: destructive, concurrency: exclusive, lock_timeout_seconds: 60, path_arguments: []}
+"""
+    kernel = Kernel.open(write_tree(tmp_path, {"org.yaml": org}))
+    files, shell = kernel.manifest("demo", "co").tools
+    assert (files.allowed_actions, files.conditional_actions) == (("read",), ("write",))
+    assert files.conditional == "path:ops/**"
+    assert (shell.allowed_actions, shell.conditional_actions) == (("lock",), ("use",))
+    assert shell.conditional == "lock:shell"
+
+
 def test_essential_tools_are_there_without_being_listed(whole: Kernel) -> None:
     """For everybody, for those who delegate, for those with a certain tool; one that is listed is not repeated."""
     assert ids(whole.manifest("whole", "maker").essential_tools)[:2] == ["bell", "guard"]
