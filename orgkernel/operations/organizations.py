@@ -27,7 +27,8 @@ def choose_organization(context: Context, named: str | None) -> str:
     try:
         return context.kernel.organization(ACTIVE).snapshot.org_id
     except AmbiguousActive as error:
-        known = listing(context.kernel.state.served)
+        state = context.kernel.state
+        known = listing(state.served or state.refused)
         help = f"name one of {known}, or all of them: `--all-orgs` on the command line, `{ALL_ORGANIZATIONS}` over HTTP"
         raise AmbiguousActive(error.message, help) from None
 

@@ -39,6 +39,15 @@ def test_who_asked_in_somebodys_name_does_not_answer(local: TestClient, store: S
     assert local.post(answer, json={}, headers=bearer(other)).status_code == 200
 
 
+def test_an_owner_answers_what_it_asked_for_in_the_name_of_another(
+    local: TestClient, store: StoreLocation
+) -> None:
+    """For the owner could grant it directly."""
+    owner = bearer(new_key(store, ["request", "approve"], person="owner"))
+    made = local.post("/v1/requests", json=WANTED, headers=owner).json()
+    assert local.post(f"/v1/requests/{made['request_id']}/approve", json={}, headers=owner).status_code == 200
+
+
 def test_the_person_who_runs_an_agent_does_not_approve_what_it_asks_for(
     local: TestClient, store: StoreLocation
 ) -> None:
