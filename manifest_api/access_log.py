@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.guards.caller import caller_name
+from manifest_api.guards.gate import REQUEST_ID
 from manifest_api.guards.middleware import HttpMiddleware
 
 logger = logging.getLogger("orgkernel.access")
@@ -28,10 +30,15 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     client: str
     method: str
     path: str
-    query: str
+    query_bytes: int
+    """Length of the query string. The text itself may hold what is nobody else's business."""
     status: int
     bytes: int
     """Bytes of the response body."""
+    request: str
+    """The id of the request, as in `X-Request-ID` of the answer."""
+    caller: str
+    """The name of the credential, such as `caller:KEY_ID`. Empty for a request that was refused."""
     milliseconds: float
     """Time until the response was handed to the server."""
 
@@ -64,9 +71,11 @@ class AccessLog(HttpMiddleware):
                 client=client[0] if client else "",
                 method=scope["method"],
                 path=scope["path"][:_LONGEST],
-                query=scope["query_string"][:_LONGEST].decode("latin-1"),
+                query_bytes=len(scope["query_string"]),
                 status=status,
                 bytes=sent,
+                request=scope.get(REQUEST_ID, b"")[:_LONGEST].decode("latin-1"),
+                caller=caller_name(scope),
                 milliseconds=round((self._clock() - start) * 1e3, 3),
             )
             logger.info("%s", msgspec.json.encode(said).decode())

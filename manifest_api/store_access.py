@@ -74,6 +74,11 @@ class StoreAccess:
         self._next_read: Future[None] | None = None
         self._reading_since: float | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the store has been opened."""
+        return self._store is not None
+
     def open(self) -> Store | None:
         """The store, opened once. None if it does not exist yet. Not for the event loop. Raises `StoreError`."""
         if self._store is not None or self._location is None or self._is_missing:
@@ -234,6 +239,9 @@ async def keep_within_budget(
     """Measure the store at intervals, and drop audit rows that are older than the retention, until cancelled."""
     prune_at = 0.0
     while True:
+        await asyncio.sleep(every_seconds)
+        if not store_access.is_open:
+            continue  # nothing was written
         try:
             await store_access.refresh()
             used = await store_access.work(upkeep.measure)
@@ -246,7 +254,6 @@ async def keep_within_budget(
                     logger.info("dropped %d rows of the audit that were older than the retention", found[0])
         except OrgkernelError as error:
             logger.warning("the store could not be measured or pruned, it is tried again: %s", error.message)
-        await asyncio.sleep(every_seconds)
 
 
 def _threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:

@@ -13,7 +13,6 @@ from functools import lru_cache
 from ipaddress import IPv6Address
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
 
 from manifest_api.guards.caller import ANYBODY, Caller
@@ -34,6 +33,8 @@ from orgkernel.decisions.state_records import KEY_PREFIX
 _SCHEME = b"bearer "
 # An address that shows wrong credentials may go on after this many, at this many a second.
 _FAILURES, _FAILURES_PER_SECOND = 20, 0.2
+# Signatures that are verified for an address; tokens that were verified a moment ago do not count.
+_VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE = 200, 1_000
 # Credentials and addresses that are remembered; the one asked with longest ago is forgotten first.
 _MOST_BUCKETS = 4_096
 # Seconds for which a credential may ask at once what it may ask in a second.
@@ -122,6 +123,8 @@ class Authenticator:
     rates: Rates
     addresses: Rates
     """Requests without a credential, by address."""
+    unverified: Rates
+    """Tokens that were not verified before, by address."""
     needs_key: bool = False
     """Whether loopback needs a credential too."""
 
@@ -158,9 +161,7 @@ class Authenticator:
             if text.startswith(KEY_PREFIX):
                 caller = self.keys.find(text)
             elif self.tokens is not None:
-                # Verifying costs more than refusing, so who has failed too often is refused first.
-                self._refuse_after_failures(address)
-                caller = await self._verify_token(self.tokens, text)
+                caller = await self._verify_token(self.tokens, text, address)
         if caller is None:
             self._refuse_after_failures(address)
             self.failures.take(address, self.clock())
@@ -172,9 +173,17 @@ class Authenticator:
         self._take(self.rates, caller.credential, "this credential")
         return caller
 
-    async def _verify_token(self, tokens: TokenVerifier, text: str) -> Caller | None:
+    async def _verify_token(self, tokens: TokenVerifier, text: str, address: str) -> Caller | None:
+        """The caller with a token, however many others of the same address have failed."""
+        known = tokens.recall(text)
+        if isinstance(known, Caller):
+            return known
+        if known is not None:
+            return None
+        # Verifying costs more than refusing.
+        self._take(self.unverified, address, "this address")
         try:
-            return await run_in_threadpool(tokens.verify, text) if tokens.fetches else tokens.verify(text)
+            return await tokens.identify(text, waits=not self.failures.wait(address, self.clock()))
         except UnfitToken:
             return None
 
@@ -212,7 +221,10 @@ def build_authenticator(
     """
     burst = max(1.0, rate * _BURST_SECONDS)
     failures = Rates(_FAILURES_PER_SECOND, _FAILURES)
-    return Authenticator(keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst), needs_key)
+    unverified = Rates(_VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE)
+    return Authenticator(
+        keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst), unverified, needs_key
+    )
 
 
 def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:

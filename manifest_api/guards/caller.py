@@ -66,6 +66,12 @@ def caller_of(request: Request | RequestScope) -> Caller:
     return caller
 
 
+def caller_name(scope: RequestScope) -> str:
+    """The name of the caller's credential. Empty for a request that the gate refused."""
+    caller: Caller | None = scope.get(_PLACE)
+    return "" if caller is None else caller.credential
+
+
 def require_scope(request: Request | RequestScope, scope: KeyScope) -> Caller:
     """The caller, if it has the scope. Raises `RequestRefused`: 401 without a credential, 403 without the scope."""
     caller = caller_of(request)

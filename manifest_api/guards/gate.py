@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from secrets import token_hex
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,6 +23,8 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
 
 logger = logging.getLogger("orgkernel.server")
+REQUEST_ID = "orgkernel.request_id"
+"""Key of the scope with the id of the request: the one that the client sent, or a new one."""
 _STATELESS = frozenset(
     {"/livez", "/readyz", "/version", "/docs", "/openapi.json", "/.well-known/authzen-configuration"}
 )
@@ -52,8 +55,9 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1008})
             return
         head = read_head(scope)
-        if head.request_id:
-            send = _naming(send, head.request_id)
+        request_id = head.request_id or token_hex(8).encode()
+        scope[REQUEST_ID] = request_id
+        send = _naming(send, request_id)
         try:
             answer = await self._meet(scope, head)
         except Exception:
@@ -94,7 +98,7 @@ class Gate:
 
 
 def _naming(send: Send, request_id: bytes) -> Send:
-    """Send the request id back (OpenID AuthZEN 1.0, "Request Identification")."""
+    """Send the request id (OpenID AuthZEN 1.0, "Request Identification")."""
 
     async def send_named(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -9,18 +9,18 @@ opens anything here.
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
 from manifest_api.guards.caller import SCOPES, Caller
+from manifest_api.guards.token_keys import TokenKeys
 from orgkernel.decisions.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
-from orgkernel.runtime.regular_files import read_regular
 
 # INVARIANT: no algorithm that shares a secret, and none without a signature: a public key must never verify an HMAC.
 ALGORITHMS = (
@@ -29,6 +29,9 @@ ALGORITHMS = (
 _SETTINGS = ("issuer", "audience", "jwks", "algorithms", "agent_claim", "person_claim")
 _PREFIX = "orgkernel:"
 _LEEWAY_SECONDS = 30
+# Seconds for which a verified token is not verified again, and for which a refused one is refused at once.
+_VERIFIED_SECONDS, _REFUSED_SECONDS = 60.0, 10.0
+_MOST_REMEMBERED = 2_048
 _LONGEST = 8_192
 _LONGEST_NAME = 190
 
@@ -79,8 +82,12 @@ def read_settings(said: Mapping[str, Any], folder: str) -> TokenSettings:
     return TokenSettings(said["issuer"], said["audience"], path, tuple(algorithms), *claims)
 
 
+class _UnknownKey(UnfitToken):
+    """No key of the issuer has the key id of the token."""
+
+
 class TokenVerifier:
-    """Verifies tokens of one issuer. If it `fetches`, it may use the network and must not run on an event loop."""
+    """Verifies tokens of one issuer. Used from one event loop; only fetched keys are waited for."""
 
     def __init__(self, settings: TokenSettings, clock: Callable[[], float]) -> None:
         """Raises `BadProject` if PyJWT is not installed or the key file cannot be used."""
@@ -91,12 +98,47 @@ class TokenVerifier:
         self._jwt = jwt
         self._settings = settings
         self._clock = clock
-        self.fetches = settings.jwks.startswith("https://")
-        self._client = jwt.PyJWKClient(settings.jwks, cache_keys=False, timeout=5) if self.fetches else None
-        self._keys = None if self.fetches else _read_keys(jwt, settings.jwks)
+        self._keys = TokenKeys(jwt, settings.jwks)
+        self._remembered: OrderedDict[bytes, tuple[Caller | None, float]] = OrderedDict()
+        self._version = 0
+
+    def recall(self, token: str) -> Caller | UnfitToken | None:
+        """What is known of a token that was verified a moment ago: its caller, or that it is not valid."""
+        self._keys.find(None)  # keys that were reloaded end what is remembered
+        if self._version != self._keys.version:
+            self._version = self._keys.version
+            self._remembered.clear()
+        caller, until = self._remembered.get(_digest(token), (None, 0.0))
+        if self._clock() >= until:
+            return None
+        return UnfitToken("it was not valid a moment ago") if caller is None else caller
+
+    async def identify(self, token: str, *, waits: bool = True) -> Caller:
+        """The caller with a token. An unknown key is waited for, if it `waits`. Raises `UnfitToken`."""
+        try:
+            try:
+                caller = self.verify(token)
+            except _UnknownKey:
+                if not (waits and await self._keys.renew()):
+                    raise
+                caller = self.verify(token)
+        except _UnknownKey:
+            raise
+        except UnfitToken:
+            self._remember(token, None, self._clock() + _REFUSED_SECONDS)
+            raise
+        now = self._clock()
+        ends = now + _VERIFIED_SECONDS if caller.expires_at is None else caller.expires_at + _LEEWAY_SECONDS
+        self._remember(token, caller, min(ends, now + _VERIFIED_SECONDS))
+        return caller
+
+    def _remember(self, token: str, caller: Caller | None, until: float) -> None:
+        self._remembered[_digest(token)] = (caller, until)
+        while len(self._remembered) > _MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
 
     def verify(self, token: str) -> Caller:
-        """The caller with a token. Raises `UnfitToken`."""
+        """The caller with a token, by the keys that are known. Raises `UnfitToken`."""
         if len(token) > _LONGEST:
             raise UnfitToken("it is too long")
         try:
@@ -105,7 +147,7 @@ class TokenVerifier:
                 raise UnfitToken("its algorithm is not allowed")
             claims = self._jwt.decode(
                 token,
-                self._key(token, header.get("kid")),
+                self._key(header.get("kid")),
                 algorithms=list(self._settings.algorithms),
                 audience=self._settings.audience,
                 issuer=self._settings.issuer,
@@ -122,16 +164,11 @@ class TokenVerifier:
             raise UnfitToken(f"it is malformed: {error}") from None
         return self._caller(claims)
 
-    def _key(self, token: str, key_id: Any) -> Any:
-        if self._client is not None:
-            return self._client.get_signing_key_from_jwt(token).key
-        assert self._keys is not None
-        for key in self._keys.keys:
-            if (key_id is None and len(self._keys.keys) == 1) or (
-                key_id is not None and key.key_id == key_id
-            ):
-                return key.key
-        raise UnfitToken("no key of the issuer has its key id")
+    def _key(self, key_id: Any) -> Any:
+        key = self._keys.find(key_id)
+        if key is None:
+            raise _UnknownKey("no key of the issuer has its key id")
+        return key
 
     def _caller(self, claims: Mapping[str, Any]) -> Caller:
         self._require_time(claims)
@@ -157,6 +194,10 @@ class TokenVerifier:
             raise UnfitToken("it is not valid yet")
 
 
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
 def _is_time(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -172,12 +213,3 @@ def _scopes_of(said: Any) -> frozenset[KeyScope]:
         word.removeprefix(_PREFIX) for word in words if isinstance(word, str) and word.startswith(_PREFIX)
     }
     return frozenset(scope for scope in SCOPES if scope in ours)
-
-
-def _read_keys(jwt: Any, path: str) -> Any:
-    try:
-        return jwt.PyJWKSet.from_dict(msgspec.json.decode(read_regular(path, 1_048_576)))
-    except OSError as error:
-        raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
-    except (msgspec.DecodeError, jwt.PyJWTError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadProject(f"`[oidc]`: {quote(path)} is not a set of public keys: {error}") from None

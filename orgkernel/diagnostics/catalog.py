@@ -42,7 +42,7 @@ NOT_UTF8 = Row(
 )  # fmt: skip
 TOO_LARGE = Row(
     "ORG003", "file-too-large", _E,
-    "The file is larger than 16 MiB, or contains more than a million values.",
+    "The file is larger than 16 MiB, or contains more than 100,000 keys and values or too many anchors or lines.",
     "The limit applies before anything is parsed, so that one file cannot stop a server.",
     "Split the documents into several files; orgkernel reads a whole folder.",
 )  # fmt: skip

@@ -13,7 +13,7 @@ from orgkernel.loading.files import SourceText
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
-from orgkernel.loading.parsed import Parsed, ParsedText, Refusal, describe
+from orgkernel.loading.parsed import MAX_VALUES, Parsed, ParsedText, Refusal, describe
 from orgkernel.loading.shape import validate_shape
 from orgkernel.loading.sources import (
     BrokenDocument,
@@ -57,6 +57,8 @@ _IS_JSON_SCHEMA = re.compile(r'\s*\{\s*"\$schema"\s*:')
 # Of this kind there may be a hundred thousand, so their marks are not kept at hand: as objects they cost more time than
 # they save.
 _MANY = "role_profile"
+# How much of a broken text is searched for ids that it claims, because it may be a text that is refused for its size.
+_MOST_CLAIMING = 2 * 1024 * 1024
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
@@ -134,6 +136,8 @@ def _is_json_schema(source: SourceText) -> bool:
     """Whether a text is a JSON Schema, such as those that lie beside the shared catalogs: decided without places."""
     if not (source.name.endswith(".json") and '"$schema"' in source.text[:_HEAD]):
         return False
+    if sum(map(source.text.count, ",[{:")) > MAX_VALUES:  # its values would take too much time and memory
+        return False
     try:
         value = json.loads(source.text)
     except (ValueError, RecursionError):
@@ -162,7 +166,7 @@ def parse_source(source: SourceText) -> ParsedText:
     if source.text.lstrip()[:1] == "{":
         # JSON in a file called .yaml: libyaml would refuse some of it.
         as_json = parse_json(source.text)
-        if not as_json.refusals:
+        if not as_json.refusals or as_json.refusals[-1].row is row.TOO_LARGE:
             return as_json
     return parse_yaml(source.text)
 
@@ -260,7 +264,7 @@ def _claims(source: SourceText, value: Any) -> frozenset[str]:
     if isinstance(value, dict):
         claims |= {value[field] for field in ("role_id", "org_id") if isinstance(value.get(field), str)}
     else:
-        claims |= set(_CLAIM.findall(source.text))
+        claims |= set(_CLAIM.findall(source.text, 0, _MOST_CLAIMING))
     return frozenset(claims)
 
 

@@ -22,9 +22,18 @@ from orgkernel.loading.marks import (
     QUOTED,
     STYLE_BITS,
     Marks,
+    pack_mark,
     unpack_mark,
 )
-from orgkernel.loading.parsed import MAX_DEPTH, MAX_REFUSALS, MAX_VALUES, Parsed, ParsedText, Refusal
+from orgkernel.loading.parsed import (
+    MAX_DEPTH,
+    MAX_LINES,
+    MAX_REFUSALS,
+    MAX_VALUES,
+    Parsed,
+    ParsedText,
+    Refusal,
+)
 from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
 
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -59,6 +68,9 @@ class _Stop(Exception):
 
 def parse_json(text: str) -> ParsedText:
     """The document of a JSON text. Never raises for a bad text. Every refusal is listed with its mark."""
+    if text.count("\n") + text.count("\r") > MAX_LINES:
+        message = f"the file contains more than {MAX_LINES:,} lines"
+        return ParsedText((), (Refusal(row.TOO_LARGE, pack_mark(1, 1), message, _SPLIT),))
     reader = _Reader(text)
     try:
         document = reader.read_document()
@@ -106,7 +118,7 @@ class _Reader:
         return _Stop()
 
     def _read_value(self, at: int, depth: int) -> tuple[Any, Marks, int]:
-        self._values += 1
+        self._values += 1  # and one for each key, as in YAML
         if self._values > MAX_VALUES:
             self._refuse(
                 row.TOO_LARGE, self._mark(at), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
@@ -180,6 +192,7 @@ class _Reader:
             return values, (mark, marks), at + 1
         while True:
             key_mark = self._mark(at, QUOTED)
+            self._values += 1
             if usual := _USUAL_KEY.match(self._text, at):
                 key, at = usual[1], usual.end()
             else:

@@ -14,7 +14,12 @@ from orgkernel.loading.marks import Marks
 # Budgets, checked while parsing and before anything is built from the values.
 MAX_DEPTH = 40
 MAX_ALIASED_VALUES = 100_000
-MAX_VALUES = 1_000_000
+MAX_VALUES = 100_000
+MAX_ANCHORS = 10_000
+MAX_LINES = 500_000
+"""Of JSON, whose reader keeps where each line begins."""
+# A document costs as much as so many values more.
+DOCUMENT_VALUES = 5
 # What is said about one text: whoever gets a hundred things wrong has one cause to look for.
 MAX_REFUSALS = 100
 

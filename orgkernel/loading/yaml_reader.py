@@ -38,7 +38,9 @@ from orgkernel.loading.marks import (
     unpack_mark,
 )
 from orgkernel.loading.parsed import (
+    DOCUMENT_VALUES,
     MAX_ALIASED_VALUES,
+    MAX_ANCHORS,
     MAX_DEPTH,
     MAX_REFUSALS,
     MAX_VALUES,
@@ -137,8 +139,8 @@ class _Reader:
     def _count_event(self) -> Any:
         """The next event, counted where it begins a value."""
         event = self._get_event()
-        if isinstance(event, NodeEvent):
-            self._values += 1
+        if isinstance(event, NodeEvent | DocumentStartEvent):
+            self._values += DOCUMENT_VALUES if event.__class__ is DocumentStartEvent else 1
             if self._values > MAX_VALUES:
                 self.refuse(
                     row.TOO_LARGE, _mark(event), f"the file contains more than {MAX_VALUES:,} values", _SPLIT
@@ -198,6 +200,11 @@ class _Reader:
             self.refuse(row.TAG, mark, f"a value has the tag {quote(shown)}")
         before = self._values + self._expanded
         if anchor is not None:
+            if len(self._anchors) >= MAX_ANCHORS:
+                self.refuse(
+                    row.TOO_LARGE, mark, f"the document contains more than {MAX_ANCHORS:,} anchors", _SPLIT
+                )
+                raise _Stop
             self._anchors[anchor] = None  # open: an alias to it now would be a cycle
         if kind is ScalarEvent:
             read: tuple[Any, Marks] = (

@@ -40,11 +40,13 @@ def test_every_request_has_a_line(templates: Kernel, caplog: pytest.LogCaptureFi
         client.get("/nope", headers={"host": "example.org"}),
     ]
     said = lines(caplog)
-    assert [(each["method"], each["path"], each["query"], each["status"]) for each in said] == [
-        ("GET", url, "", 200), ("GET", url, "", 200), ("HEAD", url, "", 200), ("GET", "/v1/orgs", "limit=0", 422),
-        ("GET", "/nope", "", 403),
+    assert [(each["method"], each["path"], each["query_bytes"], each["status"]) for each in said] == [
+        ("GET", url, 0, 200), ("GET", url, 0, 200), ("HEAD", url, 0, 200), ("GET", "/v1/orgs", 7, 422),
+        ("GET", "/nope", 0, 403),
     ]  # fmt: skip
     assert [each["bytes"] for each in said] == [len(each.content) for each in answers]
+    assert [each["request"] for each in said] == [each.headers["x-request-id"] for each in answers]
+    assert [each["caller"] for each in said] == ["loopback"] * 4 + [""]
     assert {each["client"] for each in said} == {"127.0.0.1"}
     assert all(each["milliseconds"] >= 0 and each["time"].endswith("+00:00") for each in said)
 

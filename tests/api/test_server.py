@@ -252,7 +252,7 @@ def test_edit_behind_a_link(tmp_path: Path) -> None:
     copy_template(tmp_path / "elsewhere" / ORG, ORG)
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / ORG).symlink_to(tmp_path / "elsewhere" / ORG)
-    with running(tmp_path, tmp_path / "documents") as server:
+    with running(tmp_path, tmp_path / "documents", tmp_path / "elsewhere") as server:
         for before, after in ((NAME, "role_name: One"), ("role_name: One", "role_name: Two")):
             change_line(tmp_path / "elsewhere" / ORG / ROLE_FILE, before, after)
             until(lambda: role_name(server), lambda name, after=after: after.endswith(name))

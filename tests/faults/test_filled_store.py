@@ -51,7 +51,6 @@ def test_a_flood_of_large_questions_leaves_little(tmp_path: Path) -> None:
             for done in [threads.submit(flood) for _ in range(4)]:
                 done.result()
         took = time.monotonic() - begun
-        problem(server.client.post(EVALUATION, json=USE), 429, "RATE_LIMITED")
         assert server.get("/livez").status_code == 200
     rows = AUDITED_AT_ONCE + AUDITED_PER_SECOND * (took + 1)
     assert sum(each.stat().st_size for each in tmp_path.glob("state.db*") if each.is_file()) < rows * 5_000
@@ -90,6 +89,7 @@ def test_the_budget_warns_before_it_refuses(
     first_key(file)
     with stored_client(household, file) as client:
         capacity = client.app.state.store_access.capacity  # type: ignore[attr-defined]
+        assert client.get("/readyz").json()["store"] == "ok"
         until(lambda: capacity.used, bool)  # the first measurement
         for _ in range(2):
             capacity.note_size(int(4_096 * MIB * 0.85))
@@ -144,5 +144,6 @@ def test_retention_runs_by_itself(household: Kernel, file: StoreLocation) -> Non
             return len(list(read_rows(store.context, AuditFilter(kind="decision"))))
 
     assert decisions() == 2
-    with stored_client(household, file, retention=Retention(90, 365)):
+    with stored_client(household, file, retention=Retention(90, 365)) as client:
+        assert client.get("/readyz").status_code == 200
         until(decisions, lambda count: count == 1)  # the last row of a chain stays

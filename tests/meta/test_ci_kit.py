@@ -104,9 +104,10 @@ def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:
     """A role can break the organization around it, so no file names are passed."""
     (hook,) = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
     assert hook["pass_filenames"] is False
-    program, command = hook["entry"].split()
+    program, command, option = hook["entry"].split()
     assert program == "orgkernel"
     assert command in cli.list_commands(None)
+    assert option == "--no-cache"
 
 
 def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess[str]:
