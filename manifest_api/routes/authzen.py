@@ -287,7 +287,7 @@ def _page(
     start = start_of_page(token, stamp, len(found), "token", refusal=BAD_EVALUATION)
     end = start + limit
     # A limit of 0 only counts: a client that follows tokens would never come to an end.
-    following = f"{stamp}-{end}" if 0 < limit and end < len(found) else ""
+    following = f"{stamp}-{end}" if limit > 0 and end < len(found) else ""
     shown = found[start:end]
     return shown, PageAnswer(following, len(shown), len(found))
 

@@ -34,7 +34,7 @@ tools_primary:
 ## Known limits
 
 Nothing is reported while a tool catalog could not be read. The tools of a server, written `server.tool`, must be declared
-like all others. A pattern in a policy may match nothing.
+like all others. A prefix in a policy that matches nothing is reported by ORG425.
 
 ## Since
 

@@ -45,12 +45,14 @@ grants stay awake. Nothing is reported while a document of the organization cann
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from orgkernel.decisions.access.vanished import find_vanished
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, StateView
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
@@ -78,7 +80,7 @@ def _asleep(view: OrgView, grant: Grant) -> Finding:
     if grant.org_id == ALL_ORGANIZATIONS:
         wake += f" --org {view.org_id}"
     return Finding(
-        _place(view),
+        _place(view, grant),
         f"grant {quote(grant.grant_id)} to {quote(grant.subject)} is asleep",
         f"use `{wake}` to keep it, or `orgkernel grant revoke {grant.grant_id}`",
         grant.subject,
@@ -90,16 +92,26 @@ def _missing(view: OrgView, grant: Grant) -> Finding:
     known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
     meant = did_you_mean(name, known)
     return Finding(
-        _place(view),
+        _place(view, grant),
         f"grant {quote(grant.grant_id)} is given to {quote(grant.subject)}, which no document declares",
         meant or f"declare it, or run `orgkernel grant revoke {grant.grant_id}`",
         grant.subject,
     )
 
 
-def _place(view: OrgView) -> Place:
-    """Where an organization says who belongs to it."""
-    return view.records.document.place("hierarchy", key=True)
+def _place(view: OrgView, grant: Grant) -> Place:
+    """Where the subject is declared, or others of its kind are; without any, where the organization says who belongs to it."""
+    records = view.records
+    kind, _, name = grant.subject.partition(":")
+    known: Mapping[str, Mapping[str, Definition[Any]]] = {
+        "agent": records.agents, "person": records.people, "system": records.system_origins, "webhook": records.webhooks
+    }  # fmt: skip
+    declared = known.get(kind, {})
+    if name in declared:
+        return declared[name].place()
+    for other in declared.values():
+        return other.document.place(other.section, key=True)
+    return records.document.place("hierarchy", key=True)
 
 
 RULE = Rule("ORG610", "sleeping-grant", Severity.WARNING, RuleScope.STATE, check)

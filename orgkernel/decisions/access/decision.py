@@ -12,6 +12,7 @@ Outcome = Literal["allow", "deny", "ask", "conditional"]
 """`conditional`: it would be allowed, unless a circumstance that the caller did not state holds."""
 ChangeKind = Literal[
     "state",
+    "path",
     "lock",
     "resume",
     "lift",

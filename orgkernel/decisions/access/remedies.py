@@ -133,7 +133,7 @@ class Search:
             return rank_number(view, one.value) <= rank_number(view, other.value)
         if one.kind == "grant":
             return set(one.waives) <= set(other.waives)
-        return one == other
+        return one == other or one.kind == "path"
 
     # -- what could help ---------------------------------------------------------------------------------------------
 
@@ -142,6 +142,11 @@ class Search:
         for kind in code.remedies:
             if kind == "grant":
                 yield from self._wider_grants(changes, code, self._evaluation)
+            elif kind == "path":
+                # The scope is that of the roles that are filled by then.
+                if any(each.kind == kind for each in changes):
+                    continue
+                yield from (changes | {each} for each in tried.tables.order.changes[kind](tried))
             else:
                 yield from self._one_more(changes, kind, self._evaluation, code)
         if code is PARENT_CAP:
@@ -246,6 +251,10 @@ class Search:
         again = evaluation.again(tables=tables, subject=subject, state=state, assumed=assumed)
         again.is_complete = is_complete
         evaluate(again)
+        if "path" in values and values["path"][0] in again.tables.order.changes["path"](again):
+            again = again.again(assumed=(assumed or Assumed())._replace(in_scope=True))
+            again.is_complete = is_complete
+            evaluate(again)
         if removed and evaluation.resource.kind == "credential":
             named = named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named:

@@ -18,13 +18,13 @@ from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 
-_AFTERWARDS = ("lock", "state")
+_AFTERWARDS = ("lock", "state", "path")
 """What can only be done once all else is done."""
 
 
 def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
     """A set of changes as something to do."""
-    ordered = tuple(sorted(changes, key=lambda change: change.kind in _AFTERWARDS))
+    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind == "path")))
     return Remedy(
         ordered,
         " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),
@@ -72,6 +72,7 @@ def _equip(evaluation: Evaluation, change: RemedyChange) -> str:
 
 _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "state": lambda _, change: f"state {listing(change.value.split(','))}",
+    "path": lambda _, change: f"state a path in {change.value}",
     "lock": _lock,
     "resume": lambda _, change: f"resume agent {quote(change.value)}",
     "lift": lambda _, change: f"lift restriction {quote(change.value)}",

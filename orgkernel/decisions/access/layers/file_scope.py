@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
@@ -104,7 +104,19 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         evaluation.path = None
 
 
-WRITE_OUT_OF_SCOPE = ReasonCode("WRITE_OUT_OF_SCOPE", _out_of_scope, remedies=("role",))
+def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """A path in the scope, where the request states none. One that it states is not moved."""
+    roles = bounding_roles(evaluation)
+    if evaluation.path is None and evaluation.resource.kind == "tool" and roles:
+        yield RemedyChange("path", listing(_globs(evaluation, roles)))
+
+
+WRITE_OUT_OF_SCOPE = ReasonCode("WRITE_OUT_OF_SCOPE", _out_of_scope, remedies=("path", "role"))
 FILE_SCOPE = AccessLayer(
-    "file scope", (WRITE_OUT_OF_SCOPE,), _compile, circumstances=_words, suppose=_suppose
+    "file scope",
+    (WRITE_OUT_OF_SCOPE,),
+    _compile,
+    circumstances=_words,
+    suppose=_suppose,
+    changes={"path": _stating},
 )
