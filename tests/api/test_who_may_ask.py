@@ -476,7 +476,7 @@ def test_the_fast_path_answers_as_the_framework_does(household: Kernel, file: St
         {"json": {**USE, "context": {"via": 1}}}, {"content": b"x" * 70_000}, {"json": USE, "params": {"a": "b"}},
     ]  # fmt: skip
     fast, usual = (
-        [client.post(path, **body) for body in bodies]
+        [client.post(path, headers={"X-Request-ID": "one"}, **body) for body in bodies]
         for client in (
             TestClient(
                 create_app(household, store=file, fast_path=fast_path),
