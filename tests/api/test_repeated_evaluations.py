@@ -48,7 +48,7 @@ def test_the_same_question_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> N
     app = create_app(Kernel.open())
     decided = decisions_of(app, monkeypatch)
     client = client_of(app)
-    first, again = (client.post(PATH, json=QUESTION) for _ in range(2))
+    first, again = (client.post(PATH, json=QUESTION, headers={"X-Request-ID": "one"}) for _ in range(2))
     assert (first.status_code, first.headers, first.content) == (
         again.status_code,
         again.headers,
