@@ -77,8 +77,8 @@ def test_access_log_is_lines_of_json_on_stderr(tmp_path: Path) -> None:
             process.send_signal(signal.SIGINT)
             _, errors = process.communicate(timeout=20)
         lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
-        assert [(each["path"], each["query"], each["status"]) for each in lines] == (
-            [("/v1/orgs", "limit=1", 200)] if arguments else []
+        assert [(each["path"], each["query_bytes"], each["status"]) for each in lines] == (
+            [("/v1/orgs", len("limit=1"), 200)] if arguments else []
         )
 
 
