@@ -158,7 +158,7 @@ def read_located(located: Located) -> SourceText:
         return read_text(located.path, located.name)
     refusal = Refusal(
         row.LINK_LEAVES, _FIRST, "the link leads out of the folders that are read",
-        "copy what it leads to, name it in `paths`, or allow its folder by `links` in the settings",
+        "name what it leads to in `paths`, allow its folder by `links` in the settings, or copy it here",
     )  # fmt: skip
     return _refused(located.path, located.name, refusal)
 
