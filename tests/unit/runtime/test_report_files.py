@@ -147,7 +147,7 @@ def test_a_place_that_is_no_folder_is_a_problem_in_words(tmp_path: Path):
     assert remove_stale(str(tmp_path / "reports"), NOW).problem.endswith("Not a directory")
     (tmp_path / "co_latest.json").mkdir()
     assert write_report(str(tmp_path), REPORT).problem.startswith(str(tmp_path))
-    assert read_latest(str(tmp_path), "co")[1].endswith("Is a directory")
+    assert read_latest(str(tmp_path), "co")[1].endswith("not a regular file")
 
 
 @pytest.mark.parametrize("error", [errno.EROFS, errno.EACCES, errno.ENOSPC])
