@@ -256,8 +256,8 @@ def test_only_the_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest
     path = tree / "roles/dev.yaml"
     path.write_text(path.read_text() + "credentials: [deploy_key]\n")
     read: list[str] = []
-    original = reading.read_text
-    monkeypatch.setattr(reading, "read_text", lambda path, name: read.append(name) or original(path, name))
+    original = reading.read_located
+    monkeypatch.setattr(reading, "read_located", lambda file: read.append(file.name) or original(file))
     after = loader.load()
     assert read == ["roles/dev.yaml"]
     kept = {id(document) for document in before.tree.documents}
