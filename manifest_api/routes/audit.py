@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, word
 from manifest_api.routes.documented import stored
+from manifest_api.store_access import StoreAccess
 from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
 from orgkernel.decisions.state_records import (
     AcceptedFinding,
@@ -122,8 +124,11 @@ async def get_verification(request: Request) -> Response:
         )
         return msgspec.convert({"is_whole": found.verdict == "whole", **told}, AuditVerification)
 
+    access: StoreAccess = request.app.state.store_access
+    lost = await run_in_threadpool(access.find_lost)
     nothing = AuditVerification(
-        is_whole=True, verdict="whole", rows=0, chains=0, dropped=0, findings=(), more_findings=0, accepted=()
+        is_whole=not lost, verdict="changed" if lost else "whole", rows=0, chains=0, dropped=0, findings=lost,
+        more_findings=0, accepted=(),
     )  # fmt: skip
     return json_response(await with_store(request, check, nothing, _VERIFYING_SECONDS))
 

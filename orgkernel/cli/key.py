@@ -145,7 +145,7 @@ def rotate(
     with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
         key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)
     if form == "json":
-        echo_indented({**msgspec.to_builtins(key), "key": secret, "replaces": msgspec.to_builtins(old)})
+        echo_indented({**msgspec.to_builtins(key), "key": secret})
     else:
         click.echo(secret)
     click.echo(

@@ -359,7 +359,7 @@ def restore(backup: str, reason: str, store: str | None) -> None:
     if done.lost:
         rows = sum(last - first + 1 for first, last in done.lost.values())
         click.echo(
-            f"{counted(rows, 'row')} of the audit are not in the backup: see `orgkernel audit verify`, "
+            f"not in the backup: {counted(rows, 'row')} of the audit; see `orgkernel audit verify`, "
             "then accept that with `orgkernel audit accept --reason TEXT`",
             err=True,
         )

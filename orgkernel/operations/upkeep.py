@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from orgkernel.decisions.access.vanished import find_vanished
-from orgkernel.decisions.state_records import AuditFilter, AuditRow
+from orgkernel.decisions.state_records import AuditFilter, AuditFinding, AuditRow
 from orgkernel.decisions.state_view import Grant
 from orgkernel.errors import BadStore, Refused
 from orgkernel.kernel.stored import require_there
@@ -66,6 +66,13 @@ def verify(store: Store, checkpoints: Sequence[str] = ()) -> Verification:
     """Follow every chain to the checkpoints of the store, and to those in other folders."""
     others = (Folder(path, store.context.tokens, store.context.clock) for path in checkpoints)
     return verify_audit(store.context, store.folder, *others)
+
+
+def find_lost_store(location: StoreLocation) -> tuple[AuditFinding, ...]:
+    """The finding about a store that is not there, although there are checkpoints of it."""
+    if not Folder(location.checkpoints, os.urandom, time.time).has_heads():
+        return ()
+    return (AuditFinding("missing", "store", "there are checkpoints, but the store is missing"),)
 
 
 def prune(store: Store, decision_days: float, history_days: float) -> tuple[int, int]:

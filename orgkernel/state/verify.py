@@ -71,6 +71,13 @@ class _Chain:
     def name(self, sequence: int) -> str:
         return audit_id(self.writer, self.stream, sequence)
 
+    def rows(self, first: int, last: int) -> str:
+        return (
+            f"rows {self.name(first)} to {self.name(last)} are"
+            if last > first
+            else f"row {self.name(first)} is"
+        )
+
     def find(self, problem: AuditProblem, sequence: int, message: str) -> None:
         self.findings.append(AuditFinding(problem, self.name(sequence), message))
 
@@ -95,13 +102,8 @@ class _Chain:
     def follow(self, row: Any) -> None:
         before = self.last or self.start(row.sequence)
         if row.sequence != before.sequence + 1:
-            first, last = before.sequence + 1, row.sequence - 1
-            many = (
-                f"rows {self.name(first)} to {self.name(last)} are"
-                if last > first
-                else f"row {self.name(first)} is"
-            )
-            self.find("missing", first, f"{many} missing")
+            first = before.sequence + 1
+            self.find("missing", first, f"{self.rows(first, row.sequence - 1)} missing")
         if link(row.previous, self.writer, self.stream, row.sequence, row.body) != row.digest:
             self.broken.append(row)
         elif not _copies_agree(row):
@@ -123,7 +125,7 @@ class _Chain:
             self.at_signed[row.sequence] = row.digest
         self.last = Link(row.sequence, row.digest)
 
-    def finish(self, restored: list[_Restored]) -> None:
+    def finish(self, restored: list[_Restored], has_head: bool) -> None:
         for row in self.broken:
             place = self._place_of(row)
             if place is None:
@@ -139,14 +141,14 @@ class _Chain:
             if self.signed[sequence] != {digest}:
                 text = f"row {self.name(sequence)} is not the signed one: rows up to it were rewritten"
                 self.find("changed", sequence, text)
+        if self.is_ahead and has_head:
+            first = max((reached, self.dropped)) + 1
+            self.find("unproven", first, f"{self.rows(first, last)} after the last checkpoint")
 
     def _find_end(self, last: int, reached: int, restored: list[_Restored]) -> None:
         for each in restored:
             if each.lost.get(f"{self.writer}:{self.stream}") == (last + 1, reached):
-                text = (
-                    f"rows {self.name(last + 1)} to {self.name(reached)} are missing "
-                    f"since the store was restored from a backup at {each.at}"
-                )
+                text = f"{self.rows(last + 1, reached)} missing since the store was restored from a backup at {each.at}"
                 self.find("restored", last + 1, text)
                 return
         text = f"the chain ends before row {self.name(last + 1)}, but had reached row {self.name(reached)}"
@@ -216,16 +218,8 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
             findings.append(AuditFinding("unproven", "key", text))
     _wait_for_heads(signing, chains, heads)
     for key, chain in sorted(chains.items()):
-        chain.finish(restored)
+        chain.finish(restored, key[0] in heads)
         findings += chain.findings
-        if chain.is_ahead and key[0] in heads:
-            first, last = max((*chain.signed, chain.dropped)) + 1, chain.last.sequence  # type: ignore[union-attr]
-            many = (
-                f"row {chain.name(first)} comes"
-                if first == last
-                else f"rows {chain.name(first)} to {chain.name(last)} come"
-            )
-            findings.append(AuditFinding("unproven", chain.name(first), f"{many} after the last checkpoint"))
     if signing:
         findings += _find_lost_writers(chains, heads, enrolled, findings)
     if not chains and not enrolled and _is_bare(context):

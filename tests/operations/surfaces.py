@@ -239,7 +239,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
     "key.create": _command("key create {name}"),
-    "key.rotate": _command("key rotate {id}"),
+    "key.rotate": lambda said: _command("key rotate {id}")({**said, "overlap": f"{said['overlap']}s"}),
     "key.revoke": _command("key revoke {id}"),
 }
 
