@@ -140,6 +140,12 @@ _VERDICTS = {
 }
 
 
+_HOW_TO_GO_ON = (
+    "help: find out what happened, and put back what is missing if you can; "
+    "`orgkernel audit accept --reason TEXT` accepts the rest"
+)
+
+
 @audit_command.command("verify")
 @_checkpoints_option
 @store_option
@@ -169,7 +175,7 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
         rows = f"{counted(found.rows, 'row')} in {counted(found.chains, 'chain')}"
         click.echo(f"{says}{accepted}: {rows}{dropped}", err=True)
         if found.findings:
-            click.echo("help: docs/how-to/store.md says what each finding means and how to go on", err=True)
+            click.echo(_HOW_TO_GO_ON, err=True)
     if found.verdict != "whole":
         raise click.exceptions.Exit(1)
 

@@ -211,7 +211,7 @@ def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> Non
     assert finding["problem"] == "changed"
     empty = quick_folder / "elsewhere"
     empty.mkdir()
-    assert "there is no key" in ask("audit", "verify", "--checkpoints", str(empty), code=1).stderr
+    assert "there is no key" in ask("audit", "verify", "--checkpoints", str(empty), code=1).stdout
 
 
 def test_the_audit_is_exported_whole(ask: Run) -> None:
