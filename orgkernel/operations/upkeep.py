@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from orgkernel.decisions.access.vanished import find_vanished
 from orgkernel.decisions.state_records import AuditFilter, AuditFinding, AuditRow
 from orgkernel.decisions.state_view import Grant
-from orgkernel.errors import BadStore, Refused
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore, Refused, UsageError
 from orgkernel.kernel.stored import require_there
 from orgkernel.operations.context import Context
 from orgkernel.operations.rights import noted_in, require_outside
@@ -63,7 +64,10 @@ def count_audit(
 
 
 def verify(store: Store, checkpoints: Sequence[str] = ()) -> Verification:
-    """Follow every chain to the checkpoints of the store, and to those in other folders."""
+    """Follow every chain to the checkpoints of the store, and to those in other folders. Raises `UsageError`."""
+    for path in checkpoints:
+        if not os.path.isdir(path):
+            raise UsageError(f"there is no folder {quote(path)}", "name a folder of checkpoints")
     others = (Folder(path, store.context.tokens, store.context.clock) for path in checkpoints)
     return verify_audit(store.context, store.folder, *others)
 

@@ -9,6 +9,7 @@ proven is a finding too. It cannot detect a change by somebody who can write the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain as chain_of
 from threading import Event
 from typing import Any
 
@@ -188,27 +189,28 @@ def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
     """Follow every chain, and compare it with the checkpoints of all folders."""
     findings: list[AuditFinding] = []
     signing = [folder for folder in folders if folder.key() is not None]
-    # Heads first: what is committed while we read is then beyond them, never before.
+    # INVARIANT: whatever is committed while we read, nothing that is whole is found. A writer has a head before a line of
+    # the roster, a head is written after its rows, and a segment before its rows are deleted.
+    enrolled = _read_rosters(signing, findings)
     heads: dict[str, list[Head]] = {}
-    segments: dict[tuple[str, Stream], list[Segment]] = {}
     for folder in signing:
         _read_heads(folder, heads, findings)
+    rows = _read_rows(context)
+    first = next(rows, None)  # what follows is of the same moment
+    segments: dict[tuple[str, Stream], list[Segment]] = {}
+    for folder in signing:
         _read_segments(folder, segments, findings)
-    enrolled = _read_rosters(signing, findings)
-    chains: dict[tuple[str, Stream], _Chain] = {}
-    for each in (head for listed in heads.values() for head in listed):
-        for stream, signed in each.heads.items():
-            key = each.writer, stream
-            chains.setdefault(key, _Chain(*key, segments.get(key, []))).expect(signed)
-    for key, listed in segments.items():
-        chains.setdefault(key, _Chain(*key, listed))
+    chains = {key: _Chain(*key, listed) for key, listed in segments.items()}
+    for writer, listed in heads.items():
+        for stream, signed in (ends for head in listed for ends in head.heads.items()):
+            chains.setdefault((writer, stream), _Chain(writer, stream, [])).expect(signed)
     number = 0
     restored: list[_Restored] = []
-    for row in _read_rows(context):
+    for row in () if first is None else chain_of([first], rows):
         number += 1
-        key = (row.writer, row.stream)
+        key = row.writer, row.stream
         if key not in chains:
-            chains[key] = _Chain(*key, segments.get(key, []))
+            chains[key] = _Chain(*key, [])
         chains[key].follow(row)
         if row.kind == "audit" and row.activity == "restored":
             restored += _read_restored(row)
@@ -309,6 +311,7 @@ def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> se
     """The writers that there were, by the rosters of all folders."""
     writers: set[str] = set()
     for folder in folders:
+        mine = [head for _, head, _ in folder.heads() if head is not None]
         lost, size = 0, folder.roster_size()
         for number, line in folder.roster.read(Enrollment):
             at = f"roster:{number}"
@@ -324,7 +327,6 @@ def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> se
                 findings.append(AuditFinding("unproven", at, text))
             else:
                 writers.add(line.writer)
-        mine = [head for _, head, _ in folder.heads() if head is not None]
         for head in mine:
             if size < head.roster and lost < head.roster:
                 text = f"lines of the roster of writers are missing, which the checkpoint of writer {head.writer} knows"

@@ -250,6 +250,23 @@ def test_a_roll_back_of_all_is_told_by_a_copy_elsewhere(attacked: Attacked) -> N
     assert done.stdout.startswith(f"cut_off: the chain ends before row {FIRST}:decision:5, but had reached")
 
 
+def test_a_store_that_is_gone_is_told(attacked: Attacked, household: Kernel) -> None:
+    """By its checkpoints. A folder of checkpoints that is not there is refused, not passed over."""
+    command = ("audit", "verify", "--store", attacked.place.path)
+    assert run_here(*command, "--checkpoints", "none", cwd=attacked.folder).returncode == 2
+    Path(attacked.place.path).unlink()
+    assert run_here(*command, cwd=attacked.folder).returncode == 2
+    with TestClient(
+        create_app(household, store=attacked.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)
+    ) as client:
+        told = client.get("/v1/audit/verification").json()
+    assert (told["is_whole"], told["verdict"], told["findings"][0]["problem"]) == (
+        False,
+        "changed",
+        "missing",
+    )
+
+
 def test_findings_are_accepted_one_by_one(attacked: Attacked) -> None:
     """What was accepted is a note with who and why; what happens later is a finding again."""
     attacked.execute(f"DELETE FROM audit WHERE writer = '{FIRST}' AND sequence > 5")
