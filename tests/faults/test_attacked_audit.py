@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from fastapi.testclient import TestClient
 from manifest_api.app import create_app
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import encode_entry, link
+from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, Tokens, opened, sqlite_at
 from tests.support.in_process import run_here
 from tests.support.trees import copy_template
@@ -248,6 +251,34 @@ def test_a_roll_back_of_all_is_told_by_a_copy_elsewhere(attacked: Attacked) -> N
     done = run_here(*verified, "--checkpoints", str(elsewhere), cwd=attacked.folder)
     assert done.returncode == 1
     assert done.stdout.startswith(f"cut_off: the chain ends before row {FIRST}:decision:5, but had reached")
+
+
+def test_a_verification_meanwhile_finds_nothing(quick_folder: Path) -> None:
+    """While writers come and go, and old rows are dropped."""
+    place, clock, is_done = sqlite_at(quick_folder), Clock(), threading.Event()
+
+    def write() -> None:
+        while not is_done.is_set():
+            with opened(place, clock) as store:
+                for _ in range(3):
+                    store.audit.write(decision(int(clock.now)))
+
+    threads = [threading.Thread(target=write) for _ in range(3)]
+    with opened(place, clock) as store:
+        store.audit.write(decision(0))
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(12):
+                clock.now += 40 * DAY
+                drop_old(store.context, store.folder)
+                found = verify_audit(store.context, store.folder)
+                assert (found.verdict, found.findings) == ("whole", ())
+        finally:
+            is_done.set()
+            for thread in threads:
+                thread.join()
+    assert found.dropped
 
 
 def test_a_store_that_is_gone_is_told(attacked: Attacked, household: Kernel) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
 from tests.state.test_migrations import make_old
 from tests.support.in_process import run_here
+from tests.support.trees import REPOSITORY
 
 
 @pytest.fixture
@@ -207,6 +209,18 @@ def test_a_restoration_that_fails_leaves_a_complete_store(
     assert agents(place) in (STALE, {"early"})
     restore_store(place, str(quick_folder / "backup.db"), "a")
     assert agents(place) == {"early"}
+
+
+def test_a_restoration_that_is_killed_leaves_a_complete_store(
+    place: StoreLocation, quick_folder: Path
+) -> None:
+    """Before whatever step: the store of before or that of the backup, never a mixture, and it can be restored again."""
+    leave_log(place.path)
+    shutil.copytree(quick_folder, quick_folder / "made")
+    command = [sys.executable, "-m", "tests.faults.killed_restorer", str(quick_folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=REPOSITORY, check=False)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 8
 
 
 def test_a_backup_is_restored_on_another_machine(place: StoreLocation, quick_folder: Path) -> None:
