@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 import msgspec
 
 from orgkernel.decisions.state_records import AcceptedFinding, Stream
+from orgkernel.errors import BadStore
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.signing import SignedLines, SigningKey, Tokens
 
@@ -277,7 +278,14 @@ class HeadFile:
         self._edition: object = None
 
     def write(self, heads: Mapping[Stream, Link]) -> None:
-        """Two slots in turns: whatever happens while one is written, the other is whole. Both with a new key."""
+        """Two slots in turns: whatever happens while one is written, the other is whole. Both with a new key.
+
+        Raises `BadStore` if somebody has removed the file.
+        """
+        if not os.fstat(self._file).st_nlink:
+            raise BadStore(
+                f"the checkpoint of writer {self.writer} was removed", "see `orgkernel audit verify`"
+            )
         self._roster = max(self._roster, self._folder.roster_size())
         slot = self._folder.slot_of(Head(self.writer, heads, self._roster))
         edition = self._folder.signing.edition

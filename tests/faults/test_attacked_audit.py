@@ -16,6 +16,7 @@ from fastapi.testclient import TestClient
 from manifest_api.app import create_app
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
 from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import encode_entry, link
@@ -296,6 +297,29 @@ def test_a_store_that_is_gone_is_told(attacked: Attacked, household: Kernel) -> 
         "changed",
         "missing",
     )
+
+
+def test_a_checkpoint_that_is_removed_while_serving_is_told(attacked: Attacked, household: Kernel) -> None:
+    """With the next row; `/readyz` says it before anybody verifies."""
+    _, secret = first_key(attacked)
+    with TestClient(
+        create_app(household, store=attacked.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)
+    ) as client:
+        asked = {"requester": "agent:butler", "resources": ["tool:github"], "org_id": "household"}
+        headers = {"Authorization": f"Bearer {secret}"}
+        assert client.post("/v1/requests", json=asked, headers=headers).status_code == 201
+        assert client.get("/readyz").json()["store"] == "ok"
+        for head in attacked.audit.glob("*.head"):
+            head.unlink()
+        asked["requester"] = "agent:clerk"
+        assert client.post("/v1/requests", json=asked, headers=headers).status_code == 201
+        ready = client.get("/readyz").json()
+        assert (ready["status"], ready["store"]) == ("degraded", "unproven")
+
+
+def first_key(attacked: Attacked) -> tuple[object, str]:
+    with open_store(attacked.place) as store:
+        return store.keys.create("test", ["admin"], created_by="a")
 
 
 def test_findings_are_accepted_one_by_one(attacked: Attacked) -> None:
