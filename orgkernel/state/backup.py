@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from threading import Event
 from urllib.parse import quote as urlquote
 
 import msgspec
@@ -27,6 +28,9 @@ from orgkernel.state.tables import audit, metadata, state_version
 
 SIDECARS = ("-wal", "-shm", "-journal")
 """What SQLite may keep beside a database. None of it belongs to a copy."""
+
+_LOOKS, _PAUSE = 10, 0.05
+"""How often, and after how many seconds, checkpoints are read again while somebody may be writing them."""
 
 
 class StoreInfo(msgspec.Struct, frozen=True):
@@ -51,7 +55,7 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
     if not location.path:
         raise BadStore(
             f"the store {quote(location.shown)} is a database of PostgreSQL",
-            "use `pg_dump --format=custom`, and copy the folder of checkpoints that `orgkernel store info` prints",
+            f"copy the folder of checkpoints {quote(location.checkpoints)}, and then use `pg_dump --format=custom`",
         )
     for name in (target, f"{target}.audit", *(f"{target}{suffix}" for suffix in SIDECARS)):
         if os.path.lexists(name):
@@ -65,12 +69,14 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
     try:
         with locked(location):
             # Checkpoints first: the rows then go at least as far as they say.
-            before = _trusted(Folder(location.checkpoints, tokens, clock))
+            folder = Folder(location.checkpoints, tokens, clock)
+            before = _trusted(folder)
             write_new(beside, b"")
             version = copy_database(location.path, beside)
-            if os.path.isdir(location.checkpoints):
+            if folder.exists():
+                _wait_for_checkpoints(beside, folder)
                 copied = Folder(f"{target}.audit", tokens, clock)
-                _copy_folder(location.checkpoints, copied.path)
+                _copy_folder(folder.path, copied.path)
                 _sign_ends(beside, copied, before)
         os.replace(beside, target)
     except (OSError, sqlite3.Error) as error:
@@ -126,6 +132,25 @@ def _copy_folder(folder: str, target: str) -> None:
 
 def _trusted(folder: Folder) -> dict[str, Head]:
     return {writer: head for writer, head, _ in folder.heads() if head is not None}
+
+
+def _wait_for_checkpoints(path: str, folder: Folder) -> None:
+    """Wait until the checkpoints prove the rows in a copy. They are written a moment after the rows."""
+    with contextlib.closing(sqlite3.connect(path)) as rows:
+        ends = rows.execute(
+            "SELECT writer, stream, max(sequence) FROM audit GROUP BY writer, stream"
+        ).fetchall()
+    for _ in range(_LOOKS):
+        held = {writer for writer, _, _ in ends if folder.is_held(writer)}
+        heads = _trusted(folder)
+        ends = [
+            (writer, stream, last)
+            for writer, stream, last in ends
+            if writer not in heads or heads[writer].heads.get(stream, Link(0, "")).sequence < last
+        ]
+        if not held & {writer for writer, _, _ in ends}:
+            return
+        Event().wait(_PAUSE)
 
 
 def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:

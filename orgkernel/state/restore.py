@@ -17,7 +17,7 @@ import msgspec
 
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import BadStore
+from orgkernel.errors import BadStore, OrgkernelError, StoreError
 from orgkernel.runtime.regular_files import NotRegular, open_regular
 from orgkernel.state.backup import SIDECARS, copy_database, sync
 from orgkernel.state.chain import last_link
@@ -82,9 +82,13 @@ def restore(
             for suffix in ("", *SIDECARS):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(f"{beside}{suffix}")
-    with Store(location, clock=clock, tokens=tokens) as store:
-        done = Restored(version, replaced, copied, _find_lost(store))
-        _note(store, done, os.path.basename(backup), actor, reason, at)
+    try:
+        with Store(location, clock=clock, tokens=tokens) as store:
+            done = Restored(version, replaced, copied, _find_lost(store))
+            _note(store, done, os.path.basename(backup), actor, reason, at)
+    except OrgkernelError as error:
+        text = f"the store was restored, but that could not be written into its audit: {error.message}"
+        raise StoreError(text, error.help) from None
     return done
 
 

@@ -223,6 +223,15 @@ def test_a_restoration_that_is_killed_leaves_a_complete_store(
     assert int(done.stdout) > 8
 
 
+def test_a_restoration_that_cannot_be_noted_is_told(place: StoreLocation, quick_folder: Path) -> None:
+    """The store is restored, and somebody has to mend the folder of checkpoints."""
+    (Path(place.checkpoints) / "key").write_text("")
+    with pytest.raises(StoreError, match="the store was restored, but that could not be written") as told:
+        restore_store(place, str(quick_folder / "backup.db"), "a")
+    assert "restore it from a backup" in told.value.help
+    assert agents(place) == {"early"}
+
+
 def test_a_backup_is_restored_on_another_machine(place: StoreLocation, quick_folder: Path) -> None:
     """Where there is nothing, with its checkpoints; the audit is whole."""
     machine = quick_folder / "machine"
