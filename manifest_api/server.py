@@ -80,11 +80,8 @@ def serve(
     """
     secured = None if tls is None else Tls(tls)
     has_keys = tokens is not None or _has_keys(store)
-    if needs_key and not has_keys:
-        raise UsageError(
-            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
-        )
-    listener = _listen(host, port, beyond=has_keys)
+    found = resolve_address(host, port, has_keys=has_keys, needs_key=needs_key)
+    listener = _listen(found, host, port)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
     app = create_app(
@@ -236,21 +233,28 @@ def _has_keys(store: StoreLocation | None) -> bool:
         store_access.close()
 
 
-def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
-    """A listening socket on a loopback address, or on any address if `beyond`. Raises `UsageError` if it cannot be
-    used.
-    """
+def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = False) -> list[Any]:
+    """What the system knows of an address to listen on. Raises `UsageError` if it needs a key and there is none."""
+    if needs_key and not has_keys:
+        raise UsageError(
+            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
+        )
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise UsageError(
             f"{quote(host)} is not an address of this machine", "listen on `127.0.0.1`"
         ) from None
-    if not beyond and not all(is_loopback(str(address[0])) for *_, address in found):
+    if not has_keys and not all(is_loopback(str(address[0])) for *_, address in found):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
             "without an API key, only loopback can be served; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
         )
+    return found
+
+
+def _listen(found: list[Any], host: str, port: int) -> socket.socket:
+    """A listening socket on the first of the addresses that were found. Raises `UsageError` if it cannot be used."""
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:

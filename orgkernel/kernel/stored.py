@@ -44,16 +44,19 @@ def locate_store(
     return parse_location(project.store or DEFAULT, project.folder)
 
 
-def open_store(location: StoreLocation, *, create: bool = True) -> Store:
-    """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one."""
-    if not create and location.path and not os.path.exists(location.path):
+def open_store(location: StoreLocation, *, create: bool = True, read_only: bool = False) -> Store:
+    """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one.
+
+    Opened `read_only`, the store and its folder stay as they are.
+    """
+    if (read_only or not create) and location.path and not os.path.exists(location.path):
         raise BadStore(
             f"there is no store {quote(location.shown)} yet",
             f"the first change makes it; another one is named by `--store` or {VARIABLE}",
         )
     from orgkernel.state.store import Store
 
-    return Store(location, clock=time.time, tokens=os.urandom)
+    return Store(location, clock=time.time, tokens=os.urandom, read_only=read_only)
 
 
 def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:

@@ -41,16 +41,18 @@ class Store:
         limits: RequestLimits | None = None,
         busy_seconds: float = 5.0,
         kept_reports: float = KEPT_SECONDS,
+        read_only: bool = False,
     ) -> None:
         """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
 
-        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest.
+        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest. A store that is
+        `read_only` is neither made nor upgraded, and nothing beside it is written.
         """
         self.location = location
         self.folder = Folder(location.checkpoints, tokens)
-        self.engine = make_engine(location, busy_seconds)
+        self.engine = make_engine(location, busy_seconds, read_only=read_only)
         try:
-            prepare(self.engine, location.shown)
+            prepare(self.engine, location.shown, create=not read_only)
         except Exception as error:
             self.engine.dispose()
             raise failure_of(error, location.shown) from None
