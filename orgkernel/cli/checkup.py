@@ -280,7 +280,11 @@ def check_store(asked: Asked, project: Project, has_keys: list[bool]) -> Iterato
     try:
         location = locate_store(project, asked.folder, asked.store, asked.environment)
         if location.path and not os.path.exists(location.path):
-            yield Checked("store", "ok", f"there is none yet; the first change makes `{location.shown}`")
+            yield Checked(
+                "store",
+                "ok",
+                f"there is none yet; the first change makes `{_near(location.shown, asked.folder)}`",
+            )
             return
         store = open_store(location, read_only=True)
     except OrgkernelError as error:
@@ -426,3 +430,9 @@ def check_address(asked: Asked, has_keys: bool) -> _Lines:
             else "loopback needs no key to read"
         )
         yield "ok", f"{quote(asked.host)} is {where}; {who}", ""
+
+
+def _near(path: str, folder: str) -> str:
+    """A path as somebody in the folder would write it."""
+    inside = os.path.relpath(path, folder) if os.path.isabs(path) else path
+    return path if inside.startswith("..") else inside

@@ -136,6 +136,9 @@ def test_the_container_and_the_compose_file_serve_with_postgresql(place: Place, 
     assert "orgkernel key create --admin" in refused.stderr
     made = place.run("orgkernel", "key", "create", "--admin", **env)
     assert made.returncode == 0, made.stderr
+    looked = place.run("orgkernel", "doctor", "--host", "0.0.0.0", "--path", "/srv/organizations", **env)
+    assert looked.returncode == 0, looked.stdout + looked.stderr
+    assert "is up to date and uses" in looked.stdout
     (health,) = re.findall(r"CMD (\[.*\])", instructions("HEALTHCHECK")[0])
     assert place.run(*json.loads(health)).returncode != 0  # nothing listens yet
     with place.serving(command, **env) as process:
@@ -184,9 +187,10 @@ def test_the_unit_serves_reloads_and_ends(place: Place) -> None:
     words = shlex.split(service["ExecStart"])
     with place.serving([*words, "--port", "8000"]) as process:
         assert place.ask("/readyz") == 200, place.log.read_text()
-        (place.organizations / "org.yaml").write_text("")
+        for each in place.organizations.rglob("*.yaml"):
+            each.unlink()
         process.send_signal(signal.SIGHUP)
-        until(lambda: place.ask("/v1/orgs/blank"), lambda status: status != 200)
+        until(lambda: place.ask("/v1/orgs/blank"), lambda status: status == 404)
         process.send_signal(signal.SIGTERM)
         until(lambda: place.ask("/readyz"), lambda status: status == 503)
         process.send_signal(signal.SIGTERM)
