@@ -27,6 +27,7 @@ import yaml
 
 from tests.api.running import until
 from tests.cli.running import ORGKERNEL
+from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, copy_template
 
 DEPLOY = REPOSITORY / "deploy"
@@ -84,6 +85,10 @@ class Place:
             timeout=120,
         )  # fmt: skip
 
+    def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run `orgkernel` as the server runs, without a process of its own."""
+        return run_here(*self.here(list(words))[1:], cwd=self.state, env=env)
+
     @contextmanager
     def serving(self, words: list[str], **env: str) -> Iterator[subprocess.Popen[str]]:
         """Run a command that serves."""
@@ -131,12 +136,12 @@ def test_the_container_and_the_compose_file_serve_with_postgresql(place: Place, 
     stated = SERVE["environment"]["ORGKERNEL_STORE"]
     assert re.fullmatch(r"postgresql://\w+@database/\w+", stated)
     env = {"ORGKERNEL_STORE": postgres_place.url.replace("postgresql+psycopg://", "postgresql://")}
-    refused = place.run(*command, **env)
+    refused = place.call(*command, **env)
     assert refused.returncode == 2
     assert "orgkernel key create --admin" in refused.stderr
-    made = place.run("orgkernel", "key", "create", "--admin", **env)
+    made = place.call("orgkernel", "key", "create", "--admin", **env)
     assert made.returncode == 0, made.stderr
-    looked = place.run("orgkernel", "doctor", "--host", "0.0.0.0", "--path", "/srv/organizations", **env)
+    looked = place.call("orgkernel", "doctor", "--host", "0.0.0.0", "--path", "/srv/organizations", **env)
     assert looked.returncode == 0, looked.stdout + looked.stderr
     assert "is up to date and uses" in looked.stdout
     (health,) = re.findall(r"CMD (\[.*\])", instructions("HEALTHCHECK")[0])
