@@ -29,7 +29,7 @@ logger = logging.getLogger("orgkernel.server")
 _MOST_BYTES = 1024 * 1024
 _BETWEEN_SECONDS = 0.1
 """Seconds to wait when no connection can be accepted."""
-_CLOSING_SECONDS = 5.0
+_CLOSING_SECONDS = 2.0
 """Seconds that a client has to confirm the end of a connection."""
 _DAY = 86_400.0
 SOON_DAYS = 14.0
