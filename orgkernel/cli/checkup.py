@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 CheckStatus = Literal["ok", "warning", "problem"]
-SOON_DAYS = 14
-"""Days before its end from which on a key is reported as expiring."""
-_DAY = 86_400.0
 _LATE_SECONDS = 60.0
 """Seconds by which the newest row of the audit may be ahead of the clock: other machines write rows, too."""
 _MOST_SHOWN = 3
@@ -280,11 +277,7 @@ def check_store(asked: Asked, project: Project, has_keys: list[bool]) -> Iterato
     try:
         location = locate_store(project, asked.folder, asked.store, asked.environment)
         if location.path and not os.path.exists(location.path):
-            yield Checked(
-                "store",
-                "ok",
-                f"there is none yet; the first change makes `{_near(location.shown, asked.folder)}`",
-            )
+            yield _missing(location, asked)
             return
         store = open_store(location, read_only=True)
     except OrgkernelError as error:
@@ -296,6 +289,15 @@ def check_store(asked: Asked, project: Project, has_keys: list[bool]) -> Iterato
         yield from _checked("clock", lambda: _check_clock(store))
         yield from _checked("audit", lambda: _check_audit(store))
         yield from _checked("keys", lambda: _check_keys(store, has_keys))
+
+
+def _missing(location: StoreLocation, asked: Asked) -> Checked:
+    from orgkernel.operations.upkeep import find_lost_store
+
+    for lost in find_lost_store(location):
+        return Checked("store", "problem", lost.message, "put a backup back with `orgkernel store restore`")
+    shown = _near(location.shown, asked.folder)
+    return Checked("store", "ok", f"there is none yet; the first change makes `{shown}`")
 
 
 def _describe(store: Store, budget: int) -> _Lines:
@@ -367,23 +369,24 @@ def _check_audit(store: Store) -> _Lines:
         yield "problem", each.message, "run `orgkernel audit verify`"
     if (more := max(0, len(found.findings) - _MOST_SHOWN) + found.more_findings) > 0:
         yield "problem", f"{counted(more, 'more finding')}", "run `orgkernel audit verify`"
-    for note in found.notes:
-        yield "warning", note, "run `orgkernel audit verify`"
-    if not found.findings and not found.notes:
+    if found.accepted:
+        yield "warning", f"{counted(len(found.accepted), 'finding')} accepted", "run `orgkernel audit verify`"
+    if not found.findings:
         yield "ok", f"{counted(found.rows, 'row')}, unchanged", ""
 
 
 def _check_keys(store: Store, has_keys: list[bool]) -> _Lines:
+    from orgkernel.operations.keys import expiring_keys
+
     now = time.time()
     keys = [key for key in store.keys.list() if key.is_active(now)]
     has_keys.append(bool(keys))
-    for key in keys:
-        if key.expires_at is not None and key.expires_at < now + SOON_DAYS * _DAY:
-            yield (
-                "warning",
-                f"the key {quote(key.name)} ({key.key_id}) expires at {show_time(key.expires_at)}",
-                "create another one with `orgkernel key create`, and revoke this one",
-            )
+    for key in expiring_keys(store, now):
+        yield (
+            "warning",
+            f"the key {quote(key.name)} ({key.key_id}) expires at {show_time(key.expires_at)}",
+            "replace it with `orgkernel key rotate`",
+        )
     if keys:
         admins = sum("admin" in key.scopes for key in keys)
         yield "ok", f"{counted(len(keys), 'valid API key')}, {admins} of them for everything", ""

@@ -153,6 +153,16 @@ def cut(folder: Path) -> None:
     database.close()
 
 
+def lost(folder: Path) -> None:
+    add_key(folder)
+    (folder / ".orgkernel/state.db").unlink()
+
+
+def without_key(folder: Path) -> None:
+    add_key(folder)
+    (folder / ".orgkernel/state.db.audit/key").unlink()
+
+
 def open_key(folder: Path) -> None:
     add_key(folder)
     (folder / ".orgkernel/state.db.audit/key").chmod(0o644)
@@ -193,7 +203,9 @@ FAULTS: list[tuple[str, Callable[[Path], object], tuple[str, ...], tuple[str, st
     ("audit_cut", cut, (), ("audit", "problem", "had reached row", "audit verify")),
     ("key_readable", open_key, (), ("files", "problem", "other users may read", "chmod")),
     ("clock_behind", later, (), ("clock", "problem", "behind the newest row", "set the clock")),
-    ("key_expires", lambda folder: add_key(folder, 9_999), (), ("keys", "warning", "`ops`", "key create")),
+    ("key_expires", lambda folder: add_key(folder, 9_999), (), ("keys", "warning", "`ops`", "key rotate")),
+    ("store_lost", lost, (), ("store", "problem", "the store is missing", "store restore")),
+    ("key_of_audit_gone", without_key, (), ("audit", "problem", "key", "audit verify")),
     ("budget", add_key, ("--store-budget", "1"), ("store", "warning", "", "")),
     ("no_key_beyond_loopback", lambda _: None, ("--host", "0.0.0.0"), ("address", "problem", "not a loopback", "key create")),
     ("no_key_but_needed", lambda _: None, ("--require-key",), ("address", "problem", "there is none", "key create")),
