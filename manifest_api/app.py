@@ -11,12 +11,14 @@ from threading import Lock
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manifest_api.access_log import AccessLog
+from manifest_api.access_log import log_access
 from manifest_api.answering import Answers, Representing
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import Evaluator
 from manifest_api.capacity import DEFAULT_BUDGET
+from manifest_api.current_request import ROUTE
 from manifest_api.engine.fast_path import build_fast_path
+from manifest_api.exchange import Exchange
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
 from manifest_api.guards.gate import Gate
@@ -24,6 +26,7 @@ from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
 from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
+from manifest_api.metrics import Metrics, ServerState
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
@@ -55,6 +58,7 @@ class _Registry(FastAPI):
         """Answer a request that the gate accepted."""
         is_evaluation = scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST"
         if is_evaluation and self.fast_path is not None:
+            scope[ROUTE] = EVALUATION
             return self.fast_path(scope, receive, send)
         return self.framework(scope, receive, send)
 
@@ -76,7 +80,7 @@ def create_app(
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
-    With `access_log`, every request is logged to `orgkernel.access` as a line of JSON.
+    With `access_log`, every request is logged to `orgkernel.access` (`log_lines.py` formats the lines).
 
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
@@ -97,7 +101,8 @@ def create_app(
         KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key
     )
     vanishing = VanishedGrants(stored)
-    reloader = Reloader(answers, vanishing.note, reload_seconds)
+    metrics = Metrics()
+    reloader = Reloader(answers, vanishing.note, reload_seconds, metrics.reloaded)
     feed = Feed(stored)
 
     @asynccontextmanager
@@ -129,7 +134,16 @@ def create_app(
     app.state.store_access = stored
     app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
-    app.state.evaluator = Evaluator(kernel, app.state.auditor)
+    app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)
+    app.state.metrics = metrics
+    app.state.server_state = ServerState(
+        answers,
+        stored,
+        feed,
+        lambda: {"responses": answers.cache, "evaluations": app.state.evaluator.cache},
+        lambda: app.state.is_draining,
+    )
+    metrics.registry.register(app.state.server_state)
     app.state.trusted_proxies = TrustedProxies(trusted_proxies)
     app.state.verifying = Lock()
     app.state.is_draining = False
@@ -140,7 +154,7 @@ def create_app(
     app.framework = Faults(super(_Registry, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
     gate = Gate(app.answer, answers.find_kept, authenticator, stored)
-    app.gate = AccessLog(gate) if access_log else gate
+    app.gate = Exchange(gate, [metrics.requests.observe, *([log_access] if access_log else [])])
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)

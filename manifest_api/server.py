@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
 from manifest_api.capacity import DEFAULT_BUDGET
+from manifest_api.current_request import no_request
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
@@ -88,7 +89,9 @@ def serve(
         reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
     )  # fmt: skip
-    config = build_config(app, app.state.trusted_proxies)
+    connections = build_connections(app.state.trusted_proxies)
+    app.state.server_state.connections = connections
+    config = build_config(app, connections)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     try:
         said_ready = partial(on_ready or (lambda url: None), _url(listener))
@@ -97,12 +100,14 @@ def serve(
         listener.close()
 
 
-def build_config(app: ASGIApp, proxies: TrustedProxies | None = None) -> uvicorn.Config:
-    """The configuration of uvicorn. `proxies` may have as many connections as there are."""
-    trusted = proxies or TrustedProxies()
-    connections = Connections(
-        connection_budget(), lambda address: is_loopback(address) or trusted.includes(address)
-    )
+def build_connections(proxies: TrustedProxies) -> Connections:
+    """The connections of a server. `proxies` may have as many connections as there are."""
+    return Connections(connection_budget(), lambda address: is_loopback(address) or proxies.includes(address))
+
+
+def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicorn.Config:
+    """The configuration of uvicorn."""
+    connections = connections or build_connections(TrustedProxies())
     return uvicorn.Config(
         app,
         http=partial(LimitedProtocol, connections=connections),  # type: ignore[arg-type]
@@ -161,7 +166,9 @@ class _Server(uvicorn.Server):
             signal.SIGTERM: lambda number, frame: self._drain(loop, number, frame),
         }
         if hasattr(signal, "SIGHUP"):
-            handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(self._read_again)
+            handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(
+                self._read_again, context=no_request()
+            )
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             yield

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -129,7 +130,7 @@ class StoreAccess:
         store = self.held()
         if store is None:
             return None
-        future = self._workers.submit(work, store)
+        future = self._workers.submit(copy_context().run, work, store)
         if not await _is_done(future, seconds):
             future.cancel()
             raise StoreBusy(

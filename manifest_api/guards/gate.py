@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from secrets import token_hex
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from manifest_api.current_request import ROUTE
 from manifest_api.guards.authentication import Authenticator, refuse_reading
 from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import refuse_too_long
@@ -23,16 +23,22 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
 
 logger = logging.getLogger("orgkernel.server")
-REQUEST_ID = "orgkernel.request_id"
-"""Key of the scope with the id of the request: the one that the client sent, or a new one."""
 _STATELESS = frozenset(
-    {"/livez", "/readyz", "/version", "/docs", "/openapi.json", "/.well-known/authzen-configuration"}
+    {
+        "/livez",
+        "/readyz",
+        "/version",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+        "/.well-known/authzen-configuration",
+    }
 )
 """Routes that do not depend on the store and never wait for it."""
 
 
 class Gate:
-    """The first step for every request."""
+    """The guards for every request."""
 
     def __init__(
         self,
@@ -55,9 +61,6 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1008})
             return
         head = read_head(scope)
-        request_id = head.request_id or token_hex(8).encode()
-        scope[REQUEST_ID] = request_id
-        send = _naming(send, request_id)
         try:
             answer = await self._meet(scope, head)
         except Exception:
@@ -65,6 +68,7 @@ class Gate:
         if answer is None:
             await self._app(scope, receive, send)
         elif isinstance(answer, Representation):
+            scope[ROUTE] = answer.route
             await answer.send(head.conditions, send, scope["method"])
         else:
             await HeadAsGet(StandardHeaders(answer))(scope, receive, send)
@@ -75,6 +79,7 @@ class Gate:
             await self._store_access.refresh()
         try:
             caller = await self._authenticator.identify(scope, head)
+            note_caller(scope, caller)
             refused = refuse_reading(caller, scope["method"])
         except RequestRefused as error:
             refused = error
@@ -83,7 +88,6 @@ class Gate:
             return problem_of_store(error)
         if refused is not None:
             return refusal_response(refused)
-        note_caller(scope, caller)
         # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
         # path and a query within the limits, or it would not have been answered the first time.
         if not head.has_body:
@@ -95,14 +99,3 @@ class Gate:
                 return kept
         too_long = refuse_too_long(scope, head)
         return None if too_long is None else problem_response(*too_long)
-
-
-def _naming(send: Send, request_id: bytes) -> Send:
-    """Send the request id (OpenID AuthZEN 1.0, "Request Identification")."""
-
-    async def send_named(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id)]}
-        await send(message)
-
-    return send_named
