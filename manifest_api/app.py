@@ -18,7 +18,7 @@ from manifest_api.authzen import Evaluator
 from manifest_api.capacity import DEFAULT_BUDGET
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.fast_path import build_fast_path
-from manifest_api.exchange import Exchange
+from manifest_api.exchange import Exchange, Observer
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
 from manifest_api.guards.gate import Gate
@@ -38,6 +38,7 @@ from manifest_api.store_access import (
     keep_within_budget,
     note_what_ran_out,
 )
+from manifest_api.telemetry import Telemetry
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry_state import Reload
@@ -77,6 +78,7 @@ def create_app(
     needs_key: bool = False,
     budget: int = DEFAULT_BUDGET,
     retention: Retention | None = None,
+    telemetry: Telemetry | None = None,
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
@@ -89,6 +91,7 @@ def create_app(
     without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
     `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
     rows that are older than `retention` are dropped.
+    `telemetry` is told of requests and reloads.
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
     `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
     """
@@ -102,7 +105,8 @@ def create_app(
     )
     vanishing = VanishedGrants(stored)
     metrics = Metrics()
-    reloader = Reloader(answers, vanishing.note, reload_seconds, metrics.reloaded)
+    noting_reloads = [metrics.reloaded, *([] if telemetry is None else [telemetry.reloaded])]
+    reloader = Reloader(answers, vanishing.note, reload_seconds, noting_reloads)
     feed = Feed(stored)
 
     @asynccontextmanager
@@ -154,7 +158,7 @@ def create_app(
     app.framework = Faults(super(_Registry, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
     gate = Gate(app.answer, answers.find_kept, authenticator, stored)
-    app.gate = Exchange(gate, [metrics.requests.observe, *([log_access] if access_log else [])])
+    app.gate = _observed(gate, metrics, telemetry, access_log)
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)
@@ -162,3 +166,12 @@ def create_app(
     app.add_middleware(Representing, answers=answers)
     app.add_middleware(HeadAsGet)
     return app
+
+
+def _observed(gate: ASGIApp, metrics: Metrics, telemetry: Telemetry | None, access_log: bool) -> ASGIApp:
+    """The application whose requests are counted, and logged and traced where that is wanted."""
+    observers: list[Observer] = [metrics.requests.observe, *([log_access] if access_log else [])]
+    if telemetry is None:
+        return Exchange(gate, observers)
+    telemetry.send(metrics.registry)
+    return telemetry.traced(Exchange(gate, [*observers, telemetry.observe]))

@@ -12,6 +12,7 @@ from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
 from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
+from manifest_api.telemetry import span
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict, StoreBusy
 from orgkernel.kernel.kernel import Kernel
@@ -76,7 +77,9 @@ class Auditor:
             if decided.ticket is None:
                 return decided.answer()
             try:
-                return decided.answer(await resolved(decided.ticket))
+                with span("audit"):
+                    row = await resolved(decided.ticket)
+                return decided.answer(row)
             except Conflict:
                 # Somebody else used the grant up: what is true now is another answer.
                 await self._store_access.refresh()

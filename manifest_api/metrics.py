@@ -215,39 +215,32 @@ class ServerState(Collector):
         )
 
     def _store(self) -> Iterator[Metric]:
-        access = self._store_access
+        access, room = self._store_access, self._store_access.capacity
+        readable: int | None = None
+        store = None
         try:
             store = access.held()
+            readable = None if store is None else 1
         except OrgkernelError:
-            store, is_readable = None, False
-        else:
-            if store is None:
-                return  # there is none yet
-            is_readable = True
-        yield GaugeMetricFamily(
-            "orgkernel_store_readable", "1 if the store can be read.", value=int(is_readable)
+            readable = 0
+        yield _known(
+            "orgkernel_store_readable", "1 if the store can be read. Absent without a store.", readable
         )
-        room = access.capacity
         yield GaugeMetricFamily(
             "orgkernel_store_size_bytes", "Size of the store when it was measured last.", value=room.used
         )
         yield GaugeMetricFamily("orgkernel_store_budget_bytes", "Budget of the store.", value=room.budget)
-        free = room.free()
-        if free is not None:
-            yield GaugeMetricFamily(
-                "orgkernel_store_disk_free_bytes", "Free space on the disk of the store.", value=free
-            )
-        if store is not None:
-            yield GaugeMetricFamily(
-                "orgkernel_audit_queue_length",
-                "Audit rows and changes that wait for the disk.",
-                value=store.waiting,
-            )
-            yield GaugeMetricFamily(
-                "orgkernel_checkpoints_failing",
-                "1 while the checkpoints of the audit cannot be written.",
-                value=int(store.problem is not None),
-            )
+        yield _known("orgkernel_store_disk_free_bytes", "Free space on the disk of the store.", room.free())
+        yield _known(
+            "orgkernel_audit_queue_length",
+            "Audit rows and changes that wait for the disk.",
+            None if store is None else store.waiting,
+        )
+        yield _known(
+            "orgkernel_checkpoints_failing",
+            "1 while the checkpoints of the audit cannot be written.",
+            None if store is None else int(store.problem is not None),
+        )
 
     def _kept(self) -> Iterator[Metric]:
         caches = self._caches()
@@ -271,22 +264,30 @@ class ServerState(Collector):
         yield GaugeMetricFamily(
             "orgkernel_draining", "1 while the server is closing.", value=int(self._is_draining())
         )
-        if self.connections is None:
-            return
-        yield GaugeMetricFamily(
-            "orgkernel_connections", "Open connections.", value=self.connections.open_count
+        connections = self.connections
+        yield _known(
+            "orgkernel_connections",
+            "Open connections.",
+            None if connections is None else connections.open_count,
         )
-        yield GaugeMetricFamily(
-            "orgkernel_connections_limit", "Most open connections.", value=self.connections.most
+        yield _known(
+            "orgkernel_connections_limit",
+            "Most open connections.",
+            None if connections is None else connections.most,
         )
         closed = CounterMetricFamily(
             "orgkernel_connections_closed",
             "Connections that were closed at a limit, by reason.",
             labels=("reason",),
         )
-        for reason, count in dict(self.connections.closed).items():
+        for reason, count in (dict(connections.closed) if connections else {}).items():
             closed.add_metric((reason,), count)
         yield closed
+
+
+def _known(name: str, about: str, value: float | None) -> GaugeMetricFamily:
+    """A gauge. It has no sample while the value is not known."""
+    return GaugeMetricFamily(name, about, value=value)
 
 
 def _labeled(name: str, about: str, label: str, values: dict[str, float]) -> GaugeMetricFamily:

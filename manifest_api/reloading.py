@@ -48,13 +48,14 @@ class Reloader:
         answers: Answers,
         note: Callable[[RegistryState, Reload], Awaitable[None]] | None = None,
         seconds: float = RELOAD_SECONDS,
-        count: Callable[[str, float], None] = lambda result, seconds: None,
+        observers: Sequence[Callable[[str, float], None]] = (),
     ) -> None:
-        """`note` is told of every load before the next one. A reload may take so many `seconds`. `count` is told of every
-        reload whether it is `ok`, has `failed` or has `overrun` its limit, and the seconds it took.
+        """`note` is told of every load before the next one. A reload may take so many `seconds`. Each of
+        the `observers` is told of every reload whether it is `ok`, has `failed` or has `overrun` its limit, and the
+        seconds it took.
         """
         self._seconds = seconds
-        self._count = count
+        self._observers = tuple(observers)
         self._began = time.monotonic()
         self._turn = asyncio.Lock()
         self._running: asyncio.Future[Reload] | None = None
@@ -116,7 +117,7 @@ class Reloader:
     async def _finish(self, running: asyncio.Future[Reload]) -> None:
         self._running = None
         error = running.exception()
-        self._count("failed" if error else "ok", time.monotonic() - self._began)
+        self._tell("failed" if error else "ok", time.monotonic() - self._began)
         if error:
             self._answers.reading_problem = "failed"
             self._retry_at = time.monotonic() + _RETRY_SECONDS
@@ -133,11 +134,15 @@ class Reloader:
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         if not first:
             return
-        self._count("overrun", self._seconds)
+        self._tell("overrun", self._seconds)
         logger.error(
             "the reload takes longer than %g seconds; the last good versions keep answering", self._seconds
         )
         running.add_done_callback(self._take_late)
+
+    def _tell(self, result: str, seconds: float) -> None:
+        for observe in self._observers:
+            observe(result, seconds)
 
     def _take_late(self, running: asyncio.Future[Reload]) -> None:
         """Finish a reload that overran and has ended at last, unless another call has done it."""

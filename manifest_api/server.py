@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gc
 import logging
+import os
 import signal
 import socket
 import threading
@@ -36,6 +37,7 @@ from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import Retention, StoreAccess
+from manifest_api.telemetry import open_telemetry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -84,10 +86,12 @@ def serve(
     listener = _listen(host, port, beyond=has_keys)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
+    telemetry = open_telemetry(os.environ)
     app = create_app(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
         reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
+        telemetry=telemetry,
     )  # fmt: skip
     connections = build_connections(app.state.trusted_proxies)
     app.state.server_state.connections = connections
@@ -98,6 +102,8 @@ def serve(
         _Server(config, app, said_ready, drain_seconds).run([listener])
     finally:
         listener.close()
+        if telemetry is not None:
+            telemetry.close()
 
 
 def build_connections(proxies: TrustedProxies) -> Connections:

@@ -20,6 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
+from manifest_api.telemetry import span
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
@@ -130,13 +131,14 @@ class StoreAccess:
         store = self.held()
         if store is None:
             return None
-        future = self._workers.submit(copy_context().run, work, store)
-        if not await _is_done(future, seconds):
-            future.cancel()
-            raise StoreBusy(
-                "the store did not answer in time", "it is not known whether the change was written"
-            )
-        return future.result()
+        with span("store"):
+            future = self._workers.submit(copy_context().run, work, store)
+            if not await _is_done(future, seconds):
+                future.cancel()
+                raise StoreBusy(
+                    "the store did not answer in time", "it is not known whether the change was written"
+                )
+            return future.result()
 
     def close(self) -> None:
         """Wait until everything is written, and close the store."""
