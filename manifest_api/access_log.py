@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import time
 
 import msgspec
-from starlette.types import Scope
+from starlette.types import Message, Receive, Scope, Send
 
 from manifest_api.current_request import PROBLEM, route_of
+from manifest_api.guards.middleware import HttpMiddleware
 from orgkernel.diagnostics.wording import clean
 
 logger = logging.getLogger("orgkernel.access")
@@ -39,20 +41,36 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
         return f"{said}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'nobody'}"
 
 
-def log_access(scope: Scope, status: int, sent: int, seconds: float) -> None:
-    """Log a request that was answered."""
-    client = scope.get("client")
-    logger.info(
-        "%s",
-        Access(
-            client=client[0] if client else "",
-            method=scope["method"],
-            path=clean(scope["path"][:_LONGEST]),
-            route=route_of(scope),
-            query_bytes=len(scope["query_string"]),
-            status=status,
-            problem=scope.get(PROBLEM, ""),
-            bytes=sent,
-            milliseconds=round(seconds * 1e3, 3),
-        ),
-    )
+class AccessLog(HttpMiddleware):
+    """Log each request with its source and its outcome."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = time.perf_counter()
+        status = sent = 0
+
+        async def send_counting(message: Message) -> None:
+            nonlocal status, sent
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            else:
+                sent += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_counting)
+        finally:
+            client = scope.get("client")
+            logger.info(
+                "%s",
+                Access(
+                    client=client[0] if client else "",
+                    method=scope["method"],
+                    path=clean(scope["path"][:_LONGEST]),
+                    route=route_of(scope),
+                    query_bytes=len(scope["query_string"]),
+                    status=status,
+                    problem=scope.get(PROBLEM, ""),
+                    bytes=sent,
+                    milliseconds=round((time.perf_counter() - start) * 1e3, 3),
+                ),
+            )

@@ -11,14 +11,13 @@ from threading import Lock
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from manifest_api.access_log import log_access
+from manifest_api.access_log import AccessLog
 from manifest_api.answering import Answers, Representing
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import Evaluator
 from manifest_api.capacity import DEFAULT_BUDGET
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.fast_path import build_fast_path
-from manifest_api.exchange import Exchange, Observer
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
 from manifest_api.guards.gate import Gate
@@ -152,26 +151,24 @@ def create_app(
     app.state.verifying = Lock()
     app.state.is_draining = False
     app.openapi = build_openapi  # type: ignore[method-assign]
+    _install_routes(app, answers)
+    app.framework = Faults(super(_Registry, app).__call__)
+    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
+    observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
+    gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers)
+    logged = AccessLog(gate) if access_log else gate
+    app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
+    return app
+
+
+def _install_routes(app: FastAPI, answers: Answers) -> None:
+    """The routes, what their exceptions are answered with, and what is around them."""
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    app.framework = Faults(super(_Registry, app).__call__)
-    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
-    gate = Gate(app.answer, answers.find_kept, authenticator, stored)
-    app.gate = _observed(gate, metrics, telemetry, access_log)
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)
     app.add_middleware(StandardHeaders)
     app.add_middleware(Representing, answers=answers)
     app.add_middleware(HeadAsGet)
-    return app
-
-
-def _observed(gate: ASGIApp, metrics: Metrics, telemetry: Telemetry | None, access_log: bool) -> ASGIApp:
-    """The application whose requests are counted, and logged and traced where that is wanted."""
-    observers: list[Observer] = [metrics.requests.observe, *([log_access] if access_log else [])]
-    if telemetry is None:
-        return Exchange(gate, observers)
-    telemetry.send(metrics.registry)
-    return telemetry.traced(Exchange(gate, [*observers, telemetry.observe]))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
 from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
+from manifest_api.spans import span
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
-from manifest_api.telemetry import span
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict, StoreBusy
 from orgkernel.kernel.kernel import Kernel

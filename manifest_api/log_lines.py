@@ -16,7 +16,7 @@ import msgspec
 from manifest_api.access_log import Access
 from manifest_api.current_request import REQUEST_ID, find_current
 from manifest_api.guards.caller import caller_name
-from manifest_api.telemetry import current_trace
+from manifest_api.spans import current_trace
 from orgkernel.diagnostics.wording import clean
 from orgkernel.runtime.secret_shapes import mask_secrets
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import (
@@ -53,25 +54,26 @@ class RequestCounts(Collector):
     """Requests, their duration, problems and decisions. Used from one event loop."""
 
     def __init__(self) -> None:
-        self._requests: dict[tuple[str, str, int], int] = {}
-        self._durations: dict[str, list[float]] = {}
-        """Route to the requests in each bucket, and the sum of all seconds in the last place."""
+        self._requests: dict[tuple[str, str, int], list[float]] = {}
+        """Method, route and status to the requests in each bucket, and the sum of all seconds in the last place."""
         self._problems: Counter[str] = Counter()
         self._decisions: Counter[tuple[str, str]] = Counter()
 
-    def observe(self, scope: Scope, status: int, sent: int, seconds: float) -> None:
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request that was answered."""
-        route, method = route_of(scope), scope["method"]
-        key = (method if method in _METHODS else _OTHER, route, status)
-        requests = self._requests
-        requests[key] = requests.get(key, 0) + 1
-        durations = self._durations.get(route)
-        if durations is None:
-            durations = self._durations[route] = [0] * (len(_SECONDS) + 1) + [0.0]
-        durations[bisect_left(_SECONDS, seconds)] += 1
-        durations[-1] += seconds
+        key = scope["method"], route_of(scope), status
+        counts = self._requests.get(key)
+        if counts is None:
+            counts = self._begin(*key)
+        counts[bisect_left(_SECONDS, seconds)] += 1
+        counts[-1] += seconds
         if status >= 400 and PROBLEM in scope:
             self._problems[scope[PROBLEM]] += 1
+
+    def _begin(self, method: str, route: str, status: int) -> list[float]:
+        """The counts of a new kind of request. All methods that are not known are one."""
+        key = (method if method in _METHODS else _OTHER, route, status)
+        return self._requests.setdefault(key, [0.0] * (len(_SECONDS) + 2))
 
     def decided(self, outcome: str, surface: str) -> None:
         """Count a decision that was answered."""
@@ -84,16 +86,18 @@ class RequestCounts(Collector):
             "Requests by method, template of the path, and status (0 if the client left before).",
             labels=("method", "route", "status"),
         )
-        for (method, route, status), count in dict(self._requests).items():
-            requests.add_metric((method, route, str(status)), count)
+        by_route: dict[str, list[float]] = {}
+        for (method, route, status), counts in dict(self._requests).items():
+            requests.add_metric((method, route, str(status)), sum(counts[:-1]))
+            known = by_route.get(route)
+            by_route[route] = [*counts] if known is None else list(map(add, known, counts))
         yield requests
         durations = HistogramMetricFamily(
             "orgkernel_http_request_duration_seconds",
             "Time until the response was handed to the server.",
             labels=("route",),
         )
-        for route, counts in dict(self._durations).items():
-            *buckets, total = tuple(counts)
+        for route, (*buckets, total) in by_route.items():
             durations.add_metric((route,), list(_cumulative(buckets)), total)
         yield durations
         problems = CounterMetricFamily(

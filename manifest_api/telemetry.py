@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import entry_points
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from manifest_api.current_request import NO_ROUTE, PROBLEM, REQUEST_ID, route_of
 from manifest_api.guards.caller import caller_name
+from manifest_api.spans import set_tracer
 from orgkernel import __version__
 from orgkernel.diagnostics.wording import clean
 
@@ -38,7 +38,6 @@ _CLOSING_SECONDS = 3.0
 """Seconds that the last spans and metrics may take to be sent when the server ends."""
 _FRESH_SECONDS = 1.0
 _LONGEST = 500
-_tracer: Tracer | None = None
 
 
 def exporters_of(environment: Mapping[str, str], signal: str) -> tuple[str, ...]:
@@ -84,26 +83,6 @@ def _load(group: str, name: str) -> Callable[[], Any]:
     raise ImportError(f"the exporter {name} is not installed")
 
 
-def span(name: str) -> AbstractContextManager[object]:
-    """A part of the current trace. Nothing, if there are no traces."""
-    return _NOTHING if _tracer is None else _tracer.start_as_current_span(name)
-
-
-_NOTHING = nullcontext()
-
-
-def current_trace() -> dict[str, str]:
-    """The ids of the current trace, for the log. Empty if there is none."""
-    if _tracer is None:
-        return {}
-    from opentelemetry.trace import get_current_span
-
-    context = get_current_span().get_span_context()
-    if not context.is_valid:
-        return {}
-    return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
-
-
 class Telemetry:
     """Sends traces and metrics. There is one in a process."""
 
@@ -111,7 +90,6 @@ class Telemetry:
         self, environment: Mapping[str, str], traced: Iterable[Any], measured: Iterable[Any]
     ) -> None:
         """`traced` and `measured` are exporters of the SDK."""
-        global _tracer  # noqa: PLW0603  one for the process, as those who open a span expect
         from opentelemetry.sdk.resources import Resource
 
         named = "OTEL_SERVICE_NAME" in environment or "service.name=" in environment.get(
@@ -122,7 +100,8 @@ class Telemetry:
         )
         self._traces = _open_traces(resource, traced)
         self._metrics = _open_metrics(resource, measured)
-        _tracer = self._traces.get_tracer("orgkernel", __version__)
+        self._tracer = self._traces.get_tracer("orgkernel", __version__)
+        set_tracer(self._tracer)
         meter = self._metrics.get_meter("orgkernel", __version__)
         self._meter = meter
         self._requests = meter.create_histogram("http.server.request.duration", "s", "Duration of requests.")
@@ -132,26 +111,24 @@ class Telemetry:
         self._families: dict[str, Metric] = {}
         self._collected = 0.0
 
-    def traced(self, app: ASGIApp) -> ASGIApp:
-        """An application whose requests are spans."""
-        assert _tracer is not None
-        return Traced(app, _tracer)
+    def traced(self, app: ASGIApp, registry: CollectorRegistry) -> ASGIApp:
+        """An application whose requests are spans, and whose metrics are sent."""
+        self._send(registry)
+        return Traced(app, self._tracer)
 
-    def observe(self, scope: Scope, status: int, sent: int, seconds: float) -> None:
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Measure a request that was answered."""
         self._requests.record(seconds, _attributes(scope, status))
 
     def reloaded(self, result: str, seconds: float) -> None:
         """Note a reload."""
         self._reloads.record(seconds, {"result": result})
-        if _tracer is not None:
-            now = time.time_ns()
-            reload = _tracer.start_span(
-                "reload", start_time=now - int(seconds * 1e9), attributes={"orgkernel.result": result}
-            )
-            reload.end(now)
+        now = time.time_ns()
+        began = now - int(seconds * 1e9)
+        reload = self._tracer.start_span("reload", start_time=began, attributes={"orgkernel.result": result})
+        reload.end(now)
 
-    def send(self, registry: CollectorRegistry) -> None:
+    def _send(self, registry: CollectorRegistry) -> None:
         """Send the counters and gauges of `/metrics` too."""
         for family in registry.collect():
             if family.type in ("counter", "gauge") and not family.name.endswith("_created"):
@@ -164,8 +141,7 @@ class Telemetry:
 
     def close(self) -> None:
         """Send what is left. It does not wait long for a collector that does not answer."""
-        global _tracer  # noqa: PLW0603
-        _tracer = None
+        set_tracer(None)
         closing = [Thread(target=each.shutdown, daemon=True) for each in (self._traces, self._metrics)]
         for thread in closing:
             thread.start()

@@ -64,10 +64,14 @@ def main() -> int:
             env={**os.environ, "ORGKERNEL_LOAD_KEY": key}, stdout=subprocess.DEVNULL,
         )  # fmt: skip
         samples = []
-        while load.poll() is None:
-            time.sleep(every)
-            if load.poll() is None:
-                samples.append(sample(url, key, Path(place), time.monotonic() - began))
+        try:
+            while load.poll() is None:
+                time.sleep(every)
+                if load.poll() is None:
+                    samples.append(sample(url, key, Path(place), time.monotonic() - began))
+        finally:
+            load.terminate()
+            load.wait()
         after = sample(url, key, Path(place), time.monotonic() - began)
         problems = [] if load.returncode == 0 else ["some requests failed; the table names them"]
         if load.returncode not in (0, 1):

@@ -20,6 +20,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import ORG, ROLE, client_of
 from tests.api.keys import bearer, first_key, new_key
+from tests.support.trees import REPOSITORY
 
 QUESTION = {
     "subject": {"type": "role", "id": "codegen_specialist"},
@@ -67,6 +68,14 @@ def local_client(templates: Kernel, **options: Any) -> TestClient:
     return TestClient(
         app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000), raise_server_exceptions=False
     )
+
+
+def test_the_page_shows_a_line(templates: Kernel, log: Lines) -> None:
+    """With all of its fields in their order."""
+    page = (REPOSITORY / "docs/how-to/observe.md").read_text(encoding="utf-8")
+    shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    local_client(templates).get("/v1/orgs")
+    assert list(shown) == list(log()[0])
 
 
 def test_off_by_default(templates: Kernel, log: Lines) -> None:

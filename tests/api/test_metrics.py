@@ -221,6 +221,16 @@ def test_every_metric_of_alerts_and_dashboard_exists(watched: Watched, where: st
         assert expression.count("(") == expression.count(")"), expression
 
 
+def test_the_page_lists_every_metric(watched: Watched) -> None:
+    """And no other."""
+    text = watched.server.get("/metrics", headers=watched.key).text
+    page = (REPOSITORY / "docs/how-to/observe.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `orgkernel_")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    declared = set(re.findall(r"^# TYPE (orgkernel_\S+) ", text, re.MULTILINE))
+    assert listed == {name for name in declared if not name.endswith("_created")}
+
+
 def test_every_alert_says_what_to_do() -> None:
     """Severity, a summary and an action."""
     rules = yaml.safe_load((REPOSITORY / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
