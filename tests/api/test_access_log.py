@@ -6,16 +6,20 @@ import asyncio
 import io
 import json
 import logging
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from manifest_api.answering import Answers
 from manifest_api.current_request import REQUEST_ID, no_request, set_current
 from manifest_api.log_lines import JsonLines, TextLines
+from manifest_api.server import build_config
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import ORG, ROLE, client_of
@@ -36,15 +40,17 @@ def listen(formatter: logging.Formatter) -> Iterator[io.StringIO]:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(formatter)
-    root = logging.getLogger("orgkernel")
-    before = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
+    ours, theirs = logging.getLogger("orgkernel"), logging.getLogger("uvicorn.error")
+    before = ours.level
+    ours.setLevel(logging.INFO)
+    for each in (ours, theirs):
+        each.addHandler(handler)
     try:
         yield written
     finally:
-        root.removeHandler(handler)
-        root.setLevel(before)
+        ours.setLevel(before)
+        for each in (ours, theirs):
+            each.removeHandler(handler)
 
 
 @pytest.fixture
@@ -138,6 +144,42 @@ def test_an_error_names_the_request_and_the_key(
     assert (second["request"], second["problem"]) == ("mine-2", "SCOPE_MISSING")
     assert second["caller"].startswith("caller:")
     assert second["caller"] != first["caller"]
+
+
+def test_an_error_of_uvicorn_names_the_request(templates: Kernel, log: Lines) -> None:
+    """Half an answer was sent, so only uvicorn can end it."""
+
+    class Half:
+        """An answer that breaks off."""
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] == "lifespan":
+                await receive()
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+            raise RuntimeError("broken off")
+
+    app = create_app(templates)
+    app.framework = Half()  # type: ignore[attr-defined]
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(build_config(app))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        with socket.create_connection(listener.getsockname(), 10) as asking:
+            asking.sendall(b"GET /v1/orgs HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Request-ID: mine\r\n\r\n")
+            while asking.recv(65_536):
+                pass
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()
+    (line,) = (each for each in log() if each["logger"] == "uvicorn.error" and each["level"] == "ERROR")
+    assert (line["request"], line["caller"]) == ("mine", "loopback")
+    assert "RuntimeError: broken off" in line["exception"]
 
 
 def test_work_that_no_request_waits_for_names_none(templates: Kernel, log: Lines) -> None:
