@@ -15,7 +15,18 @@ from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 FILE = "orgkernel.toml"
 _MOST_BYTES = 1024 * 1024
-_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc", "links")
+_SETTINGS = (
+    "paths",
+    "active",
+    "severities",
+    "fail_on",
+    "cache",
+    "store",
+    "checkpoints",
+    "toolbox",
+    "oidc",
+    "links",
+)
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -38,6 +49,8 @@ class Project:
     """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
     oidc: dict[str, Any] | None = None
     """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
+    checkpoints: str | None = None
+    """Folder of the keys and checkpoints of the audit, starting at `folder`; the one beside the store if it is not set."""
     links: tuple[str, ...] = ()
     """Files and folders outside `paths` that links may lead to, starting at `folder`."""
     owned_by_others: str = ""
@@ -125,6 +138,11 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     store = settings.get("store")
     if store is not None and not isinstance(store, str):
         raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
+    checkpoints = settings.get("checkpoints")
+    if checkpoints is not None and not (isinstance(checkpoints, str) and checkpoints):
+        raise BadProject(
+            f"`{where}`: `checkpoints` is not a text", 'write `checkpoints = "/mnt/audit/production"`'
+        )
     oidc = settings.get("oidc")
     if oidc is not None and not isinstance(oidc, dict):
         raise BadProject(f"`{where}`: `oidc` is not a table", "write `[oidc]` and its settings below")
@@ -133,8 +151,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         raise BadProject(
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
+    known = _all_codes() if severities else ()
     for code in severities:
-        if code not in _all_codes():
+        if code not in known:
             raise BadProject(
                 f"`{where}`: there is no rule {quote(code)}", "list all rules with `orgkernel rule`"
             )
@@ -154,6 +173,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         store,
         toolbox,
         oidc,
+        checkpoints,
         tuple(links),
     )
 
@@ -167,9 +187,10 @@ def _cache(where: str, value: Any) -> str | bool:
 
 
 def _all_codes() -> Collection[str]:
-    from orgkernel.rules.pages import all_pages  # imports every rule
+    from orgkernel.diagnostics.catalog import ROWS
+    from orgkernel.rules.catalog import all_rules  # imports every rule
 
-    return all_pages()
+    return {*ROWS, *(rule.code for rule in all_rules())}
 
 
 def _severity(where: str, name: str, level: Any) -> Severity:
