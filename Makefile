@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types contracts unit nightly docs docs-site regenerate bench differential lock dist sbom pin clean
+.PHONY: run test check lint types contracts unit nightly docs docs-site regenerate bench load differential lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -52,6 +52,11 @@ regenerate: $(VENV)/dev.stamp
 bench: $(VENV)/dev.stamp
 	$(BIN)/python -m benchmarks
 
+# Serve with a store under mixed load, and fail if requests fail or if memory or open files grow without a bound.
+SECONDS ?= 600
+load: $(VENV)/dev.stamp $(VENV)/load.stamp
+	$(BIN)/python -m benchmarks.load --seconds $(SECONDS)
+
 # Decide generated cases ourselves and with Cedar, from an export made of documents alone; 1 on any disagreement.
 CASES ?= 100000
 SEED ?= 0
@@ -63,6 +68,7 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build pyproject.toml -o requirements/run.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build --extra postgres --extra oidc pyproject.toml -c requirements/run.lock -o requirements/serve.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -c requirements/serve.lock -o requirements/dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:load -o requirements/load.lock
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build
@@ -90,6 +96,12 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/run.stamp
+
+# The load generator needs other libraries than the server it loads, so it has an environment of its own.
+$(VENV)/load.stamp: requirements/load.lock | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/load
+	$(VENV)/load/bin/python -m pip install --quiet --require-hashes -r requirements/load.lock
+	touch $@
 
 clean:
 	rm -rf $(VENV) .cache site dist build .mypy_cache .ruff_cache .pytest_cache

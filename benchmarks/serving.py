@@ -19,6 +19,7 @@ import uvicorn
 
 from benchmarks.questions import ORG, open_kernel
 from manifest_api import create_app
+from manifest_api.guards.authentication import Rates
 from manifest_api.response_cache import ResponseCache
 from manifest_api.server import build_config
 from orgkernel.kernel.manifest_cache import ManifestCache
@@ -26,27 +27,31 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.manifest.v1 import RoleManifest
 from orgkernel.state.location import parse_location
 
+_UNLIMITED = 1e9
+"""Requests per second: what is measured here is not the limit."""
 ASKED = 200
 """How many roles the servers that keep nothing are asked for in turn."""
 
 
 def ours(folder: Path) -> Any:
     """The product."""
-    return create_app(open_kernel(folder))
+    return create_app(open_kernel(folder), rate=_UNLIMITED)
 
 
 def ours_writing_down(folder: Path) -> Any:
     """The product with a store: what it answers about access is on the disk before."""
     location = parse_location("state.db", tempfile.mkdtemp(dir=folder.parent))
     open_store(location).close()
-    return create_app(open_kernel(folder), store=location)
+    app = create_app(open_kernel(folder), store=location, rate=_UNLIMITED)
+    app.state.auditor._without_key = Rates(_UNLIMITED, _UNLIMITED)
+    return app
 
 
 def ours_keeping_nothing(folder: Path) -> Any:
     """The product with no room to keep an answer: every request is a miss."""
     kernel = open_kernel(folder)
     kernel._kept = ManifestCache(0)
-    app = create_app(kernel)
+    app = create_app(kernel, rate=_UNLIMITED)
     app.state.answers.cache = ResponseCache(0)
     app.state.evaluator.cache = ResponseCache(0)
     return app

@@ -1,21 +1,16 @@
-"""The access log: one line of JSON for each request, including refused requests.
-
-All text from a client is inside a JSON string, so a request cannot add a line of its own.
-"""
+"""The access log: one line for each request, including refused requests. It has the length of a query, not its text."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
 
 import msgspec
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
-from manifest_api.guards.caller import caller_name
-from manifest_api.guards.gate import REQUEST_ID
+from manifest_api.current_request import PROBLEM, route_of
 from manifest_api.guards.middleware import HttpMiddleware
+from orgkernel.diagnostics.wording import clean
 
 logger = logging.getLogger("orgkernel.access")
 # A request may be as long as it likes; its line in the log may not.
@@ -23,42 +18,41 @@ _LONGEST = 500
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """A request and its outcome."""
+    """A request and its outcome, besides the id of the request and its caller, which every line of the log has."""
 
-    time: str
-    """UTC, ISO 8601."""
     client: str
     method: str
     path: str
+    """With control characters written out and secrets masked."""
+    route: str
+    """The template of the path, such as `/v1/orgs/{org}`. `none` for a request that was refused before."""
     query_bytes: int
     """Length of the query string. The text itself may hold what is nobody else's business."""
     status: int
+    problem: str
+    """Code of the problem that was the answer. Empty for an answer."""
     bytes: int
     """Bytes of the response body."""
-    request: str
-    """The id of the request, as in `X-Request-ID` of the answer."""
-    caller: str
-    """The name of the credential, such as `caller:KEY_ID`. Empty for a request that was refused."""
     milliseconds: float
     """Time until the response was handed to the server."""
+
+    def __str__(self) -> str:
+        said = f"{self.method} {self.path} {self.status}{self.problem and ' ' + self.problem}"
+        return f"{said}, {self.bytes} bytes, {self.milliseconds:g} ms, from {self.client or 'nobody'}"
 
 
 class AccessLog(HttpMiddleware):
     """Log each request with its source and its outcome."""
 
-    def __init__(self, app: ASGIApp, clock: Callable[[], float] = time.perf_counter) -> None:
-        super().__init__(app)
-        self._clock = clock
-
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = self._clock()
+        start = time.perf_counter()
         status = sent = 0
 
         async def send_counting(message: Message) -> None:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 status = message["status"]
-            elif message["type"] == "http.response.body":
+            else:
                 sent += len(message.get("body", b""))
             await send(message)
 
@@ -66,16 +60,17 @@ class AccessLog(HttpMiddleware):
             await self._app(scope, receive, send_counting)
         finally:
             client = scope.get("client")
-            said = Access(
-                time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-                client=client[0] if client else "",
-                method=scope["method"],
-                path=scope["path"][:_LONGEST],
-                query_bytes=len(scope["query_string"]),
-                status=status,
-                bytes=sent,
-                request=scope.get(REQUEST_ID, b"")[:_LONGEST].decode("latin-1"),
-                caller=caller_name(scope),
-                milliseconds=round((self._clock() - start) * 1e3, 3),
+            logger.info(
+                "%s",
+                Access(
+                    client=client[0] if client else "",
+                    method=scope["method"],
+                    path=clean(scope["path"][:_LONGEST]),
+                    route=route_of(scope),
+                    query_bytes=len(scope["query_string"]),
+                    status=status,
+                    problem=scope.get(PROBLEM, ""),
+                    bytes=sent,
+                    milliseconds=round((time.perf_counter() - start) * 1e3, 3),
+                ),
             )
-            logger.info("%s", msgspec.json.encode(said).decode())

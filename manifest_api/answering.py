@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.current_request import route_of
 from manifest_api.guards.middleware import HttpMiddleware
 from manifest_api.guards.request_head import GZIP, RequestHead, read_head
 from manifest_api.response_cache import Representation, ResponseCache, ResponseKey
@@ -205,7 +206,7 @@ class Representing(HttpMiddleware):
         await self._app(scope, receive, take)
         if start is not None:
             head = read_head(scope)
-            kept = await _represent(dict(start["headers"]), body, head.coding)
+            kept = await _represent(dict(start["headers"]), body, head.coding, route_of(scope))
             if not head.has_body:
                 self._answers.put_kept(scope, head, kept)
             await kept.send(head.conditions, send)
@@ -215,7 +216,7 @@ def _is_tagged(start: Message) -> bool:
     return start["status"] == 200 and any(name == b"etag" for name, _ in start["headers"])
 
 
-async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str) -> Representation:
+async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str, route: str) -> Representation:
     etag = headers[b"etag"]
     coded = body
     if coding == GZIP and len(body) >= LEAST_BYTES:
@@ -226,7 +227,7 @@ async def _represent(headers: Mapping[bytes, bytes], body: bytes, coding: str) -
         etag = etag[:-1] + b'-gzip"'
         said |= {b"etag": etag, b"content-encoding": b"gzip", b"content-length": b"%d" % len(coded)}
         body = coded
-    return Representation(list(said.items()), body, etag)
+    return Representation(list(said.items()), body, etag, route)
 
 
 def compress(body: bytes) -> bytes:

@@ -16,6 +16,7 @@ from manifest_api.answering import Answers, Representing
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import Evaluator
 from manifest_api.capacity import DEFAULT_BUDGET
+from manifest_api.current_request import ROUTE
 from manifest_api.engine.fast_path import build_fast_path
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
@@ -24,6 +25,7 @@ from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
 from manifest_api.guards.proxies import TrustedProxies
 from manifest_api.guards.tokens import TokenSettings, TokenVerifier
+from manifest_api.metrics import Metrics, ServerState
 from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
@@ -35,6 +37,7 @@ from manifest_api.store_access import (
     keep_within_budget,
     note_what_ran_out,
 )
+from manifest_api.telemetry import Telemetry
 from orgkernel import __version__
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry_state import Reload
@@ -55,6 +58,7 @@ class _Registry(FastAPI):
         """Answer a request that the gate accepted."""
         is_evaluation = scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST"
         if is_evaluation and self.fast_path is not None:
+            scope[ROUTE] = EVALUATION
             return self.fast_path(scope, receive, send)
         return self.framework(scope, receive, send)
 
@@ -73,10 +77,11 @@ def create_app(
     needs_key: bool = False,
     budget: int = DEFAULT_BUDGET,
     retention: Retention | None = None,
+    telemetry: Telemetry | None = None,
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
-    With `access_log`, every request is logged to `orgkernel.access` as a line of JSON.
+    With `access_log`, every request is logged to `orgkernel.access` (`log_lines.py` formats the lines).
 
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
@@ -85,6 +90,7 @@ def create_app(
     without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
     `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
     rows that are older than `retention` are dropped.
+    `telemetry` is told of requests and reloads.
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
     `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
     """
@@ -97,7 +103,9 @@ def create_app(
         KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key
     )
     vanishing = VanishedGrants(stored)
-    reloader = Reloader(answers, vanishing.note, reload_seconds)
+    metrics = Metrics()
+    noting_reloads = [metrics.reloaded, *([] if telemetry is None else [telemetry.reloaded])]
+    reloader = Reloader(answers, vanishing.note, reload_seconds, noting_reloads)
     feed = Feed(stored)
 
     @asynccontextmanager
@@ -129,22 +137,38 @@ def create_app(
     app.state.store_access = stored
     app.state.feed = feed
     app.state.auditor = Auditor(kernel, stored)
-    app.state.evaluator = Evaluator(kernel, app.state.auditor)
+    app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)
+    app.state.metrics = metrics
+    app.state.server_state = ServerState(
+        answers,
+        stored,
+        feed,
+        lambda: {"responses": answers.cache, "evaluations": app.state.evaluator.cache},
+        lambda: app.state.is_draining,
+    )
+    metrics.registry.register(app.state.server_state)
     app.state.trusted_proxies = TrustedProxies(trusted_proxies)
     app.state.verifying = Lock()
     app.state.is_draining = False
     app.openapi = build_openapi  # type: ignore[method-assign]
+    _install_routes(app, answers)
+    app.framework = Faults(super(_Registry, app).__call__)
+    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
+    observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
+    gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers)
+    logged = AccessLog(gate) if access_log else gate
+    app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
+    return app
+
+
+def _install_routes(app: FastAPI, answers: Answers) -> None:
+    """The routes, what their exceptions are answered with, and what is around them."""
     for router in ROUTERS:
         app.include_router(router)
     install_refusals(app)
-    app.framework = Faults(super(_Registry, app).__call__)
-    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
-    gate = Gate(app.answer, answers.find_kept, authenticator, stored)
-    app.gate = AccessLog(gate) if access_log else gate
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)
     app.add_middleware(StandardHeaders)
     app.add_middleware(Representing, answers=answers)
     app.add_middleware(HeadAsGet)
-    return app

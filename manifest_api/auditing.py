@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
 from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
+from manifest_api.spans import span
 from manifest_api.store_access import WORK_SECONDS, StoreAccess
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import Conflict, StoreBusy
@@ -76,7 +77,9 @@ class Auditor:
             if decided.ticket is None:
                 return decided.answer()
             try:
-                return decided.answer(await resolved(decided.ticket))
+                with span("audit"):
+                    row = await resolved(decided.ticket)
+                return decided.answer(row)
             except Conflict:
                 # Somebody else used the grant up: what is true now is another answer.
                 await self._store_access.refresh()

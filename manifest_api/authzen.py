@@ -11,7 +11,7 @@ property that did not decide. The standard leaves it to the decision point which
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -177,6 +177,7 @@ class Said(msgspec.Struct, frozen=True, gc=False):
 
     body: bytes
     snapshot: str
+    outcome: str
 
     @property
     def size(self) -> int:
@@ -191,9 +192,11 @@ class Evaluator:
     has its own row.
     """
 
-    def __init__(self, kernel: Kernel, auditor: Auditor) -> None:
+    def __init__(self, kernel: Kernel, auditor: Auditor, count: Callable[[str, str], None]) -> None:
+        """`count` is told the outcome of each decision and the surface."""
         self._kernel = kernel
         self._auditor = auditor
+        self._count = count
         self.cache: ResponseCache[Question, Said] = ResponseCache(MAX_BYTES)
 
     async def answer(self, scope: Scope, body: bytes) -> Said:
@@ -206,10 +209,12 @@ class Evaluator:
         if answer_version is not None:
             said = self.cache.find(answer_version, asked)
             if said is not None:
+                self._count(said.outcome, "evaluation")
                 return said
         question = parse_body(scope, body, _decode, SHOWN, BAD_EVALUATION)
         evaluation = await evaluate(self._auditor, question, caller)
-        said = Said(encode(evaluation), evaluation.context.snapshot)
+        said = Said(encode(evaluation), evaluation.context.snapshot, evaluation.context.outcome)
+        self._count(said.outcome, "evaluation")
         if answer_version is not None:
             # If the documents were reloaded meanwhile, the entry belongs to an old version and is never found.
             self.cache.put(answer_version, asked, said)

@@ -28,7 +28,8 @@ class Capacity:
 
     def __init__(self, location: StoreLocation | None, budget: int = DEFAULT_BUDGET) -> None:
         self._folder = os.path.dirname(location.path) if location is not None and location.path else ""
-        self._budget = budget
+        self.budget = budget
+        """Bytes that the store may use."""
         self.used = 0
         """Bytes that the store used when it was measured last."""
         self._said = ""
@@ -36,7 +37,7 @@ class Capacity:
     @property
     def is_used_up(self) -> bool:
         """Whether the store has reached its budget."""
-        return self.used >= self._budget
+        return self.used >= self.budget
 
     def note_size(self, used: int) -> None:
         """Take the size of the store in bytes. A new problem is logged once."""
@@ -50,16 +51,17 @@ class Capacity:
         """What is nearly used up. Empty if there is room."""
         if self.is_used_up:
             return (
-                f"the store has used up its budget of {_mib(self._budget)}; callers without a key are refused"
+                f"the store has used up its budget of {_mib(self.budget)}; callers without a key are refused"
             )
-        if self.used >= self._budget * WARN_AT:
-            return f"the store uses {_mib(self.used)} of its budget of {_mib(self._budget)}"
-        free = self._free()
+        if self.used >= self.budget * WARN_AT:
+            return f"the store uses {_mib(self.used)} of its budget of {_mib(self.budget)}"
+        free = self.free()
         if free is not None and free < LEAST_FREE:
             return f"the disk of the store has {_mib(free)} left"
         return ""
 
-    def _free(self) -> int | None:
+    def free(self) -> int | None:
+        """Free bytes on the disk of the store. None if they are not known."""
         if not self._folder:
             return None
         try:

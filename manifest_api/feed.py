@@ -17,6 +17,7 @@ from contextlib import asynccontextmanager
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from manifest_api.current_request import no_request
 from manifest_api.guards.caller import caller_of
 from manifest_api.guards.middleware import IS_HEAD
 from manifest_api.problems import TOO_MANY_FOLLOWERS, RequestRefused
@@ -106,7 +107,7 @@ class Feed:
             if self._looking is None and not self.is_closed:  # another follower may have been quicker
                 self._complete_after = self._seen = last
                 self._shared.clear()
-                self._looking = asyncio.create_task(self._look())
+                self._looking = asyncio.create_task(self._look(), context=no_request())
         news = self._news
         found = await self._find(number)
         if not found and not self.is_closed:

@@ -21,6 +21,7 @@ from manifest_api.routes import (
     documentation,
     grants,
     locks,
+    metrics,
     organizations,
     registry,
     requests,
@@ -44,6 +45,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     audit.router,
     registry.router,
     registry.health_router,
+    metrics.router,
     documentation.router,
 )
 TITLE = "orgkernel"

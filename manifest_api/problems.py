@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.responses import Response
 
+from manifest_api.current_request import note_problem
 from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding, Problem, ProblemCode
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.manifest.v1 import encode
@@ -191,6 +192,7 @@ def problem_response(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The response. `type` is a relative reference, so it does not depend on the name of the server."""
+    note_problem(kind.code)
     problem = Problem(
         type=f"/problems/{kind.code}",
         title=kind.title,

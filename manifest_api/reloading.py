@@ -48,9 +48,15 @@ class Reloader:
         answers: Answers,
         note: Callable[[RegistryState, Reload], Awaitable[None]] | None = None,
         seconds: float = RELOAD_SECONDS,
+        observers: Sequence[Callable[[str, float], None]] = (),
     ) -> None:
-        """`note` is told of every load before the next one. A reload may take so many `seconds`."""
+        """`note` is told of every load before the next one. A reload may take so many `seconds`. Each of
+        the `observers` is told of every reload whether it is `ok`, has `failed` or has `overrun` its limit, and the
+        seconds it took.
+        """
         self._seconds = seconds
+        self._observers = tuple(observers)
+        self._began = time.monotonic()
         self._turn = asyncio.Lock()
         self._running: asyncio.Future[Reload] | None = None
         self._before = answers.kernel.state
@@ -93,6 +99,7 @@ class Reloader:
             overran = self._running is not None
             if self._running is None:
                 self._before = self._answers.kernel.state
+                self._began = time.monotonic()
                 self._running = _in_own_thread(self._read)
             running = self._running
             # A future of this call, because an event that was waited for belongs to one loop and fails in any other.
@@ -109,7 +116,9 @@ class Reloader:
 
     async def _finish(self, running: asyncio.Future[Reload]) -> None:
         self._running = None
-        if error := running.exception():
+        error = running.exception()
+        self._tell("failed" if error else "ok", time.monotonic() - self._began)
+        if error:
             self._answers.reading_problem = "failed"
             self._retry_at = time.monotonic() + _RETRY_SECONDS
             logger.error("the reload failed; the last good versions keep answering", exc_info=error)
@@ -125,10 +134,15 @@ class Reloader:
         self._retry_at = time.monotonic() + _RETRY_SECONDS
         if not first:
             return
+        self._tell("overrun", self._seconds)
         logger.error(
             "the reload takes longer than %g seconds; the last good versions keep answering", self._seconds
         )
         running.add_done_callback(self._take_late)
+
+    def _tell(self, result: str, seconds: float) -> None:
+        for observe in self._observers:
+            observe(result, seconds)
 
     def _take_late(self, running: asyncio.Future[Reload]) -> None:
         """Finish a reload that overran and has ended at last, unless another call has done it."""

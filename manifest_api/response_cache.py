@@ -30,12 +30,14 @@ group of callers that gets this response, and whether answers are marked as stal
 class Representation:
     """An encoded response to GET: headers, body and ETag."""
 
-    __slots__ = ("body", "etag", "headers", "headers_of_304")
+    __slots__ = ("body", "etag", "headers", "headers_of_304", "route")
 
-    def __init__(self, headers: Headers, body: bytes, etag: bytes) -> None:
+    def __init__(self, headers: Headers, body: bytes, etag: bytes, route: str) -> None:
+        """`route` is the template of its path, for those who count requests."""
         self.headers = headers
         self.body = body
         self.etag = etag
+        self.route = route
         self.headers_of_304 = [each for each in headers if each[0] not in _OF_CONTENT]
 
     @property
@@ -78,6 +80,10 @@ class ResponseCache(Generic[K, V]):
         self._state: object = None
         self._kept: OrderedDict[K, V] = OrderedDict()
         self._bytes = 0
+        self.hits = 0
+        """Responses that were found."""
+        self.misses = 0
+        """Responses that were looked for and not found."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -94,11 +100,12 @@ class ResponseCache(Generic[K, V]):
 
     def find(self, state: object, key: K) -> V | None:
         """The cached response of this state."""
-        if state is not self._state:
+        kept = self._kept.get(key) if state is self._state else None
+        if kept is None:
+            self.misses += 1
             return None
-        kept = self._kept.get(key)
-        if kept is not None:
-            self._kept.move_to_end(key)
+        self.hits += 1
+        self._kept.move_to_end(key)
         return kept
 
     def put(self, state: object, key: K, kept: V) -> None:

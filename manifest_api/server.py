@@ -6,6 +6,7 @@ import asyncio
 import errno
 import gc
 import logging
+import os
 import signal
 import socket
 import threading
@@ -22,6 +23,7 @@ from starlette.types import ASGIApp
 
 from manifest_api.app import create_app
 from manifest_api.capacity import DEFAULT_BUDGET
+from manifest_api.current_request import no_request
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
@@ -37,6 +39,7 @@ from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, d
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import Retention, StoreAccess
+from manifest_api.telemetry import open_telemetry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -84,12 +87,15 @@ def serve(
     listener = _listen(found, host, port)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
+    telemetry = open_telemetry(os.environ)
     app = create_app(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
         reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
+        telemetry=telemetry,
     )  # fmt: skip
     connections = limit_connections(app.state.trusted_proxies)
+    app.state.server_state.connections = connections
     config = build_config(app, connections)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
     if secured is not None and days_left(secured.expires_at) < SOON_DAYS:
@@ -99,6 +105,8 @@ def serve(
         _Server(config, app, said_ready, drain_seconds, connections, secured).run([listener])
     finally:
         listener.close()
+        if telemetry is not None:
+            telemetry.close()
 
 
 def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicorn.Config:
@@ -190,7 +198,9 @@ class _Server(uvicorn.Server):
             signal.SIGTERM: lambda number, frame: self._drain(loop, number, frame),
         }
         if hasattr(signal, "SIGHUP"):
-            handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(self._read_again)
+            handlers[signal.SIGHUP] = lambda *_: loop.call_soon_threadsafe(
+                self._read_again, context=no_request()
+            )
         before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
         try:
             yield

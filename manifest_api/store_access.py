@@ -15,11 +15,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
+from manifest_api.spans import span
 from orgkernel.decisions.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
@@ -137,13 +139,14 @@ class StoreAccess:
         store = self.held()
         if store is None:
             return None
-        future = self._workers.submit(work, store)
-        if not await _is_done(future, seconds):
-            future.cancel()
-            raise StoreBusy(
-                "the store did not answer in time", "it is not known whether the change was written"
-            )
-        return future.result()
+        with span("store"):
+            future = self._workers.submit(copy_context().run, work, store)
+            if not await _is_done(future, seconds):
+                future.cancel()
+                raise StoreBusy(
+                    "the store did not answer in time", "it is not known whether the change was written"
+                )
+            return future.result()
 
     def close(self) -> None:
         """Wait until everything is written, and close the store."""

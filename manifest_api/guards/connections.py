@@ -80,7 +80,10 @@ class Connections:
         self, most: int = MOST_CONNECTIONS, speaks_for_many: Callable[[str], bool] = is_loopback
     ) -> None:
         """`speaks_for_many` says whether an address stands for many clients."""
-        self._most = most
+        self.most = most
+        """Most open connections."""
+        self.closed: Counter[str] = Counter()
+        """Connections that were closed at a limit, by reason: the code of a problem, or a word where none was sent."""
         self._speaks_for_many = speaks_for_many
         self._open: set[Connection] = set()
         self._addresses: Counter[str] = Counter()
@@ -92,13 +95,18 @@ class Connections:
             self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop)
         address = connection.address
         is_crowded = self._addresses[address] >= MOST_PER_ADDRESS and not self._speaks_for_many(address)
-        if (is_crowded or len(self._open) >= self._most) and not self._make_room(
+        if (is_crowded or len(self._open) >= self.most) and not self._make_room(
             address if is_crowded else None
         ):
             return False
         self._open.add(connection)
         self._addresses[address] += 1
         return True
+
+    @property
+    def open_count(self) -> int:
+        """Open connections."""
+        return len(self._open)
 
     def remove(self, connection: Connection) -> None:
         """Give the place of a connection back."""
@@ -115,6 +123,7 @@ class Connections:
             return False
         oldest = min(waiting, key=lambda each: each.rank)
         self.remove(oldest)
+        self.closed["made_room"] += 1
         oldest.abort()
         return True
 
@@ -175,6 +184,7 @@ class LimitedProtocol(HttpToolsProtocol):
                 self._refuse(HEAD_TOO_LARGE, f"the head has more than {MAX_HEAD} bytes")
                 return
             if self._received > MAX_MESSAGE:
+                self._connections.closed["message_too_large"] += 1
                 self.transport.close()  # the answer to the first part was sent long ago
                 return
         super().data_received(data)
@@ -224,14 +234,16 @@ class LimitedProtocol(HttpToolsProtocol):
             self._taking = now
         self._unsent = unsent
         if now - self._taking > STALL_SECONDS:
+            self._connections.closed["stalled"] += 1
             self.transport.abort()
         elif self.transport.is_closing() or self.flow.read_paused:
             return  # what was sent is not read yet: the client is not the slow one
         elif self._phase in (_Phase.NEW, _Phase.HEAD) and now - self._since > HEAD_SECONDS:
             self._refuse(SLOW_HEAD, f"the head did not arrive within {HEAD_SECONDS:g} seconds")
-        elif (self._phase is _Phase.BODY and now - self._since > MESSAGE_SECONDS) or (
-            self._phase is _Phase.IDLE and now - self._since > KEEP_ALIVE_SECONDS
-        ):
+        elif self._phase is _Phase.BODY and now - self._since > MESSAGE_SECONDS:
+            self._connections.closed["slow_message"] += 1
+            self.transport.close()
+        elif self._phase is _Phase.IDLE and now - self._since > KEEP_ALIVE_SECONDS:
             self.transport.close()
 
     def abort(self) -> None:
@@ -247,6 +259,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _refuse(self, kind: ProblemCode, detail: str) -> None:
         """Answer with a problem and close. An answer that has begun is not mixed with another one."""
+        self._connections.closed[kind.code] += 1
         if not self.transport.is_closing() and (self.cycle is None or self.cycle.response_complete):
             response = problem_response(kind, detail, headers={"Connection": "close"})
             headers = [

@@ -1,4 +1,4 @@
-"""The gate: it refuses callers without permission, answers from the cache, and passes on all other requests.
+"""The gate: it names each request, refuses callers without permission, answers from the cache, and passes on all others.
 
 The order matters: the cache never answers a request that a guard has not accepted (docs/http.md).
 """
@@ -6,12 +6,14 @@ The order matters: the cache never answers a request that a guard has not accept
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from secrets import token_hex
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from random import getrandbits
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from manifest_api.current_request import REQUEST_ID, ROUTE, set_current
 from manifest_api.guards.authentication import Authenticator, refuse_reading
 from manifest_api.guards.caller import note_caller
 from manifest_api.guards.limits import refuse_too_long
@@ -23,16 +25,26 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.errors import StoreError
 
 logger = logging.getLogger("orgkernel.server")
-REQUEST_ID = "orgkernel.request_id"
-"""Key of the scope with the id of the request: the one that the client sent, or a new one."""
 _STATELESS = frozenset(
-    {"/livez", "/readyz", "/version", "/docs", "/openapi.json", "/.well-known/authzen-configuration"}
+    {
+        "/livez",
+        "/readyz",
+        "/version",
+        "/metrics",
+        "/docs",
+        "/openapi.json",
+        "/.well-known/authzen-configuration",
+    }
 )
 """Routes that do not depend on the store and never wait for it."""
 
 
+Observer = Callable[[Scope, int, float], None]
+"""It is told of a request that was answered: its scope, the status (0 if there was no answer), and the seconds."""
+
+
 class Gate:
-    """The first step for every request."""
+    """The first and the last step for every request."""
 
     def __init__(
         self,
@@ -40,8 +52,10 @@ class Gate:
         find_kept: Callable[[Scope, RequestHead], Representation | None],
         authenticator: Authenticator,
         store_access: StoreAccess,
+        observers: Sequence[Observer] = (),
     ) -> None:
         """`find_kept` finds the cached response to the same request."""
+        self._observers = tuple(observers)
         self._app = app
         self._find_kept = find_kept
         self._authenticator = authenticator
@@ -54,20 +68,38 @@ class Gate:
             else:
                 await send({"type": "websocket.close", "code": 1008})
             return
+        start = time.perf_counter()
         head = read_head(scope)
-        request_id = head.request_id or token_hex(8).encode()
+        # It tells requests apart and opens nothing, so it need not be a secret.
+        request_id = head.request_id or b"%016x" % getrandbits(64)
         scope[REQUEST_ID] = request_id
-        send = _naming(send, request_id)
+        set_current(scope)
+        status = 0
+
+        def send_named(message: Message) -> Awaitable[None]:
+            """Send the request id too (OpenID AuthZEN 1.0, "Request Identification")."""
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id)]}
+            return send(message)
+
         try:
-            answer = await self._meet(scope, head)
-        except Exception:
-            answer = answer_fault(scope)
-        if answer is None:
-            await self._app(scope, receive, send)
-        elif isinstance(answer, Representation):
-            await answer.send(head.conditions, send, scope["method"])
-        else:
-            await HeadAsGet(StandardHeaders(answer))(scope, receive, send)
+            try:
+                answer = await self._meet(scope, head)
+            except Exception:
+                answer = answer_fault(scope)
+            if answer is None:
+                await self._app(scope, receive, send_named)
+            elif isinstance(answer, Representation):
+                scope[ROUTE] = answer.route
+                await answer.send(head.conditions, send_named, scope["method"])
+            else:
+                await HeadAsGet(StandardHeaders(answer))(scope, receive, send_named)
+        finally:
+            seconds = time.perf_counter() - start
+            for observe in self._observers:
+                observe(scope, status, seconds)
 
     async def _meet(self, scope: Scope, head: RequestHead) -> Response | Representation | None:
         """The response of the gate. None for a request that is passed on."""
@@ -75,6 +107,7 @@ class Gate:
             await self._store_access.refresh()
         try:
             caller = await self._authenticator.identify(scope, head)
+            note_caller(scope, caller)
             refused = refuse_reading(caller, scope["method"])
         except RequestRefused as error:
             refused = error
@@ -83,7 +116,6 @@ class Gate:
             return problem_of_store(error)
         if refused is not None:
             return refusal_response(refused)
-        note_caller(scope, caller)
         # What comes with a body is not for the cache to judge: the body may be too large. What is in the cache has a
         # path and a query within the limits, or it would not have been answered the first time.
         if not head.has_body:
@@ -95,14 +127,3 @@ class Gate:
                 return kept
         too_long = refuse_too_long(scope, head)
         return None if too_long is None else problem_response(*too_long)
-
-
-def _naming(send: Send, request_id: bytes) -> Send:
-    """Send the request id (OpenID AuthZEN 1.0, "Request Identification")."""
-
-    async def send_named(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message["headers"], (b"x-request-id", request_id)]}
-        await send(message)
-
-    return send_named

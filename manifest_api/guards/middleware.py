@@ -71,7 +71,11 @@ class HeadAsGet(HttpMiddleware):
                 message = {**message, "body": b""}
             await send(message)
 
-        await self._app({**scope, "method": "GET", IS_HEAD: True}, receive, send_without_body)
+        inner = {**scope, "method": "GET", IS_HEAD: True}
+        try:
+            await self._app(inner, receive, send_without_body)
+        finally:
+            scope["route"] = inner.get("route")
 
 
 # Nothing of ours is a page of its own but /docs, which sets its own policy. There is no CORS: a page elsewhere may

@@ -12,6 +12,7 @@ from manifest_api.answering import AnswersOfApp
 from manifest_api.authzen import AskedAccess, of_nobody, understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
+from manifest_api.metrics import count_decision
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
 from manifest_api.routes.documented import access_question
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
@@ -107,14 +108,20 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
     question = await read_body(request, ExplainQuestion, '{"subject": "role:co", …}')
     asked = _understand(question.org, question.subject, question.action, question.resource, question.context)
 
+    outcome = ""
+
     def ask(kernel: Kernel) -> ExplanationAnswer:
+        nonlocal outcome
         found = kernel.explain(asked.org, asked.request, counted=_COUNTED)
+        outcome = found.decision.outcome
         return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
             who_can=found.who_can, ignored=asked.ignored,
         )  # fmt: skip
 
-    return await answers.respond_once(ask, asked.org)
+    response = await answers.respond_once(ask, asked.org)
+    count_decision(request, outcome, "explain")
+    return response
 
 
 @router.post(

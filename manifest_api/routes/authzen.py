@@ -49,6 +49,7 @@ from manifest_api.authzen_shapes import (
 from manifest_api.authzen_types import vocabulary_of
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.proxies import TrustedProxies, is_host
+from manifest_api.metrics import count_decision
 from manifest_api.problems import BAD_EVALUATION, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, read_body, start_of_page, unfit
 from manifest_api.routes.documented import SHAPES, access_question, content
@@ -105,6 +106,7 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
     headers = {SNAPSHOT: answers.kernel.state.latest.digest}
     if not asked.evaluations:
         evaluation = await evaluate(auditor, filled(asked, asked), caller)
+        count_decision(request, evaluation.context.outcome, "evaluations")
         return Response(encode(evaluation), 200, headers, "application/json")
     stop = {"deny_on_first_deny": False, "permit_on_first_permit": True}.get(
         asked.options.evaluations_semantic
@@ -122,6 +124,8 @@ async def post_evaluations(request: Request, answers: AnswersOfApp) -> Response:
             if isinstance(begun, EvaluationAnswer)
             else as_evaluation(await auditor.finish(begun[1]), begun[0])
         )
+        is_error = found[-1].context.error is not None
+        count_decision(request, "error" if is_error else found[-1].context.outcome, "evaluations")
         # A grant may have been used up since it was decided, so it is looked at again.
         if found[-1].decision is stop:
             break

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
+from manifest_api.metrics import count_decision
 from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
@@ -87,13 +88,17 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     """Find the role that takes a task of a domain, with the reasons. The answer is `not_applicable` if no role does."""
     require_scope(request, "read")
     asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
-    return await answers.respond_once(
-        lambda kernel: kernel.dispatch(
-            org, asked.domain, needs=asked.needs, all_considered=asked.all_considered
-        ),
-        org,
-        quick=not asked.all_considered,
-    )
+    outcome = ""
+
+    def ask(kernel: Kernel) -> DispatchDecision:
+        nonlocal outcome
+        found = kernel.dispatch(org, asked.domain, needs=asked.needs, all_considered=asked.all_considered)
+        outcome = found.outcome
+        return found
+
+    response = await answers.respond_once(ask, org, quick=not asked.all_considered)
+    count_decision(request, outcome, "dispatch")
+    return response
 
 
 async def _crew(request: Request, answers: Answers, org: str, question: CrewQuestion) -> Response:

@@ -6,12 +6,13 @@ import gc
 import logging
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.cli.stores import store_option
+from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NotServed, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
@@ -80,7 +81,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @store_option
 @cache_option
-@click.option("--access-log", is_flag=True, help="Log each request to stderr as a line of JSON.")
+@click.option("--access-log", is_flag=True, help="Log each request too.")
+@click.option(
+    "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True,
+    envvar="ORGKERNEL_LOG_FORMAT", help="Format of all lines on stderr.",
+)  # fmt: skip
 def command(
     paths: tuple[str, ...],
     active: str | None,
@@ -100,6 +105,7 @@ def command(
     store: str | None,
     no_cache: bool,
     access_log: bool,
+    log_format: Literal["text", "json"],
 ) -> None:
     """Serve the HTTP API. Organizations with errors are not served; all others are.
 
@@ -107,6 +113,7 @@ def command(
     need a key. Create the first one with `orgkernel key create --admin`.
     """
     from manifest_api.guards.tokens import read_settings
+    from manifest_api.log_lines import log_to_stderr
     from manifest_api.server import serve
     from manifest_api.store_access import Retention
 
@@ -126,13 +133,11 @@ def command(
     if active is not None:
         with suppress(NotServed):  # it may be fixed while the server runs
             kernel.organization(active)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_to_stderr(log_format)
     gc.enable()  # unlike other commands, this one keeps running
-    if access_log:
-        _log_plainly("orgkernel.access")
     serve(
         kernel, host=host, port=port, reload=reload, access_log=access_log,
-        on_ready=lambda url: _say_what_to_try(kernel, url), store=location, tokens=tokens, rate=rate,
+        on_ready=lambda url: (_log_ready if log_format == "json" else _say_what_to_try)(kernel, url), store=location, tokens=tokens, rate=rate,
         reload_seconds=reload_limit,
         trusted_proxies=trusted_proxies, needs_key=require_key, drain_seconds=drain,
         budget=store_budget * 1024 * 1024,
@@ -149,12 +154,12 @@ def tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
     return None if certificate is None or key is None else TlsFiles(certificate, key)
 
 
-def _log_plainly(name: str) -> None:
-    """Write the lines of a log without time and level, because they are for programs."""
-    lines = logging.StreamHandler()
-    lines.setFormatter(logging.Formatter("%(message)s"))
-    logging.getLogger(name).addHandler(lines)
-    logging.getLogger(name).propagate = False
+def _log_ready(kernel: Kernel, url: str) -> None:
+    """Say in the log what `_say_what_to_try` says to a person."""
+    logger = logging.getLogger("orgkernel.server")
+    for org_id, found in kernel.state.refused.items():
+        logger.error("not served: organization %s has %d findings", quote(org_id), len(found))
+    logger.info("serving %s on %s", ", ".join(kernel.state.served) or "no organization yet", url)
 
 
 def _say_what_to_try(kernel: Kernel, url: str) -> None:

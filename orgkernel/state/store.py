@@ -118,6 +118,11 @@ class Store:
         """Why checkpoints of the audit cannot be written although its rows are; None while all is well."""
         return self._writer.problem
 
+    @property
+    def waiting(self) -> int:
+        """Audit rows and changes that wait for the disk."""
+        return self._writer.waiting
+
     def close(self) -> None:
         """Write what is waiting, and let go."""
         with contextlib.suppress(Exception):  # not registered any more: closed before

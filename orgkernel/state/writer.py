@@ -154,6 +154,11 @@ class Writer:
         self._end()
 
     @property
+    def waiting(self) -> int:
+        """Rows and changes that were handed in and are not taken up yet."""
+        return self._queue.qsize()
+
+    @property
     def problem(self) -> Exception | None:
         """Why checkpoints cannot be written although rows are; None while all is well."""
         return self._chains.problem

@@ -25,6 +25,7 @@ CHANGING = (
     "/v1/grants", "/v1/grants/{grant}", "/v1/requests", "/v1/requests/{request_id}", "/v1/requests/{request_id}/widening",
     "/v1/restrictions", "/v1/restrictions/{restriction}", "/v1/locks", "/v1/audit", "/v1/audit/verification",
     "/v1/salute", "/v1/salute/stream", "/v1/salute/{role}/latest", "/v1/salute/{role}/history", "/.well-known/authzen-configuration",
+    "/metrics",
 )  # fmt: skip
 HOST = (b"host", b"localhost:8000")
 Said = tuple[int, list[tuple[bytes, bytes]], bytes]
@@ -246,7 +247,9 @@ def test_answer_that_would_fill_the_cache_is_not_kept() -> None:
     """One of more than a quarter of the room is answered and forgotten."""
     cache, state = ResponseCache(40_000), object()
     for size in (20_000, 5_000):
-        cache.put(state, (b"/", b"", "identity", "loopback", False), Representation([], b"x" * size, b'"a"'))
+        cache.put(
+            state, (b"/", b"", "identity", "loopback", False), Representation([], b"x" * size, b'"a"', "/")
+        )
     assert [len(each.body) for each in cache.kept.values()] == [5_000]
 
 

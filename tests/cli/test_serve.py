@@ -66,20 +66,30 @@ def test_a_broken_organization_is_named_and_the_rest_is_served(tmp_path: Path) -
         assert json.loads(subprocess.check_output(shlex.split(manifest)))["role_id"] == "co"
 
 
-def test_access_log_is_lines_of_json_on_stderr(tmp_path: Path) -> None:
-    """With `--access-log`, and without it not a word."""
+def test_the_log_is_json_from_the_first_to_the_last_line(tmp_path: Path) -> None:
+    """What the server says, a reload and a request: each is an object, and only the request has an id."""
     copy_template(tmp_path, "blank")
-    for arguments in ((), ("--access-log",)):
-        with serving(tmp_path, *arguments) as (process, said):
-            found = re.search(r"http://127[^ \n]+", said)
+    with subprocess.Popen(
+        [ORGKERNEL, "serve", "--port", "0", "--access-log", "--log-format", "json"],
+        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stderr
+        try:
+            lines = [json.loads(process.stderr.readline())]
+            found = re.search(r"^serving blank on (http://127[^ \n]+)$", lines[0]["message"])
             assert found
-            subprocess.check_output(["curl", "-s", f"{found[0]}/v1/orgs?limit=1"])
+            subprocess.check_output(["curl", "-s", f"{found[1]}/v1/orgs?limit=1"])
+            (tmp_path / "org.yaml").write_text(
+                "_schema: orgkernel:organization\norg_id: blank\nhierarchy: {x: {}}\n"
+            )
+            while lines[-1]["logger"] != "orgkernel.server" or "answers from its" not in lines[-1]["message"]:
+                lines.append(json.loads(process.stderr.readline()))
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=20)
-        lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
-        assert [(each["path"], each["query_bytes"], each["status"]) for each in lines] == (
-            [("/v1/orgs", len("limit=1"), 200)] if arguments else []
-        )
+            lines += [json.loads(line) for line in process.communicate(timeout=20)[1].splitlines()]
+        finally:
+            process.kill()
+    asked = [(each["path"], each["query_bytes"], each["status"]) for each in lines if "request" in each]
+    assert asked == [("/v1/orgs", len("limit=1"), 200)]
 
 
 @pytest.mark.parametrize(

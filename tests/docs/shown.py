@@ -178,10 +178,10 @@ class Reader:
         printed = []
         for line in server.stderr:
             printed.append(line)
-            if line.startswith("Stop with"):
+            if line.startswith("Stop with") or '"message": "serving ' in line:
                 break
         said = "".join(printed)
-        serving = re.search(r"serving .* on https?://127\.0\.0\.1:(\d+)\n", said)
+        serving = re.search(r"serving .* on https?://127\.0\.0\.1:(\d+)[\n\"]", said)
         assert serving, said
         self.port = serving[1]
         threading.Thread(target=server.stderr.read, daemon=True).start()

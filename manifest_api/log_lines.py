@@ -1,0 +1,80 @@
+"""The lines of the log, as text or as JSON, for the server and for the access log alike.
+
+Each line that is written while a request is answered names the request and the credential of its caller. Texts of
+clients cannot add a line of their own, and whatever looks like a secret is masked.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from manifest_api.access_log import Access
+from manifest_api.current_request import REQUEST_ID, find_current
+from manifest_api.guards.caller import caller_name
+from manifest_api.spans import current_trace
+from orgkernel.diagnostics.wording import clean
+from orgkernel.runtime.secret_shapes import mask_secrets
+
+LogFormat = Literal["text", "json"]
+FORMATS: tuple[LogFormat, ...] = get_args(LogFormat)
+_LONGEST_ID = 500
+
+
+def log_to_stderr(log_format: LogFormat) -> None:
+    """Write all logs of this process to stderr in one format."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if log_format == "json" else TextLines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.captureWarnings(True)
+
+
+class TextLines(logging.Formatter):
+    """Lines for people: time, level, message, and the request."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line. The traceback of an exception follows on lines of its own."""
+        return mask_secrets(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """The line before the traceback."""
+        about = "".join(f" {name}={value}" for name, value in _request().items())
+        return super().formatMessage(record) + about
+
+
+class JsonLines(logging.Formatter):
+    """Lines for programs: a JSON object for each record, in ASCII."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        access = record.args[0] if isinstance(record.args, tuple) and len(record.args) == 1 else None
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": mask_secrets(record.getMessage()),
+            **_request(),
+            **current_trace(),
+        }
+        if isinstance(access, Access):
+            line |= msgspec.structs.asdict(access)
+        if record.exc_info:
+            line["exception"] = mask_secrets(self.formatException(record.exc_info))
+        return json.dumps(line)
+
+
+def _request() -> dict[str, str]:
+    """The request that is being answered and its caller. Empty outside a request."""
+    scope = find_current()
+    if scope is None:
+        return {}
+    request_id: bytes = scope.get(REQUEST_ID, b"")
+    # The caller is one that a guard has identified, but the subject of a token is a text of others.
+    return {"request": clean(request_id[:_LONGEST_ID].decode("latin-1")), "caller": clean(caller_name(scope))}
