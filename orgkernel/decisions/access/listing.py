@@ -7,7 +7,7 @@ ones would not both lead to its outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -15,14 +15,18 @@ from orgkernel.decisions.access.candidates import candidate_resources, candidate
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessRow, Outcome
 from orgkernel.decisions.access.engine.static_rows import (
+    NOTHING_STORED,
     is_static_resource,
     is_static_subject,
     static_roles,
     static_row,
+    stored_for,
 )
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stored import GrantedLevel, is_stored_for
+from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
@@ -109,14 +113,20 @@ def what_can(
         return ()
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
     static = not asked.action and is_static_subject(found, asked, state)
+    stored = static and is_stored_for(state, found.keys)
     rows: list[AccessRow] = []
     wanted = (asked.resource,) if asked.resource else candidate_resources(tables, state, found, tuple(kinds))
     for written in wanted:
         resource, path = tables.resources.get(written), None
         if resource is None:
             resource, path = tables.find(written)
+        said: tuple[GrantedLevel, int] | None = None
         if static and is_static_resource(tables, resource, path):
-            row = static_row(found, resource)
+            said = (
+                stored_for(found, resource, tables.org_id, asked.context, state) if stored else NOTHING_STORED
+            )
+        if said is not None:
+            row = static_row(found, resource, "", *said)
             if row is not None:
                 rows.append(row)
         else:
@@ -146,8 +156,8 @@ def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
 
 def _action_groups(template: Evaluation) -> Iterable[tuple[str, ...]]:
     """The actions that are always decided alike: those of a level, unless a grant gives one of them alone."""
-    grants = template.state.grants
-    if grants and any(each.action for key in template.subject.keys for each in grants.get(key, ())):
+    grants = find_about(template.state.grants, template.subject.keys, template.resource)
+    if any(each.said.action is not None for about in grants for each in about.groups):
         asked, resource = template.request.action, template.resource
         if asked:
             return ((asked,),) if asked in resource.required else ()
@@ -172,17 +182,18 @@ def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) ->
 def _find_conditions(evaluation: Evaluation, outcome: Outcome) -> tuple[str, ...]:
     """What could change the outcome, each as `KEY:VALUE`; empty where nothing could."""
     words = _circumstances(evaluation, outcome)
-    if not words:
+    first = next(words, None)
+    if first is None:
         return ()
     for kindly in (True, False):
         supposed = evaluation.again()
         for layer in evaluation.tables.order.depending:
             layer.suppose(supposed, kindly)
         if evaluate(supposed).outcome != outcome:
-            return tuple(dict.fromkeys(words))
+            return tuple(dict.fromkeys((first, *words)))
     return ()
 
 
-def _circumstances(evaluation: Evaluation, outcome: Outcome) -> list[str]:
+def _circumstances(evaluation: Evaluation, outcome: Outcome) -> Iterator[str]:
     depending = evaluation.tables.order.depending
-    return [word for layer in depending for word in layer.circumstances(evaluation, outcome)]
+    return (word for layer in depending for word in layer.circumstances(evaluation, outcome))

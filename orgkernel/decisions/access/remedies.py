@@ -25,7 +25,7 @@ from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
 from orgkernel.decisions.access.remedy_steps import render_remedy
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
-from orgkernel.decisions.access.stored import replace_stored
+from orgkernel.decisions.access.stored import add_grant, drop_restrictions
 from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView, ToolLock
 from orgkernel.records.access_policies import DATA_TIERS
@@ -178,7 +178,10 @@ class Search:
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
         if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
-            yield from (changes | {change} for change in self._changes(kind, about) if change not in changes)
+            found = self._changes(kind, about)
+            if kind == "lift" and len(found) > MOST_CHANGES:
+                return  # all of them would have to be lifted
+            yield from (changes | {change} for change in found if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
         """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""
@@ -396,17 +399,10 @@ def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange
         locks = rest if evaluation.action == LOCK else {**rest, change.value: lock}
     if agents != state.agents or results != state.results or locks is not state.locks:
         state = replace(state, agents=agents, results=results, locks=locks)
-    grants: dict[str, tuple[Grant, ...]] = {}
     for change in values.get("grant", ()):
-        grants[change.subject] = (*state.grants.get(change.subject, ()), _grant(change))
+        state = add_grant(state, _grant(change))
     lifted = {change.value for change in values.get("lift", ())}
-    restrictions = {
-        change.subject: tuple(
-            each for each in state.restrictions.get(change.subject, ()) if each.restriction_id not in lifted
-        )
-        for change in values.get("lift", ())
-    }
-    return replace_stored(state, grants, restrictions) if grants or restrictions else state
+    return drop_restrictions(state, {change.subject for change in values.get("lift", ())}, lifted)
 
 
 def _grant(change: RemedyChange) -> Grant:

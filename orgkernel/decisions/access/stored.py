@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,6 +12,15 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.access.stored_index import (
+    About,
+    Alike,
+    Patched,
+    find_about,
+    index_of,
+    is_few,
+    rows_about,
+)
 from orgkernel.decisions.access.tool_input import is_input_of
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
@@ -24,7 +33,9 @@ class GrantedLevel(NamedTuple):
     waives: Mapping[str, int] = MappingProxyType({})
     """The caps they lift, each with the level up to which it is lifted: the highest of a grant that waives it."""
     grants: tuple[Grant, ...] = ()
-    """Those that add anything, in the order of their ids."""
+    """Those that add anything, in the order of their ids; of several that say the same, one."""
+    levels: tuple[int, ...] = ()
+    """The level that each of them gives."""
 
 
 NOTHING_GRANTED = GrantedLevel()
@@ -40,10 +51,17 @@ def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
     return False
 
 
+def is_stored_about(state: StateView, keys: Iterable[str], resource: Resource) -> bool:
+    """Whether a state holds grants or restrictions for somebody that are about a resource."""
+    return any(
+        find_about(rows, (key,), resource) for key in keys for rows in (state.grants, state.restrictions)
+    )
+
+
 def replace_stored(
     state: StateView,
-    grants: Mapping[str, tuple[Grant, ...]] | None = None,
-    restrictions: Mapping[str, tuple[Restriction, ...]] | None = None,
+    grants: Mapping[str, Sequence[Grant]] | None = None,
+    restrictions: Mapping[str, Sequence[Restriction]] | None = None,
 ) -> StateView:
     """A state with other grants and restrictions for some subjects, without copying those of all the others."""
     # The upper map of a chain is the only one that is ever written to, and nobody writes to it.
@@ -52,6 +70,17 @@ def replace_stored(
         grants=ChainMap(grants or {}, state.grants),  # type: ignore[arg-type]
         restrictions=ChainMap(restrictions or {}, state.restrictions),  # type: ignore[arg-type]
     )
+
+
+def add_grant(state: StateView, grant: Grant) -> StateView:
+    """A state with one grant more."""
+    return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
+
+
+def drop_restrictions(state: StateView, subjects: Iterable[str], lifted: Collection[str]) -> StateView:
+    """A state without some restrictions of some subjects."""
+    rest = {each: Patched(state.restrictions.get(each, ()), dropped=lifted) for each in subjects}
+    return replace_stored(state, None, rest) if rest else state
 
 
 def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
@@ -126,6 +155,79 @@ def paths_in(stored: Grant | Restriction, resource: Resource) -> tuple[str, ...]
     return tuple(found)
 
 
+def find_given(
+    stored: Mapping[str, Sequence[Grant]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    action: str,
+    org_id: str,
+    context: AccessContext,
+    assumed: Iterable[Grant] = (),
+) -> GrantedLevel:
+    """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
+    grants = list(assumed)
+    many: list[About[Grant]] = []
+    for key in keys:
+        rows = stored.get(key)
+        if rows:
+            if type(rows) is not tuple:
+                many += rows_about(rows, resource)
+            elif is_few(rows):
+                grants += rows
+            elif (about := index_of(rows).about(resource)).groups:
+                many.append(about)
+    if not many:
+        return gather_grants(grants, resource, path, action, org_id, context) if grants else NOTHING_GRANTED
+    if len(many) == 1 and not grants and many[0].is_plain:
+        return _given_plainly(many[0], resource, action, org_id, context)
+    now = context.now
+    grants += (
+        row
+        for about in many
+        for group in about.giving(path, context)
+        if (row := group.at(now).first) is not None
+    )
+    return gather_grants(grants, resource, path, action, org_id, context)
+
+
+def _given_plainly(
+    about: About[Grant], resource: Resource, action: str, org_id: str, context: AccessContext
+) -> GrantedLevel:
+    """What grants give that hold in all circumstances: the same until one of them ends."""
+    now, kept = context.now, about.kept.get(org_id)
+    if kept is None or not kept[0] <= now < kept[1]:
+        moments = [group.at(now) for group in about.groups]
+        first = [moment.first for moment in moments if moment.first is not None]
+        given = gather_grants(first, resource, None, action, org_id, context)
+        since = max((each.since for each in moments), default=now)
+        until = min((each.until for each in moments), default=now)
+        kept = about.kept[org_id] = since, until, given
+    return kept[2]
+
+
+def all_given(
+    stored: Mapping[str, Sequence[Grant]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    action: str,
+    org_id: str,
+    context: AccessContext,
+    assumed: Iterable[Grant] = (),
+) -> Iterator[tuple[int, tuple[Grant, ...]]]:
+    """All grants that give something to an action, those that say the same together, each with the level."""
+    groups = (
+        group.at(context.now).active
+        for about in find_about(stored, keys, resource)
+        for group in about.giving(path, context)
+    )
+    for rows in (*groups, *((each,) for each in assumed)):
+        given = gather_grants(rows[:1], resource, path, action, org_id, context)
+        if given.grants:
+            yield given.level, rows
+
+
 def gather_grants(
     grants: Iterable[Grant],
     resource: Resource,
@@ -150,21 +252,53 @@ def gather_grants(
             level = max(level, given)
             for waiver in grant.waives:
                 waives[waiver] = max(given, waives.get(waiver, 0))
-            found.append(grant)
+            found.append((grant.grant_id, grant, given))
     if not found:
         return NOTHING_GRANTED
-    return GrantedLevel(level, waives, tuple(sorted(found, key=lambda each: each.grant_id)))
+    if len(found) > 1:
+        found.sort(key=lambda each: each[0])
+    return GrantedLevel(level, waives, tuple([each[1] for each in found]), tuple([each[2] for each in found]))
 
 
-def lowest_restriction(
-    restrictions: Iterable[Restriction], resource: Resource, path: StatedPaths | None, org_id: str, now: float
-) -> tuple[int, tuple[Restriction, ...]]:
-    """The most that those of some restrictions leave that are active, and these."""
-    ceiling, found = FULL, []
-    for restriction in restrictions:
-        if is_active(restriction, org_id, now):
-            left = level_in(restriction, resource, path)
+def lowest_left(
+    stored: Mapping[str, Sequence[Restriction]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> int:
+    """The most that the restrictions leave that are stored for somebody."""
+    lowest = FULL
+    for about in find_about(stored, keys, resource):
+        for level, _ in _left_by(about.leaving(path), resource, path, org_id, now):
+            lowest = min(lowest, level)
+    return lowest
+
+
+def all_left(
+    stored: Mapping[str, Sequence[Restriction]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
+    """All restrictions that hold, those that say the same together, with what each of them leaves."""
+    for about in find_about(stored, keys, resource):
+        yield from _left_by(about.groups, resource, path, org_id, now)
+
+
+def _left_by(
+    groups: Iterable[Alike[Restriction]],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
+    for group in groups:
+        rows = group.at(now).active
+        if rows and group.holds_in(org_id):
+            left = level_in(rows[0], resource, path)
             if left is not None:
-                ceiling = min(ceiling, left)
-                found.append(restriction)
-    return ceiling, tuple(sorted(found, key=lambda each: each.restriction_id))
+                yield left, rows
