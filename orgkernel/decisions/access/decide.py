@@ -166,8 +166,7 @@ def _sparing(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
             for grant, level in zip(given.grants, given.levels, strict=True)
             if level >= evaluation.required
         ]
-        for code in order.codes_in(evaluation.spared):
-            waiver = code.waiver
+        for waiver in order.waivers_of(evaluation.spared):
             yield {each.grant_id: each for each in enough if waiver is None or waiver in each.waives}
     for each in (*evaluation.parents, *evaluation.supposed):
         yield from _sparing(each)

@@ -157,7 +157,7 @@ def _rows(template: Evaluation, written: str) -> Iterable[AccessRow]:
 def _action_groups(template: Evaluation) -> Iterable[tuple[str, ...]]:
     """The actions that are always decided alike: those of a level, unless a grant gives one of them alone."""
     grants = find_about(template.state.grants, template.subject.keys, template.resource)
-    if any(each.said.action is not None for about in grants for each in about.groups):
+    if any(about.has_actions for about in grants):
         asked, resource = template.request.action, template.resource
         if asked:
             return ((asked,),) if asked in resource.required else ()

@@ -15,6 +15,7 @@ from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.stored_index import (
     About,
     Alike,
+    Moment,
     Patched,
     find_about,
     index_of,
@@ -195,15 +196,13 @@ def _given_plainly(
     about: About[Grant], resource: Resource, action: str, org_id: str, context: AccessContext
 ) -> GrantedLevel:
     """What grants give that hold in all circumstances: the same until one of them ends."""
-    now, kept = context.now, about.kept.get(org_id)
-    if kept is None or not kept[0] <= now < kept[1]:
-        moments = [group.at(now) for group in about.groups]
-        first = [moment.first for moment in moments if moment.first is not None]
-        given = gather_grants(first, resource, None, action, org_id, context)
-        since = max((each.since for each in moments), default=now)
-        until = min((each.until for each in moments), default=now)
-        kept = about.kept[org_id] = since, until, given
-    return kept[2]
+    now = context.now
+
+    def gather(about: About[Grant]) -> GrantedLevel:
+        first = [row for group in about.groups if (row := group.at(now).first) is not None]
+        return gather_grants(first, resource, None, action, org_id, context)
+
+    return about.keep(org_id, now, gather)
 
 
 def all_given(
@@ -215,15 +214,12 @@ def all_given(
     org_id: str,
     context: AccessContext,
     assumed: Iterable[Grant] = (),
-) -> Iterator[tuple[int, tuple[Grant, ...]]]:
+) -> Iterator[tuple[int, Moment[Grant]]]:
     """All grants that give something to an action, those that say the same together, each with the level."""
-    groups = (
-        group.at(context.now).active
-        for about in find_about(stored, keys, resource)
-        for group in about.giving(path, context)
-    )
-    for rows in (*groups, *((each,) for each in assumed)):
-        given = gather_grants(rows[:1], resource, path, action, org_id, context)
+    found = [*find_about(stored, keys, resource), About(assumed, resource)]
+    for group in (group for about in found for group in about.giving(path, context)):
+        rows = group.at(context.now)
+        given = gather_grants(rows.active[:1], resource, path, action, org_id, context)
         if given.grants:
             yield given.level, rows
 

@@ -7,7 +7,7 @@ ends: of a group one row stands for all. What a row gives or leaves is not decid
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, product
 from typing import Any, Generic, NamedTuple, TypeVar, overload
@@ -21,12 +21,14 @@ from orgkernel.records.access_policies import DATA_TIERS, STAR
 from orgkernel.runtime.paths import FixedNames, fixed_names, folded_names
 
 Row = TypeVar("Row", bound=Grant | Restriction)
+T = TypeVar("T")
 ENABLED = True
 """The switch; without it every row stands for itself, and every question looks at all of them."""
 _FEW = 4
 """So many groups are looked at one by one."""
 _MOST_ROWS, _LEAST_COST = 200_000, 10
 """Rows whose index is kept, and for how many of them any index counts. Others take their place when the state changes."""
+_MOST_KEPT = 64
 _NEVER = float("inf")
 Bond = tuple[str | None, str | None, str | None]
 """The channel, the session and the digest of the input that a row holds for."""
@@ -44,7 +46,7 @@ class Said(NamedTuple):
     waives: tuple[str, ...] = ()
     action: str | None = None
     bond: Bond = FREE
-    row: str = ""
+    only: str = ""
     """The only row, where each stands for itself."""
 
 
@@ -61,6 +63,8 @@ class Moment(NamedTuple, Generic[Row]):
     """One of them that has no end."""
     end: float | None
     """When the last of them ends, where none is without an end."""
+    last: Row | None
+    """One of those that hold that has no end, or ends last."""
     ended: Row | None
     """The one that ran out last."""
 
@@ -91,10 +95,6 @@ class Alike(Generic[Row]):
         """Whether they are stored for an organization."""
         return self.said.org_id in (org_id, ALL_ORGANIZATIONS)
 
-    def last_end(self, now: float) -> float | None:
-        """When the last of them ends; None where one of them does not."""
-        return self.at(now).end
-
 
 def _moment(rows: Sequence[Row], now: float) -> Moment[Row]:
     changes = [end for each in rows for end in (each.expires_at, each.revoked_at) if end is not None]
@@ -103,13 +103,15 @@ def _moment(rows: Sequence[Row], now: float) -> Moment[Row]:
     active.sort(key=id_of)
     ends = [each.expires_at for each in active if each.expires_at is not None]
     ended = [each for each in kept if each.expires_at is not None and each.expires_at <= now]
+    lasting = next((each for each in active if each.expires_at is None), None)
     return Moment(
         max((each for each in changes if each <= now), default=-_NEVER),
         min((each for each in changes if each > now), default=_NEVER),
         tuple(active),
         max(active, key=_stands_for_all, default=None),
-        next((each for each in active if each.expires_at is None), None),
-        max(ends) if ends and len(ends) == len(active) else None,
+        lasting,
+        max(ends) if ends and lasting is None else None,
+        lasting or max(active, key=lambda each: each.expires_at or 0.0, default=None),
         max(ended, key=lambda each: (each.expires_at or 0.0, id_of(each)), default=None),
     )
 
@@ -150,19 +152,24 @@ def speaks_of(row: Grant | Restriction, resource: Resource) -> bool:
 
 def _group(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
     """Rows about a resource, those together that say the same of it; without those that give nothing at any time."""
-    groups: dict[Said, list[Row]] = {}
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    meant: dict[str, bool] = {}
     for row in rows:
-        words = tuple(word for word in row.resources if _means(word, resource))
+        for word in row.resources:
+            if word not in meant:
+                meant[word] = _means(word, resource)
+        words = tuple([word for word in row.resources if meant[word]])
         only = "" if ENABLED else id_of(row)
         if not isinstance(row, Grant):
-            said = Said(row.org_id, row.level, words, row=only)
+            said: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, only
         elif row.asleep_since is None and (row.uses_left is None or row.uses_left > 0):
+            waives = row.waives if len(row.waives) < 2 else tuple(sorted(row.waives))
             bond = row.channel, row.session, row.input_digest
-            said = Said(row.org_id, row.level, words, tuple(sorted(row.waives)), row.action, bond, only)
+            said = row.org_id, row.level, words, waives, row.action, bond, only
         else:
             continue
         groups.setdefault(said, []).append(row)
-    return [Alike(said, each) for said, each in groups.items()]
+    return [Alike(Said(*said), each) for said, each in groups.items()]
 
 
 class _Parts(Generic[Row]):
@@ -191,7 +198,7 @@ class _Parts(Generic[Row]):
         """Those that may hold every path."""
         text = path.texts[0]
         read = None if text is None else folded_names(text, path.root)
-        return () if read is None else self._around(read)
+        return () if read is None else dict.fromkeys(self._around(read))
 
     def touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
         """Those that one of the paths may touch; None where that can be any of them."""
@@ -202,7 +209,7 @@ class _Parts(Generic[Row]):
                 return None
             found += self._around(read)
             found += self._below.get(read, ())
-        return found
+        return dict.fromkeys(found)
 
     def _around(self, read: FixedNames) -> Iterator[Alike[Row]]:
         start, names = read
@@ -216,14 +223,27 @@ class About(Generic[Row]):
     def __init__(self, rows: Iterable[Row], resource: Resource) -> None:
         self.rows = tuple(rows)
         self.groups = _group(self.rows, resource)
-        self.is_plain = all(
-            each.said.bond == FREE and each.said.action is None and not each.globs for each in self.groups
+        self.has_actions = any(each.said.action is not None for each in self.groups)
+        self.is_plain = not self.has_actions and all(
+            each.said.bond == FREE and not each.globs for each in self.groups
         )
         """Whether it depends on nothing but the time what they say of the resource."""
-        self.kept: dict[str, tuple[float, float, Any]] = {}
-        """For plain ones what they come to in an organization, since when and until when."""
+        self._kept: dict[object, tuple[float, float, Any]] = {}
         self._loose: dict[bool, list[Alike[Row]]] = {}
         self._parts: dict[tuple[Bond, str | None], _Parts[Row]] = {}
+
+    def keep(self, key: object, now: float, find: Callable[[About[Row]], T]) -> T:
+        """What follows from the rows, found once until one of them ends. `key` says what else it depends on."""
+        kept = self._kept.get(key)
+        if kept is None or not kept[0] <= now < kept[1]:
+            moments = [group.at(now) for group in self.groups]
+            since = max((each.since for each in moments), default=-_NEVER)
+            until = min((each.until for each in moments), default=_NEVER)
+            if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
+                self._kept.clear()
+            kept = self._kept[key] = since, until, find(self)
+        found: T = kept[2]
+        return found
 
     def loose(self, *, parts: bool) -> list[Alike[Row]]:
         """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about."""

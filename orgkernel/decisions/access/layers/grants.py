@@ -25,7 +25,7 @@ from orgkernel.decisions.access.stored import (
     lowest_left,
     replace_stored,
 )
-from orgkernel.decisions.access.stored_index import FREE, find_about, id_of
+from orgkernel.decisions.access.stored_index import FREE, About, Moment, find_about, id_of
 from orgkernel.decisions.access.waivers import name_waivers
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import LISTED, listing, quote
@@ -71,7 +71,7 @@ def _granted(evaluation: Evaluation) -> Sentence:
     return _giving(evaluation, (each for each in _given(evaluation) if each[0] >= required)), ()
 
 
-def _given(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Grant, ...]]]:
+def _given(evaluation: Evaluation) -> Iterator[tuple[int, Moment[Grant]]]:
     """The grants that count, those that say the same together, with the level that each gives."""
     assumed = evaluation.assumed
     return all_given(
@@ -82,19 +82,15 @@ def _given(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Grant, ...]]]:
 
 def held_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     """The grants that add something, in the order of their ids; of those that say the same the one that ends last."""
-    found = (max(grants, key=_ends_last) for _, grants in _given(evaluation))
+    found = (rows.last for _, rows in _given(evaluation) if rows.last is not None)
     return tuple(sorted(found, key=lambda each: each.grant_id))
 
 
-def _ends_last(grant: Grant) -> float:
-    return float("inf") if grant.expires_at is None else grant.expires_at
-
-
-def _giving(evaluation: Evaluation, grants: Iterable[tuple[int, tuple[Grant, ...]]]) -> str:
+def _giving(evaluation: Evaluation, grants: Iterable[tuple[int, Moment[Grant]]]) -> str:
     """What grants give, those of one level together, the highest first."""
     by_level: dict[int, list[tuple[Grant, ...]]] = {}
     for level, rows in grants:
-        by_level.setdefault(level, []).append(rows)
+        by_level.setdefault(level, []).append(rows.active)
     names = evaluation.resource.levels
     return "; ".join(
         f"{_naming('grant', alike)} {_verb('give', alike)} level {quote(names[level])} of {evaluation.what}"
@@ -140,8 +136,8 @@ def _applied(evaluation: Evaluation) -> Sentence:
         return NEUTRAL, ()
     lifting: dict[str, list[tuple[Grant, ...]]] = {}
     for _, grants in found:
-        if grants[0].waives:
-            lifting.setdefault(name_waivers(grants[0]), []).append(grants)
+        if grants.active[0].waives:
+            lifting.setdefault(name_waivers(grants.active[0]), []).append(grants.active)
     said = (f"{_naming('grant', alike)} {_verb('lift', alike)} {waived}" for waived, alike in lifting.items())
     return "; ".join((_giving(evaluation, found), *said)), ()
 
@@ -210,26 +206,35 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 
 
 def _stored_words(evaluation: Evaluation) -> Iterator[str]:
-    state, resource, org_id = evaluation.state, evaluation.resource, evaluation.tables.org_id
-    now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    now, org_id = evaluation.request.context.now, evaluation.tables.org_id
+    state, resource, pathless = evaluation.state, evaluation.resource, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grants in find_about(state.grants, (key,), resource):
-            for given in grants.groups:
-                said = given.said
-                if said.action not in (None, evaluation.action) or (given.globs and not pathless):
-                    continue
-                if given.at(now).first is not None and given.holds_in(org_id):
-                    named = zip(("channel", "session", "input"), said.bond, strict=True)
-                    yield from (f"{name}:{value}" for name, value in named if value is not None)
-                    yield from (f"path:{glob}" for glob in given.parts) if pathless else ()
-                    yield from _end(given.last_end(now))
+            kept = (org_id, evaluation.action if grants.has_actions else "", pathless)
+            yield from grants.keep(kept, now, lambda about: _words_of(about, evaluation))
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
                 restriction = left.at(now).first
                 if restriction is not None and left.holds_in(org_id):
                     yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
                     if level_in(restriction, resource, evaluation.path) is not None:
-                        yield from _end(left.last_end(now))
+                        yield from _end(left.at(now).end)
+
+
+def _words_of(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
+    """What grants name about a resource that are for the action, and that may count if the circumstances are theirs."""
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    found: dict[str, None] = {}
+    for group in about.groups:
+        said = group.said
+        if said.action not in (None, evaluation.action) or (group.globs and not pathless):
+            continue
+        if group.at(now).first is not None and group.holds_in(evaluation.tables.org_id):
+            named = zip(("channel", "session", "input"), said.bond, strict=True)
+            found.update((f"{name}:{value}", None) for name, value in named if value is not None)
+            found.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
+            found.update((word, None) for word in _end(group.at(now).end))
+    return tuple(found)
 
 
 def _end(ends: float | None) -> Iterator[str]:
