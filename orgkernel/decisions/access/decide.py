@@ -88,7 +88,8 @@ def decide(evaluation: Evaluation) -> AccessDecision:
         names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
         if state.grants and evaluation.rests_on_grants:
             grants = _needed_grants(evaluation)
-        if grants or resource.obliges or evaluation.path is not None:
+        limited = grants and any(grant.uses_left is not None for grant in grants)
+        if limited or resource.obliges or evaluation.path is not None:
             obligations = tuple(_obligations(evaluation, grants))
     else:
         names = order.names.get(failing) or order.names_of(failing)
@@ -141,7 +142,17 @@ def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reaso
 
 def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     """The stored grants without which the request would not be allowed; those with few uses are spared first."""
-    needs = list(_sparing(evaluation))
+    if evaluation.parents or evaluation.supposed:
+        return _choose(list(_sparing(evaluation)))
+    known, asked = evaluation.given.needed, (evaluation.spared, evaluation.required)
+    needed = known.get(asked)
+    if needed is None:
+        needed = known[asked] = _choose(list(_sparing(evaluation)))
+    return needed
+
+
+def _choose(needs: list[dict[str, Grant]]) -> tuple[Grant, ...]:
+    """The grants that are left when each is given up that can be, so that one is left for every need."""
     if len(needs) == 1:
         return (max(needs[0].values(), key=_given_up),)
     found = {name: grant for grants in needs for name, grant in grants.items()}

@@ -18,6 +18,7 @@ from orgkernel.decisions.access.engine.static_rows import (
     NOTHING_STORED,
     is_static_resource,
     is_static_subject,
+    roles_stored_for,
     static_roles,
     static_row,
     stored_for,
@@ -68,6 +69,12 @@ def _who_can(
         )
     if roles is None:
         return _ask_all(tables, state, resource, path, asked, kinds)
+    apart = roles_stored_for(tables, state, resource)
+    if apart:
+        place = tables.view.order
+        more = _ask_each(tables, state, resource, path, asked, (each for each in apart if each[5:] in place))
+        kept = (row for row in roles if row.subject not in apart)
+        roles = tuple(sorted((*kept, *more), key=lambda row: place[row.subject[5:]]))
     rest = tuple(kind for kind in kinds if kind != "role")
     return roles + _ask_all(tables, state, resource, path, asked, rest) if rest else roles
 
@@ -81,17 +88,27 @@ def _ask_all(
     kinds: tuple[str, ...],
 ) -> tuple[AccessRow, ...]:
     """Every candidate of these kinds, asked one by one."""
-    rows = []
+    subjects = candidate_subjects(tables, state, resource, kinds)
+    return tuple(_ask_each(tables, state, resource, path, asked, subjects))
+
+
+def _ask_each(
+    tables: AccessTables,
+    state: StateView,
+    resource: Resource,
+    path: str | None,
+    asked: AccessRequest,
+    subjects: Iterable[str],
+) -> Iterator[AccessRow]:
     paths = tables.paths_of(resource, path, asked.context.input)
-    for written in candidate_subjects(tables, state, resource, kinds):
+    for written in subjects:
         subject = tables.subject(written)
         if subject is not None:
             row = _row(
                 Evaluation(tables, state, asked, asked.action, subject, resource, paths), asked.resource
             )
             if row is not None:
-                rows.append(row)
-    return tuple(rows)
+                yield row
 
 
 def what_can(

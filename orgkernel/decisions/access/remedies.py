@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.candidates import candidate_resources, helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
-from orgkernel.decisions.access.decision import ChangeKind, Remedy, RemedyChange
+from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.identity import add_role
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
@@ -31,7 +31,6 @@ from orgkernel.decisions.state_view import AgentState, Grant, QualificationResul
 from orgkernel.records.access_policies import DATA_TIERS
 from orgkernel.records.levels import LEVELS
 
-MOST_CHANGES = 3
 _MOST_QUESTIONS = 20_000
 """Answers that are looked at to count what a remedy opens."""
 MOST_ROLES = 5
@@ -178,10 +177,7 @@ class Search:
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
         if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
-            found = self._changes(kind, about)
-            if kind == "lift" and len(found) > MOST_CHANGES:
-                return  # all of them would have to be lifted
-            yield from (changes | {change} for change in found if change not in changes)
+            yield from (changes | {change} for change in self._changes(kind, about) if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
         """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""

@@ -37,6 +37,8 @@ class GrantedLevel(NamedTuple):
     """Those that add anything, in the order of their ids; of several that say the same, one."""
     levels: tuple[int, ...] = ()
     """The level that each of them gives."""
+    needed: dict[tuple[int, int], tuple[Grant, ...]] = {}  # noqa: RUF012  (never written to)
+    """Those without which something would fail, by what and by the level required, as far as it was asked."""
 
 
 NOTHING_GRANTED = GrantedLevel()
@@ -253,7 +255,8 @@ def gather_grants(
         return NOTHING_GRANTED
     if len(found) > 1:
         found.sort(key=lambda each: each[0])
-    return GrantedLevel(level, waives, tuple([each[1] for each in found]), tuple([each[2] for each in found]))
+    grants, levels = [each[1] for each in found], [each[2] for each in found]
+    return GrantedLevel(level, waives, tuple(grants), tuple(levels), {})
 
 
 def lowest_left(
@@ -282,7 +285,7 @@ def all_left(
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     """All restrictions that hold, those that say the same together, with what each of them leaves."""
     for about in find_about(stored, keys, resource):
-        yield from _left_by(about.groups, resource, path, org_id, now)
+        yield from _left_by(about.leaving(path), resource, path, org_id, now)
 
 
 def _left_by(

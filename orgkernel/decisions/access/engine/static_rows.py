@@ -125,14 +125,14 @@ def stored_for(
 def static_roles(
     tables: AccessTables, asked: AccessRequest, state: StateView, candidates: Callable[[], tuple[str, ...]]
 ) -> tuple[AccessRow, ...] | None:
-    """The rows of all roles that can do something with a tool, kept; None where more than documents decides."""
+    """The rows of all roles that can do something with a tool by documents alone, kept; None where more decides about any.
+
+    What is stored for roles about the tool is not in them: `roles_stored_for` names those roles.
+    """
     resource, path = tables.find(asked.resource)
     if not ENABLED or tables.policies.crew_depends or asked.action not in resource.required:
         return None
     if is_of_run(asked, state) or not is_static_resource(tables, resource, path):
-        return None
-    stored = tables.stored_roles(state) if state.grants or state.restrictions else ()
-    if any(is_stored_about(state, (role,), resource) for role in stored):
         return None
     rows = tables.rows.get((asked.action, resource.resource))
     if rows is None:
@@ -142,3 +142,11 @@ def static_roles(
             tables.rows.clear()
         rows = tables.rows[asked.action, resource.resource] = tuple([row for row in found if row is not None])
     return rows
+
+
+def roles_stored_for(tables: AccessTables, state: StateView, resource: Resource) -> tuple[str, ...]:
+    """The roles for which something is stored about a resource."""
+    if not (state.grants or state.restrictions):
+        return ()
+    stored = tables.stored_roles(state)
+    return tuple(role for role in stored if is_stored_about(state, (role,), resource))

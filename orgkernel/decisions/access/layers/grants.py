@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import Outcome, RemedyChange
+from orgkernel.decisions.access.decision import MOST_CHANGES, Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
@@ -291,13 +291,14 @@ def _supposed_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> It
                 yield replace(moment.lasting, resources=whole)
 
 
-def _liftings(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Every restriction that leaves too little: all of them have to be lifted."""
-    for left, restrictions in _left(evaluation):
-        if left < evaluation.required:
-            yield from (
-                RemedyChange("lift", each.restriction_id, subject=each.subject) for each in restrictions
-            )
+def _liftings(evaluation: Evaluation) -> Iterable[RemedyChange]:
+    """Every restriction that leaves too little: all of them have to be lifted. None where no remedy is so long."""
+    found = [rows for left, rows in _left(evaluation) if left < evaluation.required]
+    if sum(map(len, found)) > MOST_CHANGES:
+        return ()
+    return [
+        RemedyChange("lift", each.restriction_id, subject=each.subject) for rows in found for each in rows
+    ]
 
 
 RESTRICTED = ReasonCode("RESTRICTED", _restricted, remedies=("lift",))
