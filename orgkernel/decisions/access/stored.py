@@ -269,10 +269,25 @@ def lowest_left(
 ) -> int:
     """The most that the restrictions leave that are stored for somebody."""
     lowest = FULL
-    for about in find_about(stored, keys, resource):
-        for level, _ in _left_by(about.leaving(path), resource, path, org_id, now):
-            lowest = min(lowest, level)
+    for key in keys:
+        rows = stored.get(key)
+        for about in rows_about(rows, resource) if rows else ():
+            if about.is_plain:
+                left = about.keep(org_id, now, lambda each: _least(each.groups, resource, None, org_id, now))
+            else:
+                left = _least(about.leaving(path), resource, path, org_id, now)
+            lowest = min(lowest, left)
     return lowest
+
+
+def _least(
+    groups: Iterable[Alike[Restriction]],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> int:
+    return min((level for level, _ in _left_by(groups, resource, path, org_id, now)), default=FULL)
 
 
 def all_left(

@@ -256,6 +256,11 @@ class About(Generic[Row]):
             found = self._loose[parts] = [Alike(said, rows) for said, rows in merged.items()]
         return found
 
+    @cached_property
+    def whole(self) -> list[Alike[Row]]:
+        """The groups that are not about parts of a tool only."""
+        return [each for each in self.groups if not each.globs]
+
     def giving(self, path: StatedPaths | None, context: AccessContext) -> Iterable[Alike[Row]]:
         """The groups of grants that may count for a request."""
         if self.is_plain or len(self.groups) <= _FEW or not ENABLED:

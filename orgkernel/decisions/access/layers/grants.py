@@ -281,14 +281,15 @@ def _supposed_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator
 def _supposed_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Restriction]:
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
-        for group in about.groups:
-            moment = group.at(now)
-            if not kindly:
-                yield from () if moment.first is None else (moment.first,)
-            elif moment.lasting is not None:
-                resources = moment.lasting.resources
-                whole = tuple(name for name in resources if name == _whole(name)) if pathless else resources
-                yield replace(moment.lasting, resources=whole)
+        if not kindly:
+            moments = (group.at(now) for group in about.leaving(evaluation.path))
+            yield from (each.first for each in moments if each.first is not None)
+            continue
+        for group in about.whole if pathless else about.leaving(evaluation.path):
+            row = group.at(now).lasting
+            if row is not None:
+                whole = tuple(name for name in row.resources if name == _whole(name))
+                yield replace(row, resources=whole) if pathless else row
 
 
 def _liftings(evaluation: Evaluation) -> Iterable[RemedyChange]:
