@@ -110,10 +110,13 @@ def stored_for(
 ) -> tuple[GrantedLevel, int] | None:
     """What is stored for a role about a tool, where no circumstance and no end changes it; else None."""
     now = context.now
-    for stored in (state.grants, state.restrictions):
-        for about in find_about(stored, subject.keys, resource):
-            if not about.is_plain or any(group.at(now).end is not None for group in about.groups):
-                return None
+    grants = find_about(state.grants, subject.keys, resource) if state.grants else ()
+    restrictions = find_about(state.restrictions, subject.keys, resource) if state.restrictions else ()
+    if not (grants or restrictions):
+        return NOTHING_STORED
+    for about in (*grants, *restrictions):
+        if not about.is_plain or any(group.at(now).end is not None for group in about.groups):
+            return None
     given = find_given(state.grants, subject.keys, resource, None, "", org_id, context)
     if given.level and subject.deciding is not None:
         asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.effect_on(resource))[3]
