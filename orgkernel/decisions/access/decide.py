@@ -14,7 +14,7 @@ from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.access.stored import paths_in
+from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants, paths_in
 from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason
@@ -82,15 +82,14 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     level = granted if granted < ceiling else ceiling
     required = resource.words.get(request.action, "")
     obligations: tuple[str, ...] = ()
-    grants: tuple[Grant, ...] = ()
+    needed = NOTHING_NEEDED
     outcome: Outcome = "allow"
     if not failing:
         names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
         if state.grants and evaluation.rests_on_grants:
-            grants = _needed_grants(evaluation)
-        limited = grants and any(grant.uses_left is not None for grant in grants)
-        if limited or resource.obliges or evaluation.path is not None:
-            obligations = tuple(_obligations(evaluation, grants))
+            needed = _needed_grants(evaluation)
+        if needed.are_limited or resource.obliges or evaluation.path is not None:
+            obligations = tuple(_obligations(evaluation, needed.grants))
     else:
         names = order.names.get(failing) or order.names_of(failing)
         if failing & order.stopping:
@@ -105,7 +104,7 @@ def decide(evaluation: Evaluation) -> AccessDecision:
             )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
-        tuple([grant.grant_id for grant in grants]) if grants else (),
+        needed.ids,
     )  # fmt: skip
 
 
@@ -140,7 +139,7 @@ def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reaso
 # -- what an allowance rests on and obliges to -----------------------------------
 
 
-def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
+def _needed_grants(evaluation: Evaluation) -> NeededGrants:
     """The stored grants without which the request would not be allowed; those with few uses are spared first."""
     if evaluation.parents or evaluation.supposed:
         return _choose(list(_sparing(evaluation)))
@@ -151,17 +150,17 @@ def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     return needed
 
 
-def _choose(needs: list[dict[str, Grant]]) -> tuple[Grant, ...]:
+def _choose(needs: list[dict[str, Grant]]) -> NeededGrants:
     """The grants that are left when each is given up that can be, so that one is left for every need."""
-    if len(needs) == 1:
-        return (max(needs[0].values(), key=_given_up),)
     found = {name: grant for grants in needs for name, grant in grants.items()}
     for grant in sorted(found.values(), key=_given_up):
         if all(len(grants) > (grant.grant_id in grants) for grants in needs):
             for grants in needs:
                 grants.pop(grant.grant_id, None)
             del found[grant.grant_id]
-    return tuple(sorted(found.values(), key=lambda each: each.grant_id))
+    ids = tuple(sorted(found))
+    limited = any(grant.uses_left is not None for grant in found.values())
+    return NeededGrants(tuple(found[name] for name in ids), ids, limited)
 
 
 def _given_up(grant: Grant) -> tuple[bool, str]:

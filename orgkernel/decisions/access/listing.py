@@ -7,7 +7,7 @@ ones would not both lead to its outcome.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -35,6 +35,10 @@ from orgkernel.graph.questions import OrgView
 SUBJECT_KINDS = ("role", "agent", "person", "system", "webhook")
 
 
+Teller = Callable[[Evaluation, str], AccessRow | None]
+"""What makes a row of a question about a resource as it is written."""
+
+
 def who_can(
     view: OrgView,
     action: str,
@@ -48,18 +52,18 @@ def who_can(
 
     Roles in the order of the hierarchy, then the others as they are declared.
     """
-    return _who_can(tables_of(view), AccessRequest("", action, resource, context), state, tuple(kinds))
+    return _who_can(tables_of(view), AccessRequest("", action, resource, context), state, tuple(kinds), _row)
 
 
 def crew_allowed(tables: AccessTables, asked: AccessRequest, state: StateView) -> tuple[str, ...]:
     """Roles and agents that may do this without asking, by what `who_can` says of them; the subject is not looked at."""
     plain = AccessRequest("", asked.action, asked.resource, asked.context)
-    rows = _who_can(tables, plain, state, ("role", "agent"))
+    rows = _who_can(tables, plain, state, ("role", "agent"), _outcome_row)
     return tuple([row.subject for row in rows if row.outcome == "allow"])
 
 
 def _who_can(
-    tables: AccessTables, asked: AccessRequest, state: StateView, kinds: tuple[str, ...]
+    tables: AccessTables, asked: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
 ) -> tuple[AccessRow, ...]:
     resource, path = tables.find(asked.resource)
     roles = None
@@ -68,15 +72,16 @@ def _who_can(
             tables, asked, state, lambda: candidate_subjects(tables, EMPTY_STATE, resource, ("role",))
         )
     if roles is None:
-        return _ask_all(tables, state, resource, path, asked, kinds)
+        return _ask_all(tables, state, resource, path, asked, kinds, tell)
     apart = roles_stored_for(tables, state, resource)
     if apart:
         place = tables.view.order
-        more = _ask_each(tables, state, resource, path, asked, (each for each in apart if each[5:] in place))
+        declared = (each for each in apart if each[5:] in place)
+        more = _ask_each(tables, state, resource, path, asked, declared, tell)
         kept = (row for row in roles if row.subject not in apart)
         roles = tuple(sorted((*kept, *more), key=lambda row: place[row.subject[5:]]))
     rest = tuple(kind for kind in kinds if kind != "role")
-    return roles + _ask_all(tables, state, resource, path, asked, rest) if rest else roles
+    return roles + _ask_all(tables, state, resource, path, asked, rest, tell) if rest else roles
 
 
 def _ask_all(
@@ -86,10 +91,11 @@ def _ask_all(
     path: str | None,
     asked: AccessRequest,
     kinds: tuple[str, ...],
+    tell: Teller,
 ) -> tuple[AccessRow, ...]:
     """Every candidate of these kinds, asked one by one."""
     subjects = candidate_subjects(tables, state, resource, kinds)
-    return tuple(_ask_each(tables, state, resource, path, asked, subjects))
+    return tuple(_ask_each(tables, state, resource, path, asked, subjects, tell))
 
 
 def _ask_each(
@@ -99,14 +105,14 @@ def _ask_each(
     path: str | None,
     asked: AccessRequest,
     subjects: Iterable[str],
+    tell: Teller,
 ) -> Iterator[AccessRow]:
     paths = tables.paths_of(resource, path, asked.context.input)
     for written in subjects:
         subject = tables.subject(written)
         if subject is not None:
-            row = _row(
-                Evaluation(tables, state, asked, asked.action, subject, resource, paths), asked.resource
-            )
+            evaluation = Evaluation(tables, state, asked, asked.action, subject, resource, paths)
+            row = tell(evaluation, asked.resource)
             if row is not None:
                 yield row
 
@@ -180,6 +186,13 @@ def _action_groups(template: Evaluation) -> Iterable[tuple[str, ...]]:
             return ((asked,),) if asked in resource.required else ()
         return tuple((action,) for group in resource.action_groups for action in group)
     return template.resource.action_groups
+
+
+def _outcome_row(evaluation: Evaluation, written: str) -> AccessRow | None:
+    """The row of what is allowed, where nobody reads what could change it."""
+    if evaluate(evaluation).outcome != "allow":
+        return None
+    return AccessRow(evaluation.subject.subject, written, "allow", (evaluation.action,), "", "", ())
 
 
 def _row(evaluation: Evaluation, written: str, actions: tuple[str, ...] = ()) -> AccessRow | None:

@@ -18,13 +18,23 @@ from orgkernel.decisions.access.stored_index import (
     Moment,
     Patched,
     find_about,
-    index_of,
-    is_few,
     rows_about,
 )
 from orgkernel.decisions.access.tool_input import is_input_of
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
+
+
+class NeededGrants(NamedTuple):
+    """The grants without which a request would not be allowed."""
+
+    grants: tuple[Grant, ...] = ()
+    ids: tuple[str, ...] = ()
+    are_limited: bool = False
+    """Whether one of them is for a number of uses."""
+
+
+NOTHING_NEEDED = NeededGrants()
 
 
 class GrantedLevel(NamedTuple):
@@ -37,7 +47,7 @@ class GrantedLevel(NamedTuple):
     """Those that add anything, in the order of their ids; of several that say the same, one."""
     levels: tuple[int, ...] = ()
     """The level that each of them gives."""
-    needed: dict[tuple[int, int], tuple[Grant, ...]] = {}  # noqa: RUF012  (never written to)
+    needed: dict[tuple[int, int], NeededGrants] = {}  # noqa: RUF012  (never written to)
     """Those without which something would fail, by what and by the level required, as far as it was asked."""
 
 
@@ -166,45 +176,35 @@ def find_given(
     action: str,
     org_id: str,
     context: AccessContext,
-    assumed: Iterable[Grant] = (),
+    assumed: Sequence[Grant] = (),
 ) -> GrantedLevel:
     """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
-    grants = list(assumed)
-    many: list[About[Grant]] = []
+    found: list[About[Grant]] = []
     for key in keys:
         rows = stored.get(key)
         if rows:
-            if type(rows) is not tuple:
-                many += rows_about(rows, resource)
-            elif is_few(rows):
-                grants += rows
-            elif (about := index_of(rows).about(resource)).groups:
-                many.append(about)
-    if not many:
-        return gather_grants(grants, resource, path, action, org_id, context) if grants else NOTHING_GRANTED
-    if len(many) == 1 and not grants and many[0].is_plain:
-        return _given_plainly(many[0], resource, action, org_id, context)
-    now = context.now
-    grants += (
-        row
-        for about in many
-        for group in about.giving(path, context)
-        if (row := group.at(now).first) is not None
-    )
-    return gather_grants(grants, resource, path, action, org_id, context)
+            found += rows_about(rows, resource)
+    if not assumed:
+        if not found:
+            return NOTHING_GRANTED
+        if len(found) == 1 and found[0].is_plain:
+            return given_plainly(found[0], resource, org_id, context)
+    grants = [
+        row for about in found for group in about.giving(path, context) for row in group.at(context.now).one
+    ]
+    return gather_grants((*grants, *assumed), resource, path, action, org_id, context)
 
 
-def _given_plainly(
-    about: About[Grant], resource: Resource, action: str, org_id: str, context: AccessContext
+def given_plainly(
+    about: About[Grant], resource: Resource, org_id: str, context: AccessContext
 ) -> GrantedLevel:
-    """What grants give that hold in all circumstances: the same until one of them ends."""
-    now = context.now
+    """What grants give that hold in all circumstances and for all actions: the same until one of them ends."""
 
     def gather(about: About[Grant]) -> GrantedLevel:
-        first = [row for group in about.groups if (row := group.at(now).first) is not None]
-        return gather_grants(first, resource, None, action, org_id, context)
+        first = [row for group in about.groups for row in group.at(context.now).one]
+        return gather_grants(first, resource, None, "", org_id, context)
 
-    return about.keep(org_id, now, gather)
+    return about.keep(org_id, context.now, gather)
 
 
 def all_given(

@@ -57,8 +57,8 @@ class Moment(NamedTuple, Generic[Row]):
     until: float
     active: tuple[Row, ...]
     """Those that hold, in the order of their ids."""
-    first: Row | None
-    """The one of them that stands for all: of grants, one that is not for a number of uses."""
+    one: tuple[Row, ...]
+    """The one of them that stands for all, of grants one that is not for a number of uses; empty where none holds."""
     lasting: Row | None
     """One of them that has no end."""
     end: float | None
@@ -108,7 +108,7 @@ def _moment(rows: Sequence[Row], now: float) -> Moment[Row]:
         max((each for each in changes if each <= now), default=-_NEVER),
         min((each for each in changes if each > now), default=_NEVER),
         tuple(active),
-        max(active, key=_stands_for_all, default=None),
+        (max(active, key=_stands_for_all),) if active else (),
         lasting,
         max(ends) if ends and lasting is None else None,
         lasting or max(active, key=lambda each: each.expires_at or 0.0, default=None),
@@ -245,6 +245,10 @@ class About(Generic[Row]):
         found: T = kept[2]
         return found
 
+    def lasts(self, now: float) -> bool:
+        """Whether nothing that the rows say ends by itself."""
+        return self.keep("lasts", now, lambda about: all(group.at(now).end is None for group in about.groups))
+
     def loose(self, *, parts: bool) -> list[Alike[Row]]:
         """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about."""
         found = self._loose.get(parts)
@@ -326,17 +330,18 @@ class _Index(Generic[Row]):
         self._wide = [root for root in self.roots if root.endswith(STAR)]
         self._data = [root for root in self.roots if root.startswith("data:")]
         self.limited = tuple(row for row in rows if isinstance(row, Grant) and row.uses_left is not None)
-        self._about: dict[str, About[Row]] = {}
+        self._about: dict[str, tuple[About[Row], ...]] = {}
 
-    def about(self, resource: Resource) -> About[Row]:
-        """The rows that are about a resource."""
+    def about(self, resource: Resource) -> tuple[About[Row], ...]:
+        """The rows that are about a resource; nothing where none is."""
         found = self._about.get(resource.resource)
         if found is None:
             roots = {resource.resource, *self._wide, *(self._data if resource.kind == "data" else ())}
             numbers = {
                 number for root in roots if _means(root, resource) for number in self._by_root.get(root, ())
             }
-            found = About([self.rows[number] for number in sorted(numbers)], resource)
+            rows = [self.rows[number] for number in sorted(numbers)]
+            found = (About(rows, resource),) if rows else ()
             if not resource.unknown:  # whoever asks for made-up names fills no memory
                 self._about[resource.resource] = found
         return found
@@ -405,15 +410,12 @@ def is_few(rows: Sequence[Grant | Restriction]) -> bool:
 
 def rows_about(rows: Sequence[Row], resource: Resource) -> Iterable[About[Row]]:
     """Those of a subject's rows that are about a resource; nothing where none is."""
-    if not rows:
-        return ()
+    if type(rows) is tuple and ENABLED:
+        return index_of(rows).about(resource) if rows else ()
     if type(rows) is Patched:
         return rows.about(resource)
-    if is_few(rows):
-        few = [row for row in rows if speaks_of(row, resource)]
-        return (About(few, resource),) if few else ()
-    found = index_of(rows).about(resource)
-    return (found,) if found.rows else ()
+    few = [row for row in rows if speaks_of(row, resource)]
+    return (About(few, resource),) if few else ()
 
 
 def find_about(

@@ -115,13 +115,17 @@ def stored_for(
     if not (grants or restrictions):
         return NOTHING_STORED
     for about in (*grants, *restrictions):
-        if not about.is_plain or any(group.at(now).end is not None for group in about.groups):
+        if not about.is_plain or not about.lasts(now):
             return None
-    given = find_given(state.grants, subject.keys, resource, None, "", org_id, context)
+    given = NOTHING_GRANTED
+    if grants:
+        given = find_given(state.grants, subject.keys, resource, None, "", org_id, context)
     if given.level and subject.deciding is not None:
         asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.effect_on(resource))[3]
         if asks:  # somebody has been asked about a part of the actions
             return None
+    if not restrictions:
+        return given, FULL
     return given, lowest_left(state.restrictions, subject.keys, resource, None, org_id, now)
 
 

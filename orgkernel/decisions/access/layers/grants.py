@@ -214,8 +214,7 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
             yield from grants.keep(kept, now, lambda about: _words_of(about, evaluation))
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
-                restriction = left.at(now).first
-                if restriction is not None and left.holds_in(org_id):
+                for restriction in left.at(now).one if left.holds_in(org_id) else ():
                     yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
                     if level_in(restriction, resource, evaluation.path) is not None:
                         yield from _end(left.at(now).end)
@@ -229,7 +228,7 @@ def _words_of(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
         said = group.said
         if said.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue
-        if group.at(now).first is not None and group.holds_in(evaluation.tables.org_id):
+        if group.at(now).one and group.holds_in(evaluation.tables.org_id):
             named = zip(("channel", "session", "input"), said.bond, strict=True)
             found.update((f"{name}:{value}", None) for name, value in named if value is not None)
             found.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
@@ -270,8 +269,8 @@ def _supposed_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
         if kindly:
-            moments = (group.at(now) for group in about.loose(parts=not pathless))
-            yield from (_widened(each.first, pathless) for each in moments if each.first is not None)
+            loose = about.loose(parts=not pathless)
+            yield from (_widened(row, pathless) for group in loose for row in group.at(now).one)
         else:
             free = (each for each in about.giving(evaluation.path, NOWHERE) if each.said.bond == FREE)
             found = (group.at(now).lasting for group in free)
@@ -282,8 +281,7 @@ def _supposed_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> It
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
     for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
         if not kindly:
-            moments = (group.at(now) for group in about.leaving(evaluation.path))
-            yield from (each.first for each in moments if each.first is not None)
+            yield from (row for group in about.leaving(evaluation.path) for row in group.at(now).one)
             continue
         for group in about.whole if pathless else about.leaving(evaluation.path):
             row = group.at(now).lasting
