@@ -179,11 +179,12 @@ def find_given(
     assumed: Sequence[Grant] = (),
 ) -> GrantedLevel:
     """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
-    found: list[About[Grant]] = []
+    found: Sequence[About[Grant]] = ()
     for key in keys:
         rows = stored.get(key)
         if rows:
-            found += rows_about(rows, resource)
+            more = rows_about(rows, resource)
+            found = (*found, *more) if found else more
     if not assumed:
         if not found:
             return NOTHING_GRANTED
@@ -199,12 +200,12 @@ def given_plainly(
     about: About[Grant], resource: Resource, org_id: str, context: AccessContext
 ) -> GrantedLevel:
     """What grants give that hold in all circumstances and for all actions: the same until one of them ends."""
-
-    def gather(about: About[Grant]) -> GrantedLevel:
-        first = [row for group in about.groups for row in group.at(context.now).one]
-        return gather_grants(first, resource, None, "", org_id, context)
-
-    return about.keep(org_id, context.now, gather)
+    now = context.now
+    known: GrantedLevel | None = about.kept(org_id, now)
+    if known is not None:
+        return known
+    first = [row for group in about.groups for row in group.at(now).one]
+    return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, context))
 
 
 def all_given(
@@ -273,7 +274,10 @@ def lowest_left(
         rows = stored.get(key)
         for about in rows_about(rows, resource) if rows else ():
             if about.is_plain:
-                left = about.keep(org_id, now, lambda each: _least(each.groups, resource, None, org_id, now))
+                known: int | None = about.kept(org_id, now)
+                if known is None:
+                    known = about.keep(org_id, now, _least(about.groups, resource, None, org_id, now))
+                left = known
             else:
                 left = _least(about.leaving(path), resource, path, org_id, now)
             lowest = min(lowest, left)

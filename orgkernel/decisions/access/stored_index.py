@@ -7,7 +7,7 @@ ends: of a group one row stands for all. What a row gives or leaves is not decid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, product
 from typing import Any, Generic, NamedTuple, TypeVar, overload
@@ -232,22 +232,27 @@ class About(Generic[Row]):
         self._loose: dict[bool, list[Alike[Row]]] = {}
         self._parts: dict[tuple[Bond, str | None], _Parts[Row]] = {}
 
-    def keep(self, key: object, now: float, find: Callable[[About[Row]], T]) -> T:
-        """What follows from the rows, found once until one of them ends. `key` says what else it depends on."""
+    def kept(self, key: object, now: float) -> Any:
+        """What was found before, if nothing ended since; else None. `key` says what it depends on besides the rows."""
         kept = self._kept.get(key)
-        if kept is None or not kept[0] <= now < kept[1]:
-            moments = [group.at(now) for group in self.groups]
-            since = max((each.since for each in moments), default=-_NEVER)
-            until = min((each.until for each in moments), default=_NEVER)
-            if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
-                self._kept.clear()
-            kept = self._kept[key] = since, until, find(self)
-        found: T = kept[2]
+        return kept[2] if kept is not None and kept[0] <= now < kept[1] else None
+
+    def keep(self, key: object, now: float, found: T) -> T:
+        """Keep what follows from the rows until one of them ends."""
+        moments = [group.at(now) for group in self.groups]
+        since = max((each.since for each in moments), default=-_NEVER)
+        until = min((each.until for each in moments), default=_NEVER)
+        if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
+            self._kept.clear()
+        self._kept[key] = since, until, found
         return found
 
     def lasts(self, now: float) -> bool:
         """Whether nothing that the rows say ends by itself."""
-        return self.keep("lasts", now, lambda about: all(group.at(now).end is None for group in about.groups))
+        known: bool | None = self.kept((), now)
+        if known is None:
+            known = self.keep((), now, all(group.at(now).end is None for group in self.groups))
+        return known
 
     def loose(self, *, parts: bool) -> list[Alike[Row]]:
         """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about."""
@@ -408,12 +413,12 @@ def is_few(rows: Sequence[Grant | Restriction]) -> bool:
     return type(rows) is not tuple or not ENABLED
 
 
-def rows_about(rows: Sequence[Row], resource: Resource) -> Iterable[About[Row]]:
+def rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
     """Those of a subject's rows that are about a resource; nothing where none is."""
     if type(rows) is tuple and ENABLED:
         return index_of(rows).about(resource) if rows else ()
     if type(rows) is Patched:
-        return rows.about(resource)
+        return tuple(rows.about(resource))
     few = [row for row in rows if speaks_of(row, resource)]
     return (About(few, resource),) if few else ()
 

@@ -50,9 +50,10 @@ def _apply_stored(evaluation: Evaluation) -> None:
             if not evaluation.sources:
                 evaluation.spared |= GRANTED.bit
             evaluation.sources |= GRANTED.bit
-            # Somebody has been asked.
-            evaluation.spared |= evaluation.failing & ASK_APPROVAL.bit
-            evaluation.failing &= ~ASK_APPROVAL.bit
+            asked = evaluation.failing & ASK_APPROVAL.bit
+            if asked:  # somebody has been asked
+                evaluation.spared |= asked
+                evaluation.failing ^= asked
     if evaluation.state.restrictions:
         top = lowest_left(
             evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
@@ -210,8 +211,9 @@ def _stored_words(evaluation: Evaluation) -> Iterator[str]:
     state, resource, pathless = evaluation.state, evaluation.resource, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grants in find_about(state.grants, (key,), resource):
-            kept = (org_id, evaluation.action if grants.has_actions else "", pathless)
-            yield from grants.keep(kept, now, lambda about: _words_of(about, evaluation))
+            about = (org_id, evaluation.action if grants.has_actions else "", pathless)
+            words: tuple[str, ...] | None = grants.kept(about, now)
+            yield from grants.keep(about, now, _words_of(grants, evaluation)) if words is None else words
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
                 for restriction in left.at(now).one if left.holds_in(org_id) else ():
