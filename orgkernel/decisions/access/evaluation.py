@@ -174,12 +174,15 @@ class Evaluation(Struct, eq=False):
         subject: Subject | None = None,
         assumed: Assumed | None = None,
         request: AccessRequest | None = None,
+        is_complete: bool = False,
     ) -> Evaluation:
         """The same question, not yet evaluated, with something changed."""
-        return Evaluation(
+        again = Evaluation(
             tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
+        again.is_complete = is_complete
+        return again
 
 
 def evaluate(evaluation: Evaluation) -> Evaluation:

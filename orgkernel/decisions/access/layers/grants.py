@@ -167,8 +167,9 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
         return None
     found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
     for grant in found[:_MOST_TRIED]:
-        again = evaluation.again(state=add_grant(state, replace(grant, expires_at=None)))
-        again.is_complete = True  # what has to be stated besides keeps nobody from hearing of the grant
+        # What has to be stated besides keeps nobody from hearing of the grant.
+        revived = add_grant(state, replace(grant, expires_at=None))
+        again = evaluation.again(state=revived, is_complete=True)
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             resources, subject = listing(grant.resources), quote(grant.subject)
