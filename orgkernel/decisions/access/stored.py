@@ -15,7 +15,7 @@ from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.stored_index import (
     About,
     Alike,
-    Moment,
+    GroupNow,
     Patched,
     find_about,
     rows_about,
@@ -217,7 +217,7 @@ def all_given(
     org_id: str,
     context: AccessContext,
     assumed: Iterable[Grant] = (),
-) -> Iterator[tuple[int, Moment[Grant]]]:
+) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """All grants that give something to an action, those that say the same together, each with the level."""
     found = [*find_about(stored, keys, resource), About(assumed, resource)]
     for group in (group for about in found for group in about.giving(path, context)):

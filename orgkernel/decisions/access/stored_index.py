@@ -36,7 +36,7 @@ FREE: Bond = (None, None, None)
 """That of a row that holds in all of them."""
 
 
-class Said(NamedTuple):
+class CommonTerms(NamedTuple):
     """All that rows say of a resource but for how long: what is the same of those that stand together."""
 
     org_id: str
@@ -50,7 +50,7 @@ class Said(NamedTuple):
     """The only row, where each stands for itself."""
 
 
-class Moment(NamedTuple, Generic[Row]):
+class GroupNow(NamedTuple, Generic[Row]):
     """The rows of a group at some time, and how long that stays so."""
 
     since: float
@@ -74,7 +74,7 @@ class Alike(Generic[Row]):
 
     __slots__ = ("_known", "globs", "parts", "rows", "said")
 
-    def __init__(self, said: Said, rows: Sequence[Row]) -> None:
+    def __init__(self, said: CommonTerms, rows: Sequence[Row]) -> None:
         self.said = said
         self.rows = rows
         parts = [word.split(":", 2)[2:] for word in said.words if word.startswith("tool:")]
@@ -82,9 +82,9 @@ class Alike(Generic[Row]):
         """The parts of a tool that they name."""
         self.globs = self.parts if all(parts) else ()
         """The same where they are about nothing else."""
-        self._known: Moment[Row] | None = None
+        self._known: GroupNow[Row] | None = None
 
-    def at(self, now: float) -> Moment[Row]:
+    def at(self, now: float) -> GroupNow[Row]:
         """The rows at some time."""
         known = self._known
         if known is None or not known.since <= now < known.until:
@@ -96,7 +96,7 @@ class Alike(Generic[Row]):
         return self.said.org_id in (org_id, ALL_ORGANIZATIONS)
 
 
-def _moment(rows: Sequence[Row], now: float) -> Moment[Row]:
+def _moment(rows: Sequence[Row], now: float) -> GroupNow[Row]:
     changes = [end for each in rows for end in (each.expires_at, each.revoked_at) if end is not None]
     kept = [each for each in rows if each.revoked_at is None or each.revoked_at > now]
     active = [each for each in kept if each.expires_at is None or each.expires_at > now]
@@ -104,7 +104,7 @@ def _moment(rows: Sequence[Row], now: float) -> Moment[Row]:
     ends = [each.expires_at for each in active if each.expires_at is not None]
     ended = [each for each in kept if each.expires_at is not None and each.expires_at <= now]
     lasting = next((each for each in active if each.expires_at is None), None)
-    return Moment(
+    return GroupNow(
         max((each for each in changes if each <= now), default=-_NEVER),
         min((each for each in changes if each > now), default=_NEVER),
         tuple(active),
@@ -169,7 +169,7 @@ def _group(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
         else:
             continue
         groups.setdefault(said, []).append(row)
-    return [Alike(Said(*said), each) for said, each in groups.items()]
+    return [Alike(CommonTerms(*said), each) for said, each in groups.items()]
 
 
 class _Parts(Generic[Row]):
@@ -258,7 +258,7 @@ class About(Generic[Row]):
         """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about."""
         found = self._loose.get(parts)
         if found is None:
-            merged: dict[Said, list[Row]] = {}
+            merged: dict[CommonTerms, list[Row]] = {}
             for each in self.groups:
                 said = each.said._replace(bond=FREE)
                 merged.setdefault(said if parts else said._replace(words=()), []).extend(each.rows)

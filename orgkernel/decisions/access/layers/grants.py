@@ -25,7 +25,7 @@ from orgkernel.decisions.access.stored import (
     lowest_left,
     replace_stored,
 )
-from orgkernel.decisions.access.stored_index import FREE, About, Moment, find_about, id_of
+from orgkernel.decisions.access.stored_index import FREE, About, GroupNow, find_about, id_of
 from orgkernel.decisions.access.waivers import name_waivers
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import LISTED, listing, quote
@@ -72,7 +72,7 @@ def _granted(evaluation: Evaluation) -> Sentence:
     return _giving(evaluation, (each for each in _given(evaluation) if each[0] >= required)), ()
 
 
-def _given(evaluation: Evaluation) -> Iterator[tuple[int, Moment[Grant]]]:
+def _given(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """The grants that count, those that say the same together, with the level that each gives."""
     assumed = evaluation.assumed
     return all_given(
@@ -87,7 +87,7 @@ def held_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
     return tuple(sorted(found, key=lambda each: each.grant_id))
 
 
-def _giving(evaluation: Evaluation, grants: Iterable[tuple[int, Moment[Grant]]]) -> str:
+def _giving(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
     """What grants give, those of one level together, the highest first."""
     by_level: dict[int, list[tuple[Grant, ...]]] = {}
     for level, rows in grants:
