@@ -25,6 +25,7 @@ _HOMES = (
     "benchmarks.authzen",
     "benchmarks.state",
     "benchmarks.decisions",
+    "benchmarks.own_grants",
     "benchmarks.peers",
     "benchmarks.agent_zero",
     "benchmarks.start",

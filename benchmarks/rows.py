@@ -68,6 +68,26 @@ _ACCESS: tuple[Row, ...] = (
     Row("access check: with 10,000 grants of others, p99", (_CHECK, "others.p99"), "µs", (_CHECK, "check.p99"), steady=False),
 )  # fmt: skip
 
+_STORED = {
+    "many_tools": "own grants, many tools", "one_tool": "own grants, one tool", "ends": "own grants, different ends",
+    "waivers": "own grants, waivers", "all_tools": "own grants of all tools", "paths": "own grants, parts of a tool",
+    "sessions": "own grants, sessions", "restrictions": "own restrictions", "restricted_paths": "own restrictions, parts of a tool",
+}  # fmt: skip
+_ASKED = {
+    "own": ("check of a tool it has", 1.5), "check": ("check", 1.5), "part": ("check of a path", 1.5),
+    "list": ("list, a tool", 3.0), "manifest": ("manifest, a tool", 3.0), "explain": ("explanation", 3.0),
+}  # fmt: skip
+
+# Five thousand of a subject's own, beside none.
+_OWN: tuple[Row, ...] = tuple(
+    Row(
+        f"{name}: {what}", ("own_grants", f"{stored}.{asked}.stored"), "µs", ("own_grants", f"{stored}.{asked}.without"), aim,
+        sizes=(0, 1_000), once=True,
+    )
+    for stored, name in _STORED.items()
+    for asked, (what, aim) in _ASKED.items()
+)  # fmt: skip
+
 # Of the two templates, whatever the size; so in the smallest table only.
 _HOST: tuple[Row, ...] = (
     Row("Agent-Zero 0.9.8.2: tool prompt spared, specialists", ("role_effect", "old"), "", aim=0.6, better="more", sizes=(0, 1_000), once=True),
@@ -182,6 +202,7 @@ ROWS: tuple[Row, ...] = (
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     *_START,
     *_ACCESS,
+    *_OWN,
     *_HOST,
 )  # fmt: skip
 

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 _LONGEST_QUOTE = 80
-_LISTED = 5
+LISTED = 5
+"""Words of a list that a message names."""
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word. So only words of
 # about the same length that share their beginning or ending are compared, and only so many.
 _COMPARED = 200
@@ -36,11 +37,11 @@ def clean(text: str) -> str:
     return printable(mask_secrets(text))
 
 
-def listing(words: Iterable[object]) -> str:
-    """The first five words in backticks, then how many more."""
-    quoted = [quote(word) for word in words]
-    shown = ", ".join(quoted[:_LISTED])
-    more = len(quoted) - _LISTED
+def listing(words: Iterable[object], count: int | None = None) -> str:
+    """The first five words in backticks, then how many more; `count` is how many there are, where not all are handed in."""
+    said = tuple(words)
+    shown = ", ".join(quote(word) for word in said[:LISTED])
+    more = (len(said) if count is None else count) - LISTED
     return f"{shown} and {more} more" if more > 0 else shown
 
 

@@ -117,9 +117,16 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
 }
 
 
+# The verbs that are not those of a whole sentence.
+_VERBS = {
+    EdgeKind.EQUIPPED_WITH: "is equipped with",
+    EdgeKind.NARROWER_THAN: "is narrower than",
+    EdgeKind.SERVES_INTENT: "serves",
+    EdgeKind.NEEDS_QUALIFICATION: "needs",
+}
 # What stands before the source and between source and target; put together once, since answers are full of them.
 _SENTENCES = {
-    kind: (f"{row.source.value} ", f" {kind.value.replace('_', ' ')} {row.target.value} ")
+    kind: (f"{row.source.value} ", f" {_VERBS.get(kind, kind.value.replace('_', ' '))} {row.target.value} ")
     for kind, row in SCHEMA.items()
 }
 
@@ -134,5 +141,11 @@ class Edge(NamedTuple):
     place: Place
 
     def __str__(self) -> str:
+        """The statement as a sentence.
+
+        >>> from orgkernel.diagnostics import Place
+        >>> str(Edge(EdgeKind.EQUIPPED_WITH, "lead", "weather", "primary:read", Place("lead.yaml", 5, 7)))
+        'role lead is equipped with tool weather'
+        """
         source, verb = _SENTENCES[self.kind]
         return f"{source}{self.source}{verb}{self.target}"

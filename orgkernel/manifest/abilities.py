@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import ask
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.layers.grants import held_grants
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Why, why_edge, why_place
@@ -246,7 +248,7 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
         or tool.is_scoped
         or not tool.enabled
         or holder.policies
-        or any(key in state.grants or key in state.restrictions for key in holder.keys)
+        or is_stored_about(state, holder.keys, tool)
         or (holder.is_agent and state.agents)
         or (tool.delegating and (holder.is_worker or not (limits.max_spawn_depth and limits.max_children and limits.max_concurrent)))
     )  # fmt: skip
@@ -261,7 +263,7 @@ def _in_order(tool: Resource, groups: Iterable[Sequence[str]]) -> tuple[str, ...
 def _held(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
     return tuple(
         v1.HeldGrant(id=each.grant_id, level=each.level, expires_at=as_utc(each.expires_at))
-        for each in evaluation.given.grants
+        for each in (held_grants(evaluation) if evaluation.given.grants else ())
     )
 
 

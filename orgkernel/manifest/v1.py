@@ -74,7 +74,7 @@ class PlanItem(Named, frozen=True, kw_only=True):
 
 
 class HeldGrant(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored grant that currently adds to a tool."""
+    """A stored grant that currently adds to a tool; of several that say the same, the one that ends last."""
 
     id: str
     level: str

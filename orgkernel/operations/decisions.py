@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.stored_index import limited_grants
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_records import AuditEntry
@@ -119,7 +120,7 @@ def rows_as_told(
     """The rows of a list as deciding about each of them would answer."""
     if actor.uses_grants and not actor.member:
         return rows
-    if all(grant.uses_left is None for grants in desk.state.grants.values() for grant in grants):
+    if next(limited_grants(desk.state.grants), None) is None:
         return rows
 
     def withheld(request: AccessRequest) -> Reason | None:
@@ -221,8 +222,6 @@ def _withheld(
         return _NEEDS_REPORT
     if not actor.member:
         return None
-    holders = {
-        grant.subject for grants in desk.state.grants.values() for grant in grants if grant.grant_id in used
-    }
+    holders = {grant.subject for grant in limited_grants(desk.state.grants) if grant.grant_id in used}
     may = all(has_authority(kernel, actor, holder, desk.view.org_id) for holder in holders)
     return None if may else _OF_ANOTHER

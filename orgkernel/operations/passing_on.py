@@ -19,6 +19,7 @@ from orgkernel.decisions.access.layers.file_scope import scope_holds
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
+from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
@@ -225,7 +226,7 @@ def _asks_anywhere(evaluation: Evaluation) -> bool:
 def _held_by(
     desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
 ) -> StateView:
-    """The state without those grants of the giver that do not cover what is given.
+    """The state with those rows of the giver that are about the resource, without grants that do not cover what is given.
 
     What is left is about the whole resource, so that the question whether the giver holds the part is asked of it all.
     """
@@ -234,7 +235,8 @@ def _held_by(
     grants = {
         key: tuple(
             replace(each, **_UNBOUND, resources=resources)
-            for each in state.grants.get(key, ())
+            for about in find_about(state.grants, (key,), target)
+            for each in about.rows
             if is_active(each, desk.view.org_id, now)
             and not _lacks(each, wanted)
             and (resources := _covering(each, part, root))
@@ -244,7 +246,8 @@ def _held_by(
     restrictions = {
         key: tuple(
             replace(each, resources=tuple(map(_whole, each.resources)))
-            for each in (_reaching(row, part, root) for row in state.restrictions.get(key, ()))
+            for about in find_about(state.restrictions, (key,), target)
+            for each in (_reaching(row, part, root) for row in about.rows)
             if each.resources
         )
         for key in giver.keys
@@ -305,8 +308,7 @@ def _short_grants(
     found: list[str] = []
     root = desk.view.records.organization.workspace_root
     now, org_id = desk.here_and_now().now, desk.view.org_id
-    grants = (grant for key in giver.keys for grant in desk.state.grants.get(key, ()))
-    for grant in grants:
+    for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
         if is_active(grant, org_id, now) and target.resource in map(_whole, grant.resources):
             lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
             if lacking:

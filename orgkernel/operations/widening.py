@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.stored import replace_stored
+from orgkernel.decisions.access.stored import add_grant
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_view import Grant
 from orgkernel.graph.questions import OrgView
@@ -62,8 +62,7 @@ def resources_of(view: OrgView, written: str) -> tuple[Resource, ...]:
 def _changes(desk: OrganizationAccess, grant: Grant, resource: Resource, path: str) -> Iterator[Widening]:
     # The input that a grant is bound to is known by its digest alone.
     given = replace(grant, input_digest=None)
-    stored = {grant.subject: (*desk.state.grants.get(grant.subject, ()), given)}
-    state = replace_stored(desk.state, stored)
+    state = add_grant(desk.state, given)
     now = desk.here_and_now()
     context = AccessContext(
         now=now.now, utc_offset=now.utc_offset, channel=grant.channel, session=grant.session

@@ -183,6 +183,42 @@ def globs_may_meet(one: str, other: str, root: str | None = None) -> bool:
     return first.fixed[:common] == second.fixed[:common]
 
 
+FixedNames = tuple[str, tuple[str, ...]]
+"""Where a path starts, and names that lead on, folded."""
+
+
+def fixed_names(glob: str, root: str | None = None) -> FixedNames | None:
+    """The names of a glob before the first that is not fixed; None if the glob cannot be compared.
+
+    A path in the glob begins with them, and so does one that touches it, unless it is that of a folder above.
+
+    >>> fixed_names("/srv/Data/*.csv"), fixed_names("src/**"), fixed_names("$HOME/**")
+    (('/', ('srv', 'data')), ('', ('src',)), None)
+    """
+    read = read_path(glob, root)
+    if read is None:
+        return None
+    names: list[str] = []
+    for name in read.names:
+        if _WILD.search(name) or "{" in name:
+            break
+        names.append(fold(name))
+    return read.start, tuple(names)
+
+
+def folded_names(path: str, root: str | None = None) -> FixedNames | None:
+    """The names of a path up to the first that a program may expand; None if the path cannot be compared.
+
+    >>> folded_names("/srv/Data/a.csv"), folded_names("src/*/b")
+    (('/', ('srv', 'data', 'a.csv')), ('', ('src',)))
+    """
+    read = read_path(path, root)
+    if read is None:
+        return None
+    wild = next((number for number, name in enumerate(read.names) if _WILD.search(name)), None)
+    return read.start, tuple(map(fold, read.names[:wild]))
+
+
 def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
     # Row by row from the end: whether what is left of `given` is within what is left of `held`.
     below = [each == len(given) for each in range(len(given) + 1)]

@@ -8,7 +8,9 @@ so another process's changes are found like our own.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -325,11 +327,20 @@ def _replaced(
         changed.setdefault(row.subject, {})[row._mapping[key]] = record
     patched = dict(old)
     for subject, records in changed.items():
-        kept: dict[str, T] = {getattr(each, key): each for each in patched.pop(subject, ())}
-        for name, record in records.items():
-            kept.pop(name, None)
-            if record is not None:
-                kept[name] = record
+        kept = tuple(_merged(patched.pop(subject, ()), attrgetter(key), records))
         if kept:
-            patched[subject] = tuple(kept[name] for name in sorted(kept))
+            patched[subject] = kept
     return patched
+
+
+def _merged(rows: tuple[T, ...], key: Callable[[T], str], records: Mapping[str, T | None]) -> Iterator[T]:
+    """Rows in the order of their ids with others in their places; those in between are not looked at."""
+    at = 0
+    for name in sorted(records):
+        place = bisect_left(rows, name, at, key=key)
+        yield from rows[at:place]
+        record = records[name]
+        if record is not None:
+            yield record
+        at = place + (place < len(rows) and key(rows[place]) == name)
+    yield from rows[at:]

@@ -304,11 +304,6 @@ def test_fast_equals_layered(seed: int) -> None:
     """The rows that come from tables are those that the layers come to one by one, for every role and tool."""
     maker = WorldMaker(seed)
     world = maker.world()
-    # What is stored is for agents and people: whatever is stored for a role, the fast way stands aside for it.
-    for what in ("grants", "restrictions"):
-        world["state"][what] = [
-            each for each in world["state"][what] if not each["subject"].startswith("role:")
-        ]
     view, state = views_of(world)[0], state_of(world)
     asked = AccessRequest(
         "", "", "", request_of({**maker.request(world), "context": maker.context()}).context

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
 from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stored_index import roots_of
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.schema import EdgeKind
@@ -92,22 +93,16 @@ def candidate_resources(
     found: dict[str, None] = dict.fromkeys(subject.bound)
     if subject.essential:
         found.update((each, None) for each in sorted(subject.essential))
-    patterns = {
-        resource
-        for key in subject.keys
-        for grant in state.grants.get(key, ())
-        for resource in grant.resources
-    }
+    granted = sorted({root for key in subject.keys for root in roots_of(state.grants.get(key, ()))})
     everything = bool(subject.policies) and not subject.is_crew
-    if everything or any(STAR in pattern for pattern in patterns):
+    if everything or any(root.endswith(STAR) for root in granted):
         found.update((f"tool:{each}", None) for each in view.records.tools)
         found.update((f"credential:{each}", None) for each in tables.credentials)
         found.update((f"data:{each}", None) for each in DATA_TIERS)
-    for pattern in sorted(patterns):
-        kind, _, name = pattern.partition(":")
-        if kind == "data":
+    for root in granted:
+        if root.startswith("data:"):
             found.update((f"data:{each}", None) for each in DATA_TIERS)
-        found[f"{kind}:{name.partition(':')[0]}"] = None
+        found[root] = None
     if "role" in kinds:
         found.update((f"role:{each}", None) for each in _reachable(tables, subject))
     beginnings = tuple(f"{kind}:" for kind in kinds)

@@ -5,7 +5,7 @@ Error policy: fails closed. Unknown names deny, and an error of ours denies with
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessDecision, Outcome
@@ -14,7 +14,8 @@ from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.access.stored import is_active, level_in, paths_in, replace_stored
+from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants, paths_in
+from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
@@ -81,15 +82,14 @@ def decide(evaluation: Evaluation) -> AccessDecision:
     level = granted if granted < ceiling else ceiling
     required = resource.words.get(request.action, "")
     obligations: tuple[str, ...] = ()
-    grants: tuple[Grant, ...] = ()
+    needed = NOTHING_NEEDED
     outcome: Outcome = "allow"
     if not failing:
         names = order.names.get(evaluation.sources) or order.names_of(evaluation.sources)
-        given = evaluation.given.grants or (state.grants and (request.on_behalf_of or request.via))
-        if given:
-            grants = _needed_grants(evaluation)
-        if given or resource.obliges or evaluation.path is not None:
-            obligations = tuple(_obligations(evaluation, grants))
+        if state.grants and evaluation.rests_on_grants:
+            needed = _needed_grants(evaluation)
+        if needed.are_limited or resource.obliges or evaluation.path is not None:
+            obligations = tuple(_obligations(evaluation, needed.grants))
     else:
         names = order.names.get(failing) or order.names_of(failing)
         if failing & order.stopping:
@@ -104,7 +104,7 @@ def decide(evaluation: Evaluation) -> AccessDecision:
             )
     return AccessDecision(
         outcome, names[0], names, required, resource.levels[level], obligations, tables.snapshot, state.version,
-        tuple([grant.grant_id for grant in grants]) if grants else (),
+        needed.ids,
     )  # fmt: skip
 
 
@@ -139,44 +139,64 @@ def _reasons_of(evaluation: Evaluation, decision: AccessDecision) -> tuple[Reaso
 # -- what an allowance rests on and obliges to -----------------------------------
 
 
-def _needed_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
+def _needed_grants(evaluation: Evaluation) -> NeededGrants:
     """The stored grants without which the request would not be allowed; those with few uses are spared first."""
-    tables, state = evaluation.tables, evaluation.state
-    parents = [tables.subject(each) for each in evaluation.parent_names()]
-    keys = dict.fromkeys(
-        key for each in (evaluation.subject, *parents) if each is not None for key in each.keys
-    )
-    now = evaluation.request.context.now
-    needed = {
-        grant.grant_id: grant
-        for key in keys
-        for grant in state.grants.get(key, ())
-        if is_active(grant, tables.org_id, now)
-        and level_in(grant, evaluation.resource, evaluation.path) is not None
-    }
-    for grant in sorted(needed.values(), key=lambda each: (each.uses_left is None, each.grant_id)):
-        rest = needed.keys() - {grant.grant_id}
-        without = {
-            key: tuple(each for each in state.grants.get(key, ()) if each.grant_id in rest) for key in keys
-        }
-        if not evaluate(evaluation.again(state=replace_stored(state, without))).failing:
-            del needed[grant.grant_id]
-    return tuple(sorted(needed.values(), key=lambda each: each.grant_id))
+    if evaluation.parents or evaluation.supposed:
+        return _choose(list(_sparing(evaluation)))
+    known, asked = evaluation.given.needed, (evaluation.spared, evaluation.required)
+    needed = known.get(asked)
+    if needed is None:
+        needed = known[asked] = _choose(list(_sparing(evaluation)))
+    return needed
+
+
+def _choose(needs: list[dict[str, Grant]]) -> NeededGrants:
+    """The grants that are left when each is given up that can be, so that one is left for every need."""
+    found = {name: grant for grants in needs for name, grant in grants.items()}
+    for grant in sorted(found.values(), key=_given_up):
+        if all(len(grants) > (grant.grant_id in grants) for grants in needs):
+            for grants in needs:
+                grants.pop(grant.grant_id, None)
+            del found[grant.grant_id]
+    ids = tuple(sorted(found))
+    limited = any(grant.uses_left is not None for grant in found.values())
+    return NeededGrants(tuple(found[name] for name in ids), ids, limited)
+
+
+def _given_up(grant: Grant) -> tuple[bool, str]:
+    return grant.uses_left is None, grant.grant_id
+
+
+def _sparing(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
+    """For each thing that would fail without grants, those of which any one is enough, by id."""
+    if evaluation.spared:
+        given, order = evaluation.given, evaluation.tables.order
+        enough = [
+            grant
+            for grant, level in zip(given.grants, given.levels, strict=True)
+            if level >= evaluation.required
+        ]
+        for waiver in order.waivers_of(evaluation.spared):
+            yield {each.grant_id: each for each in enough if waiver is None or waiver in each.waives}
+    for each in (*evaluation.parents, *evaluation.supposed):
+        yield from _sparing(each)
 
 
 def _is_compared(evaluation: Evaluation) -> bool:
     """Whether a scope, a grant or a restriction was compared with the paths of a request."""
-    state, resource = evaluation.state, evaluation.resource
-    org_id, now = evaluation.tables.org_id, evaluation.request.context.now
-    for each in (evaluation, *evaluation.parents):
-        keys = each.subject.keys
-        grants = (row for key in keys for row in state.grants.get(key, ()) if is_active(row, org_id, now))
-        lower = (
-            row for key in keys for row in state.restrictions.get(key, ()) if is_active(row, org_id, now)
-        )
-        if is_bounded(each) or any(paths_in(row, resource) for rows in (grants, lower) for row in rows):
-            return True
-    return False
+    return any(is_bounded(each) or _names_parts(each) for each in (evaluation, *evaluation.parents))
+
+
+def _names_parts(evaluation: Evaluation) -> bool:
+    """Whether something that holds is stored for the subject about parts of the resource."""
+    state, now = evaluation.state, evaluation.request.context.now
+    return any(
+        paths_in(rows[0], evaluation.resource)
+        for stored in (state.grants, state.restrictions)
+        for about in find_about(stored, evaluation.subject.keys, evaluation.resource)
+        for group in about.groups
+        if group.holds_in(evaluation.tables.org_id) and (rows := group.at(now).active)
+    )
 
 
 def _obligations(evaluation: Evaluation, grants: Iterable[Grant]) -> Iterable[str]:

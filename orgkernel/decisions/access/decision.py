@@ -25,6 +25,8 @@ ChangeKind = Literal[
     "policy_removed",
 ]
 """What remedies are made of; what opens least comes first."""
+MOST_CHANGES = 3
+"""The most changes of a remedy."""
 
 
 class AccessDecision(msgspec.Struct, frozen=True, gc=False):

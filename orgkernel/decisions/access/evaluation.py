@@ -26,7 +26,7 @@ from orgkernel.decisions.access.resource import (
     Resource,
 )
 from orgkernel.decisions.access.stated import StatedPaths
-from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, gather_grants, is_stored_for
+from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, find_given, is_stored_for
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import Grant, StateView
@@ -85,6 +85,8 @@ class Evaluation(Struct, eq=False):
     """The bits of what grants the level required."""
     missing: int = 0
     """The bits of what is missing where nothing grants enough."""
+    spared: int = 0
+    """The bits of what would fail without stored grants; that of `GRANTED` where only they give enough."""
     parents: tuple[Evaluation, ...] = ()
     """What those may do whom the subject acts for, as far as it bounds the subject."""
     trace: list[TraceNote] | None = None
@@ -93,6 +95,8 @@ class Evaluation(Struct, eq=False):
     """Whether a circumstance that is not stated counts as one that does not hold."""
     unstated: tuple[Unstated, ...] = ()
     """What was not stated and would lead to another outcome, where the outcome is `conditional`."""
+    supposed: tuple[Evaluation, ...] = ()
+    """The question in circumstances that were not stated and that change nothing, thanks to stored grants."""
 
     @property
     def left(self) -> int:
@@ -140,6 +144,13 @@ class Evaluation(Struct, eq=False):
         """Whether a tool is asked for as a whole, so that other circumstances could state another path."""
         return self.resource.kind == "tool" and (self.path is None or not self.path.is_named)
 
+    @property
+    def rests_on_grants(self) -> bool:
+        """Whether something would fail without stored grants."""
+        if self.spared or self.supposed:
+            return True
+        return any(each.spared for each in self.parents) if self.parents else False
+
     def parent_names(self) -> tuple[str, ...]:
         """Whom the subject acts for: who triggered the run, and who dispatched whom."""
         request = self.request
@@ -151,6 +162,8 @@ class Evaluation(Struct, eq=False):
         self.ceiling = min(self.ceiling, lifted)
         if lifted < self.required:
             self.failing |= bit
+        else:
+            self.spared |= bit
 
     def again(
         self,
@@ -161,12 +174,15 @@ class Evaluation(Struct, eq=False):
         subject: Subject | None = None,
         assumed: Assumed | None = None,
         request: AccessRequest | None = None,
+        is_complete: bool = False,
     ) -> Evaluation:
         """The same question, not yet evaluated, with something changed."""
-        return Evaluation(
+        again = Evaluation(
             tables or self.tables, self.state if state is None else state, request or self.request,
             self.action if action is None else action, subject or self.subject, self.resource, self.path, assumed or self.assumed,
         )  # fmt: skip
+        again.is_complete = is_complete
+        return again
 
 
 def evaluate(evaluation: Evaluation) -> Evaluation:
@@ -208,11 +224,9 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         # Grants are looked up first, because of what they waive, and told last.
         steps = moves.stored
         evaluation.has_stored = True
-        grants = [grant for key in subject.keys for grant in state.grants.get(key, ())]
-        if assumed is not None:
-            grants += assumed.grants
-        evaluation.given = gather_grants(
-            grants, resource, evaluation.path, evaluation.action, evaluation.tables.org_id, evaluation.request.context
+        evaluation.given = find_given(
+            state.grants, subject.keys, resource, evaluation.path, evaluation.action, evaluation.tables.org_id,
+            evaluation.request.context, () if assumed is None else assumed.grants,
         )  # fmt: skip
     if evaluation.trace is None:
         for move in steps:

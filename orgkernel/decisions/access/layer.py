@@ -185,6 +185,7 @@ class LayerOrder:
         self.stating = tuple(layer for layer in self.layers if layer.unstated is not _states_everything)
         """The layers that read circumstances the caller has to state."""
         self.changes = {kind: find for layer in self.layers for kind, find in layer.changes.items()}
+        self._waivers: dict[int, tuple[Waiver | None, ...]] = {}
         self.names: dict[int, tuple[str, ...]] = {}
         """Sums of bits to the names of their codes, as far as they came up."""
 
@@ -203,6 +204,13 @@ class LayerOrder:
         if names is None:
             names = self.names[bits] = tuple(code.name for code in self.codes_in(bits))
         return names
+
+    def waivers_of(self, bits: int) -> tuple[Waiver | None, ...]:
+        """For each code of a sum of bits what a grant has to waive; None where its level is enough."""
+        found = self._waivers.get(bits)
+        if found is None:
+            found = self._waivers[bits] = tuple(code.waiver for code in self.codes_in(bits))
+        return found
 
     def moves_of(self, resource: Resource, action: str, group: SubjectGroup) -> Moves:
         """What the layers do to the values for a target, compiled once for each."""

@@ -12,28 +12,24 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.candidates import candidate_resources, helpful_roles
+from orgkernel.decisions.access.candidates import helpful_roles
 from orgkernel.decisions.access.compiled import AccessTables
-from orgkernel.decisions.access.decision import ChangeKind, Remedy, RemedyChange
+from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
-from orgkernel.decisions.access.identity import add_role
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.layers.command import MAY_DISPATCH, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
+from orgkernel.decisions.access.opened import count_opened
 from orgkernel.decisions.access.remedy_steps import render_remedy
-from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
-from orgkernel.decisions.access.stored import replace_stored
+from orgkernel.decisions.access.stored import add_grant, drop_restrictions
 from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView, ToolLock
 from orgkernel.records.access_policies import DATA_TIERS
 from orgkernel.records.levels import LEVELS
 
-MOST_CHANGES = 3
-_MOST_QUESTIONS = 20_000
-"""Answers that are looked at to count what a remedy opens."""
 MOST_ROLES = 5
 """Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""
 _AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role", "equip")
@@ -57,7 +53,11 @@ def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...
     found = (search.with_circumstances(changes) for changes in search.minimal())
     ordered = sorted((tuple(sorted(changes, key=_order)) for changes in found), key=_widest_first)
     return tuple(
-        render_remedy(evaluation, changes, count_opened(search, changes) if number < counted else "")
+        render_remedy(
+            evaluation,
+            changes,
+            count_opened(evaluation, search.apply(frozenset(changes)), changes) if number < counted else "",
+        )
         for number, changes in enumerate(ordered)
     )
 
@@ -75,7 +75,7 @@ class Search:
     """A walk over sets of changes: whatever fails first has to be answered by one of the changes that touch it."""
 
     def __init__(self, evaluation: Evaluation) -> None:
-        self.evaluation = self._evaluation = evaluation
+        self._evaluation = evaluation
         self._failing: dict[Changes, int] = {}
         self._assumed: dict[tuple[frozenset[str], str, bool], tuple[AccessTables, Subject]] = {}
         """The tables without some policies, and the subject, in another role or with more in its own."""
@@ -248,29 +248,18 @@ class Search:
         ]
         assumed = Assumed(rank_number(evaluation.view, ranks[0].value)) if ranks else None
         state = changed_state(evaluation, values) if values else evaluation.state
-        again = evaluation.again(tables=tables, subject=subject, state=state, assumed=assumed)
-        again.is_complete = is_complete
+        again = evaluation.again(
+            tables=tables, subject=subject, state=state, assumed=assumed, is_complete=is_complete
+        )
         evaluate(again)
         if "path" in values and values["path"][0] in again.tables.order.changes["path"](again):
-            again = again.again(assumed=(assumed or Assumed())._replace(in_scope=True))
-            again.is_complete = is_complete
-            evaluate(again)
+            in_scope = (assumed or Assumed())._replace(in_scope=True)
+            again = evaluate(again.again(assumed=in_scope, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
             named = named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named:
                 again.failing |= evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
         return again
-
-    def wider(self, subject: Subject, changes: Iterable[RemedyChange]) -> Subject:
-        """Somebody with what changes of roles give."""
-        view, tables = self._evaluation.view, self._evaluation.tables
-        for change in changes:
-            if change.kind == "role" and change.subject == subject.subject:
-                identity = add_role(view, subject.identity, change.value)
-                subject = Subject(view, tables.policies, identity, tables.tool_resources)
-            if change.kind == "equip" and change.subject in subject.keys:
-                subject = subject.equipped(self._evaluation.resource, self._evaluation.required, "", 0)
-        return subject
 
     def _assume(self, removed: frozenset[str], role: str, equip: bool) -> tuple[AccessTables, Subject]:
         known = self._assumed.get((removed, role, equip))
@@ -287,77 +276,7 @@ class Search:
         return known
 
 
-# -- what else it would open -------------------------------------------------------------------------------------------
-
-
-def count_opened(search: Search, changes: tuple[RemedyChange, ...]) -> str:
-    """What else changes would open, in words; empty where that is nothing.
-
-    Asked is about tools, credentials and data, in the circumstances of the request and outside of a run.
-    """
-    evaluation = search.evaluation
-    tried = search.apply(frozenset(changes))
-    asked = (evaluation.subject.subject, evaluation.request.resource, evaluation.action)
-    answers, subjects, questions = 0, 0, 0
-    affected = _affected(evaluation, changes)
-    for name in affected:
-        before, after = evaluation.tables.subject(name), tried.tables.subject(name)
-        if before is None or after is None:
-            continue
-        if questions > _MOST_QUESTIONS:
-            return f"opens more than {answers} other answers for more than {subjects} subjects"
-        after = search.wider(after, changes)
-        had, has = _allowed(evaluation, evaluation, before), _allowed(evaluation, tried, after)
-        questions += len(has)
-        more = len({(name, *each) for each in has - had} - {asked})
-        answers, subjects = answers + more, subjects + bool(more)
-    if not answers:
-        return ""
-    others = f"{answers} other answer{'s' * (answers > 1)}"
-    alone = subjects == 1 and affected == [evaluation.subject.subject]
-    return f"opens {others}" if alone else f"opens {others} for {subjects} subject{'s' * (subjects > 1)}"
-
-
-def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
-    """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
-    found: set[tuple[str, str]] = set()
-    request = AccessRequest(subject.subject, "", "", evaluation.request.context)
-    for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
-        resource, named = there.tables.find(written)
-        path = there.tables.paths_of(resource, named, None)
-        for group in resource.action_groups:
-            assumed = there.assumed if subject.subject == there.subject.subject else None
-            again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
-            again.is_complete = True
-            if evaluate(again).outcome == "allow":
-                found.update((written, action) for action in group)
-    return found
-
-
-def _affected(evaluation: Evaluation, changes: tuple[RemedyChange, ...]) -> list[str]:
-    """Everybody for whom changes could open something, each once."""
-    found: dict[str, None] = {}
-    view, tables = evaluation.view, evaluation.tables
-    crew = (*(f"role:{role}" for role in view.roles), *(f"agent:{agent}" for agent in view.records.agents))
-    everybody = (*crew, *(each for kind in tables.outside.values() for each in kind))
-    for change in changes:
-        if change.kind == "policy_removed":
-            subjects = ((each, tables.subject(each)) for each in everybody)
-            found.update(
-                (each, None)
-                for each, subject in subjects
-                if subject is not None and any(policy.id == change.value for policy in subject.policies)
-            )
-        elif change.kind in ("grant", "lift", "equip", "rank") and not change.subject.startswith("agent:"):
-            subjects = ((each, tables.subject(each)) for each in everybody)
-            found.update(
-                (each, None)
-                for each, subject in subjects
-                if subject is not None and change.subject in subject.keys
-            )
-        elif change.subject:
-            found[change.subject] = None
-    return list(found)
+# -- what is assumed -------------------------------------------------------------------------------------------------
 
 
 def _equipped(evaluation: Evaluation, subject: Subject) -> Subject:
@@ -396,17 +315,10 @@ def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange
         locks = rest if evaluation.action == LOCK else {**rest, change.value: lock}
     if agents != state.agents or results != state.results or locks is not state.locks:
         state = replace(state, agents=agents, results=results, locks=locks)
-    grants: dict[str, tuple[Grant, ...]] = {}
     for change in values.get("grant", ()):
-        grants[change.subject] = (*state.grants.get(change.subject, ()), _grant(change))
+        state = add_grant(state, _grant(change))
     lifted = {change.value for change in values.get("lift", ())}
-    restrictions = {
-        change.subject: tuple(
-            each for each in state.restrictions.get(change.subject, ()) if each.restriction_id not in lifted
-        )
-        for change in values.get("lift", ())
-    }
-    return replace_stored(state, grants, restrictions) if grants or restrictions else state
+    return drop_restrictions(state, {change.subject for change in values.get("lift", ())}, lifted)
 
 
 def _grant(change: RemedyChange) -> Grant:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,9 +12,29 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.access.stored_index import (
+    About,
+    Alike,
+    GroupNow,
+    Patched,
+    find_about,
+    rows_about,
+)
 from orgkernel.decisions.access.tool_input import is_input_of
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
 from orgkernel.records.access_policies import DATA_TIERS, STAR
+
+
+class NeededGrants(NamedTuple):
+    """The grants without which a request would not be allowed."""
+
+    grants: tuple[Grant, ...] = ()
+    ids: tuple[str, ...] = ()
+    are_limited: bool = False
+    """Whether one of them is for a number of uses."""
+
+
+NOTHING_NEEDED = NeededGrants()
 
 
 class GrantedLevel(NamedTuple):
@@ -24,7 +44,11 @@ class GrantedLevel(NamedTuple):
     waives: Mapping[str, int] = MappingProxyType({})
     """The caps they lift, each with the level up to which it is lifted: the highest of a grant that waives it."""
     grants: tuple[Grant, ...] = ()
-    """Those that add anything, in the order of their ids."""
+    """Those that add anything, in the order of their ids; of several that say the same, one."""
+    levels: tuple[int, ...] = ()
+    """The level that each of them gives."""
+    needed: dict[tuple[int, int], NeededGrants] = {}  # noqa: RUF012  (never written to)
+    """Those without which something would fail, by what and by the level required, as far as it was asked."""
 
 
 NOTHING_GRANTED = GrantedLevel()
@@ -40,10 +64,17 @@ def is_stored_for(state: StateView, keys: Iterable[str]) -> bool:
     return False
 
 
+def is_stored_about(state: StateView, keys: Iterable[str], resource: Resource) -> bool:
+    """Whether a state holds grants or restrictions for somebody that are about a resource."""
+    return any(
+        find_about(rows, (key,), resource) for key in keys for rows in (state.grants, state.restrictions)
+    )
+
+
 def replace_stored(
     state: StateView,
-    grants: Mapping[str, tuple[Grant, ...]] | None = None,
-    restrictions: Mapping[str, tuple[Restriction, ...]] | None = None,
+    grants: Mapping[str, Sequence[Grant]] | None = None,
+    restrictions: Mapping[str, Sequence[Restriction]] | None = None,
 ) -> StateView:
     """A state with other grants and restrictions for some subjects, without copying those of all the others."""
     # The upper map of a chain is the only one that is ever written to, and nobody writes to it.
@@ -52,6 +83,17 @@ def replace_stored(
         grants=ChainMap(grants or {}, state.grants),  # type: ignore[arg-type]
         restrictions=ChainMap(restrictions or {}, state.restrictions),  # type: ignore[arg-type]
     )
+
+
+def add_grant(state: StateView, grant: Grant) -> StateView:
+    """A state with one grant more."""
+    return replace_stored(state, {grant.subject: Patched(state.grants.get(grant.subject, ()), (grant,))})
+
+
+def drop_restrictions(state: StateView, subjects: Iterable[str], lifted: Collection[str]) -> StateView:
+    """A state without some restrictions of some subjects."""
+    rest = {each: Patched(state.restrictions.get(each, ()), dropped=lifted) for each in subjects}
+    return replace_stored(state, None, rest) if rest else state
 
 
 def is_active(stored: Grant | Restriction, org_id: str, now: float) -> bool:
@@ -126,6 +168,65 @@ def paths_in(stored: Grant | Restriction, resource: Resource) -> tuple[str, ...]
     return tuple(found)
 
 
+def find_given(
+    stored: Mapping[str, Sequence[Grant]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    action: str,
+    org_id: str,
+    context: AccessContext,
+    assumed: Sequence[Grant] = (),
+) -> GrantedLevel:
+    """What is given to an action by the grants that are stored for somebody, and by some that are assumed."""
+    found: Sequence[About[Grant]] = ()
+    for key in keys:
+        rows = stored.get(key)
+        if rows:
+            more = rows_about(rows, resource)
+            found = (*found, *more) if found else more
+    if not assumed:
+        if not found:
+            return NOTHING_GRANTED
+        if len(found) == 1 and found[0].is_plain:
+            return given_plainly(found[0], resource, org_id, context)
+    grants = [
+        row for about in found for group in about.giving(path, context) for row in group.at(context.now).one
+    ]
+    return gather_grants((*grants, *assumed), resource, path, action, org_id, context)
+
+
+def given_plainly(
+    about: About[Grant], resource: Resource, org_id: str, context: AccessContext
+) -> GrantedLevel:
+    """What grants give that hold in all circumstances and for all actions: the same until one of them ends."""
+    now = context.now
+    known: GrantedLevel | None = about.kept(org_id, now)
+    if known is not None:
+        return known
+    first = [row for group in about.groups for row in group.at(now).one]
+    return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, context))
+
+
+def all_given(
+    stored: Mapping[str, Sequence[Grant]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    action: str,
+    org_id: str,
+    context: AccessContext,
+    assumed: Iterable[Grant] = (),
+) -> Iterator[tuple[int, GroupNow[Grant]]]:
+    """All grants that give something to an action, those that say the same together, each with the level."""
+    found = [*find_about(stored, keys, resource), About(assumed, resource)]
+    for group in (group for about in found for group in about.giving(path, context)):
+        rows = group.at(context.now)
+        given = gather_grants(rows.active[:1], resource, path, action, org_id, context)
+        if given.grants:
+            yield given.level, rows
+
+
 def gather_grants(
     grants: Iterable[Grant],
     resource: Resource,
@@ -150,21 +251,72 @@ def gather_grants(
             level = max(level, given)
             for waiver in grant.waives:
                 waives[waiver] = max(given, waives.get(waiver, 0))
-            found.append(grant)
+            found.append((grant.grant_id, grant, given))
     if not found:
         return NOTHING_GRANTED
-    return GrantedLevel(level, waives, tuple(sorted(found, key=lambda each: each.grant_id)))
+    if len(found) > 1:
+        found.sort(key=lambda each: each[0])
+    grants, levels = [each[1] for each in found], [each[2] for each in found]
+    return GrantedLevel(level, waives, tuple(grants), tuple(levels), {})
 
 
-def lowest_restriction(
-    restrictions: Iterable[Restriction], resource: Resource, path: StatedPaths | None, org_id: str, now: float
-) -> tuple[int, tuple[Restriction, ...]]:
-    """The most that those of some restrictions leave that are active, and these."""
-    ceiling, found = FULL, []
-    for restriction in restrictions:
-        if is_active(restriction, org_id, now):
-            left = level_in(restriction, resource, path)
+def lowest_left(
+    stored: Mapping[str, Sequence[Restriction]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> int:
+    """The most that the restrictions leave that are stored for somebody."""
+    lowest = FULL
+    for key in keys:
+        rows = stored.get(key)
+        for about in rows_about(rows, resource) if rows else ():
+            if about.is_plain:
+                known: int | None = about.kept(org_id, now)
+                if known is None:
+                    known = about.keep(org_id, now, _least(about.groups, resource, None, org_id, now))
+                left = known
+            else:
+                left = _least(about.leaving(path), resource, path, org_id, now)
+            lowest = min(lowest, left)
+    return lowest
+
+
+def _least(
+    groups: Iterable[Alike[Restriction]],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> int:
+    return min((level for level, _ in _left_by(groups, resource, path, org_id, now)), default=FULL)
+
+
+def all_left(
+    stored: Mapping[str, Sequence[Restriction]],
+    keys: Iterable[str],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
+    """All restrictions that hold, those that say the same together, with what each of them leaves."""
+    for about in find_about(stored, keys, resource):
+        yield from _left_by(about.leaving(path), resource, path, org_id, now)
+
+
+def _left_by(
+    groups: Iterable[Alike[Restriction]],
+    resource: Resource,
+    path: StatedPaths | None,
+    org_id: str,
+    now: float,
+) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
+    for group in groups:
+        rows = group.at(now).active
+        if rows and group.holds_in(org_id):
+            left = level_in(rows[0], resource, path)
             if left is not None:
-                ceiling = min(ceiling, left)
-                found.append(restriction)
-    return ceiling, tuple(sorted(found, key=lambda each: each.restriction_id))
+                yield left, rows

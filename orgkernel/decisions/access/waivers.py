@@ -38,8 +38,11 @@ def describe_lift(lifted: Mapping[str, int], waiver: str) -> str:
 
 def describe_waivers(grant: Grant) -> str:
     """What a grant lifts besides what it gives."""
-    if not grant.waives:
-        return ""
+    return f"lifts {name_waivers(grant)}" if grant.waives else ""
+
+
+def name_waivers(grant: Grant) -> str:
+    """The caps that a grant lifts, and how far."""
     *first, last = sorted(grant.waives)
     caps = f"{', '.join(first)} and {last}" if first else last
-    return f"lifts {caps} up to level {grant.level}"
+    return f"{caps} up to level {grant.level}"

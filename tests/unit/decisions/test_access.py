@@ -191,7 +191,7 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
     ]  # fmt: skip
     request = AccessRequest("agent:butler", "use", "tool:smart_home", on_behalf_of="person:grandmother")
     lines = {line.layer: line for line in explain_access(household, request).trace if line.value}
-    assert lines["role binding"].statement == "role steward equipped with tool smart_home"
+    assert lines["role binding"].statement == "role steward is equipped with tool smart_home"
     assert lines["role binding"].why[0].file.endswith("roles/steward.yaml")
     said = "person `grandmother`, on whose behalf this runs, may not use tool `smart_home`: policy `family-access`"
     assert lines["delegation"].statement.startswith(said)

@@ -205,7 +205,7 @@ def test_lines_that_caused_it() -> None:
     old, new = able(htn_plans=["write"]), able(htn_plans=["write"], tools_primary=["text_editor"])
     changes = compare_versions(versions_of(old), versions_of(new))
     (plan,) = [each for each in changes if each.subject == "plan:write"]
-    assert plan.why_after[0].text == "role b equipped with tool text_editor"
+    assert plan.why_after[0].text == "role b is equipped with tool text_editor"
     assert plan.why_before[0].text == "tools of plan write"
     assert plan.why_before[0].file == "plans.json"
 

@@ -56,7 +56,7 @@ def test_each_wrong_expectation_is_told_at_its_line(tmp_path: Path) -> None:
     ] == [
         (
             "outcome",
-            "the outcome is `allow`, not `deny`, because role steward equipped with tool smart_home",
+            "the outcome is `allow`, not `deny`, because role steward is equipped with tool smart_home",
         ),
         ("because", "the reasons are [BOUND_TO_ROLE, GRANTED], not [BOUND_TO_ROLE]"),
         (

@@ -1,27 +1,35 @@
 """What roles can do with tools where documents alone decide: the rows of lists without evaluating one by one.
 
-Where nothing is stored for a role, no policy about it depends on circumstances and the request is part of no run, what it
-can do with a tool follows from two numbers. This module stands aside for every tool about which a layer has a say that it
+Where nothing is stored for a role about a tool, no policy about the role depends on circumstances and the request is part
+of no run, what it can do with the tool follows from two numbers. This module stands aside for every tool about which a layer has a say that it
 does not know. The law `fast_equals_layered` compares its rows with those of the layers; `python -m benchmarks` shows what
 it brings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.evaluation import is_of_run
-from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import FULL, Resource
-from orgkernel.decisions.access.stored import is_stored_for
+from orgkernel.decisions.access.stored import (
+    NOTHING_GRANTED,
+    GrantedLevel,
+    find_given,
+    is_stored_about,
+    lowest_left,
+)
+from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.state_view import StateView
 from orgkernel.records.levels import LEVELS
 
 ENABLED = True
 """The switch; without it the same rows take longer."""
+NOTHING_STORED: tuple[GrantedLevel, int] = (NOTHING_GRANTED, FULL)
 _KNOWN = frozenset(
     {
         "visibility", "role binding", "rank", "qualification", "policies", "grants and restrictions", "delegation", "pace",
@@ -35,7 +43,7 @@ _MOST_KEPT = 1_000
 def is_static_subject(subject: Subject, request: AccessRequest, state: StateView) -> bool:
     """Whether a subject is a role about which documents alone decide, in a request that is part of no run."""
     static = ENABLED and subject.group == "role" and not subject.depends
-    return static and not is_of_run(request, state) and not is_stored_for(state, subject.keys)
+    return static and not is_of_run(request, state)
 
 
 def is_static_resource(tables: AccessTables, resource: Resource, path: str | None) -> bool:
@@ -45,50 +53,93 @@ def is_static_resource(tables: AccessTables, resource: Resource, path: str | Non
     return tables.order.moves_of(resource, resource.least_action, "role").names <= _KNOWN
 
 
-def static_row(subject: Subject, resource: Resource, action: str = "") -> AccessRow | None:
-    """The row of a tool for a role, of all its actions or of one; None where it can do nothing."""
+def static_row(
+    subject: Subject,
+    resource: Resource,
+    action: str = "",
+    given: GrantedLevel = NOTHING_GRANTED,
+    left: int = FULL,
+) -> AccessRow | None:
+    """The row of a tool for a role, of all its actions or of one; None where it can do nothing.
+
+    `given` is what stored grants add, and `left` what stored restrictions leave.
+    """
     name = resource.resource
     top, asks = FULL, False
     if subject.policies and subject.deciding is not None:
         _, top, denies, asks = subject.deciding.effects.get(name) or subject.deciding.effect_on(resource)
         if denies:
             return None
+    bound = subject.bound.get(name, 0)
     if name in subject.essential:
-        level, code = FULL, "ESSENTIAL_TOOL"
+        level = FULL
     else:
-        level, code = subject.bound.get(name, 0), "BOUND_TO_ROLE"
+        level = max(bound, given.level)
         level = min(level, top)
-        cap = _cap(subject, resource)
+        cap = _cap(subject, resource, given.waives)
         level = min(level, cap)
+    level = min(level, left)
     actions = (action,) if action else resource.able[level]
     if not actions or (action and resource.required[action] > level):
         return None
     if asks:
         return AccessRow(subject.subject, name, "ask", actions, LEVELS[level], "ASK_APPROVAL", ())
+    if name in subject.essential:
+        code = "ESSENTIAL_TOOL"
+    else:
+        code = "BOUND_TO_ROLE" if bound >= resource.required[actions[0]] else "GRANTED"
     return AccessRow(subject.subject, name, "allow", actions, LEVELS[level], code, ())
 
 
-def _cap(subject: Subject, resource: Resource) -> int:
+def _cap(subject: Subject, resource: Resource, waives: Mapping[str, int]) -> int:
     """The most that the declaration of a tool leaves a role."""
+    top = FULL
     if resource.departments is not None and resource.departments.isdisjoint(subject.departments):
-        return 0
+        top = waives.get("visibility", 0)
     if resource.restricted_to is not None and resource.restricted_to.isdisjoint(subject.names):
-        return 0
+        top = min(top, waives.get("restricted_to", 0))
     if resource.qualifications:
-        return 0
-    return FULL if resource.rank_levels is None else resource.rank_levels[subject.rank]
+        top = min(top, waives.get("qualification", 0))
+    if resource.rank_levels is not None:
+        top = min(top, max(resource.rank_levels[subject.rank], waives.get("rank", 0)))
+    return top
+
+
+def stored_for(
+    subject: Subject, resource: Resource, org_id: str, context: AccessContext, state: StateView
+) -> tuple[GrantedLevel, int] | None:
+    """What is stored for a role about a tool, where no circumstance and no end changes it; else None."""
+    now = context.now
+    grants = find_about(state.grants, subject.keys, resource) if state.grants else ()
+    restrictions = find_about(state.restrictions, subject.keys, resource) if state.restrictions else ()
+    if not (grants or restrictions):
+        return NOTHING_STORED
+    for about in (*grants, *restrictions):
+        if not about.is_plain or not about.lasts(now):
+            return None
+    given = NOTHING_GRANTED
+    if grants:
+        given = find_given(state.grants, subject.keys, resource, None, "", org_id, context)
+    if given.level and subject.deciding is not None:
+        asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.effect_on(resource))[3]
+        if asks:  # somebody has been asked about a part of the actions
+            return None
+    if not restrictions:
+        return given, FULL
+    return given, lowest_left(state.restrictions, subject.keys, resource, None, org_id, now)
 
 
 def static_roles(
     tables: AccessTables, asked: AccessRequest, state: StateView, candidates: Callable[[], tuple[str, ...]]
 ) -> tuple[AccessRow, ...] | None:
-    """The rows of all roles that can do something with a tool, kept; None where more than documents decides."""
+    """The rows of all roles that can do something with a tool by documents alone, kept; None where more decides about any.
+
+    What is stored for roles about the tool is not in them: `roles_stored_for` names those roles.
+    """
     resource, path = tables.find(asked.resource)
     if not ENABLED or tables.policies.crew_depends or asked.action not in resource.required:
         return None
     if is_of_run(asked, state) or not is_static_resource(tables, resource, path):
-        return None
-    if (state.grants or state.restrictions) and tables.stored_roles(state):
         return None
     rows = tables.rows.get((asked.action, resource.resource))
     if rows is None:
@@ -98,3 +149,11 @@ def static_roles(
             tables.rows.clear()
         rows = tables.rows[asked.action, resource.resource] = tuple([row for row in found if row is not None])
     return rows
+
+
+def roles_stored_for(tables: AccessTables, state: StateView, resource: Resource) -> tuple[str, ...]:
+    """The roles for which something is stored about a resource."""
+    if not (state.grants or state.restrictions):
+        return ()
+    stored = tables.stored_roles(state)
+    return tuple(role for role in stored if is_stored_about(state, (role,), resource))

@@ -32,6 +32,8 @@ def _require_stated(evaluation: Evaluation) -> None:
             each.evaluation.is_complete = True
             if evaluate(each.evaluation).failing:
                 found.append(each)
+            elif each.evaluation.rests_on_grants:
+                evaluation.supposed += (each.evaluation,)
     if found:
         evaluation.unstated = tuple(each for each in found if not _is_told(each, found))
         evaluation.failing |= CONTEXT_MISSING.bit

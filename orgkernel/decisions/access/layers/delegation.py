@@ -92,6 +92,7 @@ def _narrow(evaluation: Evaluation, name: str, parent: Subject, enveloped: bool)
     asked.failing &= ~(ACTION_UNKNOWN.bit | unknown)
     if not enveloped:
         asked.failing &= order.stopping | order.asking
+        asked.spared &= order.stopping | order.asking
     evaluation.parents += (asked,)
     if enveloped or asked.failing & order.stopping:
         evaluation.ceiling = min(evaluation.ceiling, asked.left)

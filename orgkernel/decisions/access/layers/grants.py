@@ -10,27 +10,30 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from orgkernel.decisions.access.decision import Outcome, RemedyChange
+from orgkernel.decisions.access.decision import MOST_CHANGES, Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.policies import ASK_APPROVAL
-from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.stored import (
+    add_grant,
+    all_given,
+    all_left,
     gather_grants,
-    is_active,
     is_stored_for,
     level_in,
-    lowest_restriction,
-    paths_in,
+    lowest_left,
     replace_stored,
 )
-from orgkernel.decisions.access.waivers import describe_waivers
+from orgkernel.decisions.access.stored_index import FREE, About, GroupNow, find_about, id_of
+from orgkernel.decisions.access.waivers import name_waivers
 from orgkernel.decisions.state_view import Grant, Restriction
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import LISTED, listing, quote
 from orgkernel.runtime.utc import as_utc
 
 GRANT_EXPIRED = "GRANT_EXPIRED"
 """Told beside what fails, and none of it: what has expired is absent."""
+NOWHERE = AccessContext()
 _MOST_TRIED = 20
 """Expired grants that are tried: whoever asks every day has many, and the last ones are those anybody remembers."""
 
@@ -44,24 +47,21 @@ def _apply_stored(evaluation: Evaluation) -> None:
     if given:
         evaluation.granted = max(evaluation.granted, given)
         if given >= evaluation.required:
+            if not evaluation.sources:
+                evaluation.spared |= GRANTED.bit
             evaluation.sources |= GRANTED.bit
-            # Somebody has been asked.
-            evaluation.failing &= ~ASK_APPROVAL.bit
+            asked = evaluation.failing & ASK_APPROVAL.bit
+            if asked:  # somebody has been asked
+                evaluation.spared |= asked
+                evaluation.failing ^= asked
     if evaluation.state.restrictions:
-        top, _ = _lowest(evaluation)
+        top = lowest_left(
+            evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
+            evaluation.tables.org_id, evaluation.request.context.now,
+        )  # fmt: skip
         evaluation.ceiling = min(evaluation.ceiling, top)
         if top < evaluation.required:
             evaluation.failing |= RESTRICTED.bit
-
-
-def _lowest(evaluation: Evaluation) -> tuple[int, tuple[Restriction, ...]]:
-    """The most that restrictions leave, and which."""
-    stored, keys = evaluation.state.restrictions, evaluation.subject.keys
-    restrictions = [each for key in keys for each in stored.get(key, ())]
-    now = evaluation.request.context.now
-    return lowest_restriction(
-        restrictions, evaluation.resource, evaluation.path, evaluation.tables.org_id, now
-    )
 
 
 # -- what it says ------------------------------------------------------------------------------------------------------
@@ -69,58 +69,78 @@ def _lowest(evaluation: Evaluation) -> tuple[int, tuple[Restriction, ...]]:
 
 def _granted(evaluation: Evaluation) -> Sentence:
     required = evaluation.required
-    return _giving(evaluation, (grant for grant in _given(evaluation) if grant[1] >= required)), ()
+    return _giving(evaluation, (each for each in _given(evaluation) if each[0] >= required)), ()
 
 
-def _given(evaluation: Evaluation) -> Iterator[tuple[Grant, int]]:
-    """The grants that count, each with the level it gives."""
-    for grant in evaluation.given.grants:
-        yield grant, level_in(grant, evaluation.resource, evaluation.path) or 0
+def _given(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
+    """The grants that count, those that say the same together, with the level that each gives."""
+    assumed = evaluation.assumed
+    return all_given(
+        evaluation.state.grants, evaluation.subject.keys, evaluation.resource, evaluation.path, evaluation.action,
+        evaluation.tables.org_id, evaluation.request.context, () if assumed is None else assumed.grants,
+    )  # fmt: skip
 
 
-def _giving(evaluation: Evaluation, grants: Iterable[tuple[Grant, int]]) -> str:
+def held_grants(evaluation: Evaluation) -> tuple[Grant, ...]:
+    """The grants that add something, in the order of their ids; of those that say the same the one that ends last."""
+    found = (rows.last for _, rows in _given(evaluation) if rows.last is not None)
+    return tuple(sorted(found, key=lambda each: each.grant_id))
+
+
+def _giving(evaluation: Evaluation, grants: Iterable[tuple[int, GroupNow[Grant]]]) -> str:
     """What grants give, those of one level together, the highest first."""
-    by_level: dict[int, list[str]] = {}
-    for grant, level in grants:
-        by_level.setdefault(level, []).append(grant.grant_id)
+    by_level: dict[int, list[tuple[Grant, ...]]] = {}
+    for level, rows in grants:
+        by_level.setdefault(level, []).append(rows.active)
     names = evaluation.resource.levels
     return "; ".join(
-        f"{_naming('grant', by_level[level])} {_verb('give', by_level[level])} level {quote(names[level])} of {evaluation.what}"
-        for level in sorted(by_level, reverse=True)
+        f"{_naming('grant', alike)} {_verb('give', alike)} level {quote(names[level])} of {evaluation.what}"
+        for level, alike in sorted(by_level.items(), reverse=True)
     )
 
 
-def _naming(noun: str, ids: Sequence[str]) -> str:
-    return f"{noun}{'s' * (len(ids) != 1)} {listing(ids)}"
+def _naming(noun: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
+    """The first of some rows by name, and how many there are. Those that are alike are in the order of their ids."""
+    count = sum(map(len, alike))
+    first = sorted(id_of(row) for rows in alike for row in rows[:LISTED])
+    return f"{noun}{'s' * (count != 1)} {listing(first, count)}"
 
 
-def _verb(verb: str, ids: Sequence[str]) -> str:
-    return f"{verb}{'s' * (len(ids) == 1)}"
+def _verb(verb: str, alike: Sequence[Sequence[Grant | Restriction]]) -> str:
+    return f"{verb}{'s' * (sum(map(len, alike)) == 1)}"
 
 
 def _restricted(evaluation: Evaluation) -> Sentence:
     needed = quote(evaluation.resource.levels[evaluation.required])
-    return f"{_left_to(evaluation, *_lowest(evaluation))}, and {needed} is required", ()
+    return f"{_left_to(evaluation, list(_left(evaluation)))}, and {needed} is required", ()
 
 
-def _left_to(evaluation: Evaluation, level: int, found: Sequence[Restriction]) -> str:
+def _left(evaluation: Evaluation) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
+    """The restrictions that hold, with what each of them leaves."""
+    return all_left(
+        evaluation.state.restrictions, evaluation.subject.keys, evaluation.resource, evaluation.path,
+        evaluation.tables.org_id, evaluation.request.context.now,
+    )  # fmt: skip
+
+
+def _left_to(evaluation: Evaluation, found: Sequence[tuple[int, tuple[Restriction, ...]]]) -> str:
     """What the tightest of some restrictions leave."""
-    resource = evaluation.resource
-    ids = [each.restriction_id for each in found if level_in(each, resource, evaluation.path) == level]
-    left = f"level {quote(resource.levels[level])}" if level else "nothing"
-    return f"{_naming('restriction', ids)} {_verb('leave', ids)} {evaluation.who} {left} of {evaluation.what}"
+    level = min(level for level, _ in found)
+    alike = [rows for left, rows in found if left == level]
+    left = f"level {quote(evaluation.resource.levels[level])}" if level else "nothing"
+    return f"{_naming('restriction', alike)} {_verb('leave', alike)} {evaluation.who} {left} of {evaluation.what}"
 
 
 def _applied(evaluation: Evaluation) -> Sentence:
-    if not evaluation.given.grants:
+    found = list(_given(evaluation))
+    if not found:
         return NEUTRAL, ()
-    said = [_giving(evaluation, _given(evaluation))]
-    said += (
-        f"grant {quote(grant.grant_id)} {describe_waivers(grant)}"
-        for grant in evaluation.given.grants
-        if grant.waives
-    )
-    return "; ".join(said), ()
+    lifting: dict[str, list[tuple[Grant, ...]]] = {}
+    for _, grants in found:
+        if grants.active[0].waives:
+            lifting.setdefault(name_waivers(grants.active[0]), []).append(grants.active)
+    said = (f"{_naming('grant', alike)} {_verb('lift', alike)} {waived}" for waived, alike in lifting.items())
+    return "; ".join((_giving(evaluation, found), *said)), ()
 
 
 def _too_little(evaluation: Evaluation) -> Sentence | None:
@@ -131,8 +151,8 @@ def _too_little(evaluation: Evaluation) -> Sentence | None:
 
 
 def _leaving(evaluation: Evaluation) -> Sentence | None:
-    top, found = _lowest(evaluation)
-    return (_left_to(evaluation, top, found), ()) if found else None
+    found = list(_left(evaluation))
+    return (_left_to(evaluation, found), ()) if found else None
 
 
 def _missed(evaluation: Evaluation) -> Sentence | None:
@@ -147,9 +167,9 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
         return None
     found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
     for grant in found[:_MOST_TRIED]:
-        revived = (*state.grants.get(grant.subject, ()), replace(grant, expires_at=None))
-        again = evaluation.again(state=replace_stored(state, {grant.subject: revived}))
-        again.is_complete = True  # what has to be stated besides keeps nobody from hearing of the grant
+        # What has to be stated besides keeps nobody from hearing of the grant.
+        revived = add_grant(state, replace(grant, expires_at=None))
+        again = evaluation.again(state=revived, is_complete=True)
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
             resources, subject = listing(grant.resources), quote(grant.subject)
@@ -159,20 +179,24 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
 
 
 def _expired(evaluation: Evaluation) -> Iterator[Grant]:
-    """What has run out of what was given to the subject, or to those it acts for, and would speak of the resource."""
+    """What has run out of what was given to the subject, or to those it acts for, and would speak of the resource.
+
+    Of several that said the same it is the last.
+    """
     tables, state, context = evaluation.tables, evaluation.state, evaluation.request.context
+    resource, path = evaluation.resource, evaluation.path
     others = [tables.subject(each) for each in evaluation.parent_names()]
     keys = dict.fromkeys(
         key for each in (evaluation.subject, *others) if each is not None for key in each.keys
     )
-    for key in keys:
-        for grant in (*state.grants.get(key, ()), *state.expired.get(key, ())):
-            ends = grant.expires_at
-            if ends is not None and ends <= context.now:
-                alone = [replace(grant, expires_at=None)]
-                resource, path = evaluation.resource, evaluation.path
-                if gather_grants(alone, resource, path, evaluation.action, tables.org_id, context).grants:
-                    yield grant
+    for stored in (state.grants, state.expired):
+        for about in find_about(stored, keys, resource):
+            for group in about.giving(path, context):
+                grant = group.at(context.now).ended
+                if grant is not None:
+                    alone = [replace(grant, expires_at=None)]
+                    if gather_grants(alone, resource, path, evaluation.action, tables.org_id, context).grants:
+                        yield grant
 
 
 # -- what depends on circumstances -------------------------------------------------------------------------------------
@@ -184,36 +208,40 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 
 
 def _stored_words(evaluation: Evaluation) -> Iterator[str]:
-    state, resource, org_id = evaluation.state, evaluation.resource, evaluation.tables.org_id
-    now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    now, org_id = evaluation.request.context.now, evaluation.tables.org_id
+    state, resource, pathless = evaluation.state, evaluation.resource, evaluation.has_open_path
     for key in evaluation.subject.keys:
-        for grant in state.grants.get(key, ()):
-            wide = _widened(grant, pathless)
-            if grant.action not in (None, evaluation.action):
-                continue
-            if is_active(grant, org_id, now) and level_in(wide, resource, None) is not None:
-                if grant.channel is not None:
-                    yield f"channel:{grant.channel}"
-                if grant.session is not None:
-                    yield f"session:{grant.session}"
-                if grant.input_digest is not None:
-                    yield f"input:{grant.input_digest}"
-                yield from _path_words(grant, resource) if pathless else ()
-                yield from _end(grant)
-        for restriction in state.restrictions.get(key, ()):
-            if is_active(restriction, org_id, now):
-                yield from _path_words(restriction, resource) if pathless else ()
-                if level_in(restriction, resource, evaluation.path) is not None:
-                    yield from _end(restriction)
+        for grants in find_about(state.grants, (key,), resource):
+            about = (org_id, evaluation.action if grants.has_actions else "", pathless)
+            words: tuple[str, ...] | None = grants.kept(about, now)
+            yield from grants.keep(about, now, _words_of(grants, evaluation)) if words is None else words
+        for restrictions in find_about(state.restrictions, (key,), resource):
+            for left in restrictions.groups:
+                for restriction in left.at(now).one if left.holds_in(org_id) else ():
+                    yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
+                    if level_in(restriction, resource, evaluation.path) is not None:
+                        yield from _end(left.at(now).end)
 
 
-def _end(stored: Grant | Restriction) -> Iterator[str]:
-    if stored.expires_at is not None:
-        yield f"until:{as_utc(stored.expires_at)}"
+def _words_of(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
+    """What grants name about a resource that are for the action, and that may count if the circumstances are theirs."""
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    found: dict[str, None] = {}
+    for group in about.groups:
+        said = group.said
+        if said.action not in (None, evaluation.action) or (group.globs and not pathless):
+            continue
+        if group.at(now).one and group.holds_in(evaluation.tables.org_id):
+            named = zip(("channel", "session", "input"), said.bond, strict=True)
+            found.update((f"{name}:{value}", None) for name, value in named if value is not None)
+            found.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
+            found.update((word, None) for word in _end(group.at(now).end))
+    return tuple(found)
 
 
-def _path_words(stored: Grant | Restriction, resource: Resource) -> Iterator[str]:
-    return (f"path:{glob}" for glob in paths_in(stored, resource))
+def _end(ends: float | None) -> Iterator[str]:
+    if ends is not None:
+        yield f"until:{as_utc(ends)}"
 
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
@@ -233,40 +261,46 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
         evaluation.path = None
     if not is_stored_for(state, keys):
         return
-    grants = {key: _supposed_grants(state.grants.get(key, ()), pathless, kindly) for key in keys}
-    restrictions = {key: state.restrictions.get(key, ()) for key in keys}
-    if kindly:
-        restrictions = {
-            key: tuple(each for each in rows if each.expires_at is None) for key, rows in restrictions.items()
-        }
-    if kindly and pathless:
-        restrictions = {
-            key: tuple(
-                replace(each, resources=tuple(name for name in each.resources if name == _whole(name)))
-                for each in rows
-            )
-            for key, rows in restrictions.items()
-        }
-    evaluation.state = replace_stored(state, grants, restrictions)
-
-
-def _supposed_grants(grants: Sequence[Grant], pathless: bool, kindly: bool) -> tuple[Grant, ...]:
-    if kindly:
-        return tuple(_widened(grant, pathless) for grant in grants)
-    return tuple(
-        grant
-        for grant in grants
-        if all(each is None for each in (grant.channel, grant.session, grant.input_digest, grant.expires_at))
+    evaluation.state = replace_stored(
+        state,
+        {key: list(_supposed_grants(evaluation, key, kindly)) for key in keys},
+        {key: list(_supposed_restrictions(evaluation, key, kindly)) for key in keys},
     )
 
 
-def _liftings(evaluation: Evaluation) -> Iterator[RemedyChange]:
-    """Every restriction that leaves too little: all of them have to be lifted."""
-    resource, path = evaluation.resource, evaluation.path
-    for each in _lowest(evaluation)[1]:
-        left = level_in(each, resource, path)
-        if left is not None and left < evaluation.required:
-            yield RemedyChange("lift", each.restriction_id, subject=each.subject)
+def _supposed_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Grant]:
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
+        if kindly:
+            loose = about.loose(parts=not pathless)
+            yield from (_widened(row, pathless) for group in loose for row in group.at(now).one)
+        else:
+            free = (each for each in about.giving(evaluation.path, NOWHERE) if each.said.bond == FREE)
+            found = (group.at(now).lasting for group in free)
+            yield from (each for each in found if each is not None)
+
+
+def _supposed_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Restriction]:
+    now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    for about in find_about(evaluation.state.restrictions, (key,), evaluation.resource):
+        if not kindly:
+            yield from (row for group in about.leaving(evaluation.path) for row in group.at(now).one)
+            continue
+        for group in about.whole if pathless else about.leaving(evaluation.path):
+            row = group.at(now).lasting
+            if row is not None:
+                whole = tuple(name for name in row.resources if name == _whole(name))
+                yield replace(row, resources=whole) if pathless else row
+
+
+def _liftings(evaluation: Evaluation) -> Iterable[RemedyChange]:
+    """Every restriction that leaves too little: all of them have to be lifted. None where no remedy is so long."""
+    found = [rows for left, rows in _left(evaluation) if left < evaluation.required]
+    if sum(map(len, found)) > MOST_CHANGES:
+        return ()
+    return [
+        RemedyChange("lift", each.restriction_id, subject=each.subject) for rows in found for each in rows
+    ]
 
 
 RESTRICTED = ReasonCode("RESTRICTED", _restricted, remedies=("lift",))

@@ -49,7 +49,10 @@ def _compile(target: Target) -> Move | None:
         top = levels[evaluation.subject.rank if known else _rank(evaluation)]
         lifted = evaluation.given.waives
         if lifted:
+            reached = top >= required
             top = max(top, lifted.get("rank", 0))
+            if top >= required and not reached:
+                evaluation.spared |= RANK_TOO_LOW.bit
         evaluation.ceiling = min(evaluation.ceiling, top)
         if top < required:
             evaluation.failing |= RANK_TOO_LOW.bit

@@ -1,0 +1,91 @@
+"""What else the changes of a remedy would open, besides what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.decisions.access.candidates import candidate_resources
+from orgkernel.decisions.access.decision import RemedyChange
+from orgkernel.decisions.access.evaluation import Evaluation, evaluate
+from orgkernel.decisions.access.identity import add_role
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.subject import Subject
+
+_MOST_QUESTIONS = 20_000
+"""Answers that are looked at."""
+
+
+def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[RemedyChange, ...]) -> str:
+    """What else changes would open, in words; empty where that is nothing. `tried` is the question with them made.
+
+    Asked is about tools, credentials and data, in the circumstances of the request and outside of a run.
+    """
+    asked = (evaluation.subject.subject, evaluation.request.resource, evaluation.action)
+    answers, subjects, questions = 0, 0, 0
+    affected = tuple(dict.fromkeys(_affected(evaluation, changes)))
+    for name in affected:
+        before, after = evaluation.tables.subject(name), tried.tables.subject(name)
+        if before is None or after is None:
+            continue
+        if questions > _MOST_QUESTIONS:
+            return f"opens more than {answers} other answers for more than {subjects} subjects"
+        after = _wider(evaluation, after, changes)
+        had, has = _allowed(evaluation, evaluation, before), _allowed(evaluation, tried, after)
+        questions += len(has)
+        more = len({(name, *each) for each in has - had} - {asked})
+        answers, subjects = answers + more, subjects + bool(more)
+    if not answers:
+        return ""
+    others = f"{answers} other answer{'s' * (answers > 1)}"
+    alone = subjects == 1 and affected == (evaluation.subject.subject,)
+    return f"opens {others}" if alone else f"opens {others} for {subjects} subject{'s' * (subjects > 1)}"
+
+
+def _affected(evaluation: Evaluation, changes: Iterable[RemedyChange]) -> Iterator[str]:
+    """Everybody for whom changes could open something."""
+    view, tables = evaluation.view, evaluation.tables
+    crew = (*(f"role:{role}" for role in view.roles), *(f"agent:{agent}" for agent in view.records.agents))
+    everybody = (*crew, *(each for kind in tables.outside.values() for each in kind))
+    for change in changes:
+        about_many = change.kind in ("grant", "lift", "equip", "rank")
+        if change.kind == "policy_removed" or (about_many and not change.subject.startswith("agent:")):
+            for name in everybody:
+                subject = tables.subject(name)
+                if subject is not None and _is_about(change, subject):
+                    yield name
+        elif change.subject:
+            yield change.subject
+
+
+def _is_about(change: RemedyChange, subject: Subject) -> bool:
+    if change.kind == "policy_removed":
+        return any(policy.id == change.value for policy in subject.policies)
+    return change.subject in subject.keys
+
+
+def _wider(evaluation: Evaluation, subject: Subject, changes: Iterable[RemedyChange]) -> Subject:
+    """Somebody with what changes of roles give."""
+    view, tables = evaluation.view, evaluation.tables
+    for change in changes:
+        if change.kind == "role" and change.subject == subject.subject:
+            identity = add_role(view, subject.identity, change.value)
+            subject = Subject(view, tables.policies, identity, tables.tool_resources)
+        if change.kind == "equip" and change.subject in subject.keys:
+            subject = subject.equipped(evaluation.resource, evaluation.required, "", 0)
+    return subject
+
+
+def _allowed(evaluation: Evaluation, there: Evaluation, subject: Subject) -> set[tuple[str, str]]:
+    """What a subject may do with the tables and the state of an evaluation, as far as circumstances are stated."""
+    found: set[tuple[str, str]] = set()
+    request = AccessRequest(subject.subject, "", "", evaluation.request.context)
+    for written in candidate_resources(there.tables, there.state, subject, ("tool", "credential", "data")):
+        resource, named = there.tables.find(written)
+        path = there.tables.paths_of(resource, named, None)
+        for group in resource.action_groups:
+            assumed = there.assumed if subject.subject == there.subject.subject else None
+            again = Evaluation(there.tables, there.state, request, group[0], subject, resource, path, assumed)
+            again.is_complete = True
+            if evaluate(again).outcome == "allow":
+                found.update((written, action) for action in group)
+    return found

@@ -1,0 +1,448 @@
+"""Which stored rows a question has to look at: an answer takes no longer, however many are stored for its subject.
+
+Rows are kept by the resource they speak of, and those of one resource in groups that say the same of it, each until it
+ends: of a group one row stands for all. What a row gives or leaves is not decided here (`stored.py`). The law
+`indexed_equals_scanned` compares both, and `python -m benchmarks --only own` shows what it brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, product
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.access.tool_input import find_digest
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction
+from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.runtime.paths import FixedNames, fixed_names, folded_names
+
+Row = TypeVar("Row", bound=Grant | Restriction)
+T = TypeVar("T")
+ENABLED = True
+"""The switch; without it every row stands for itself, and every question looks at all of them."""
+_FEW = 4
+"""So many groups are looked at one by one."""
+_MOST_ROWS, _LEAST_COST = 200_000, 10
+"""Rows whose index is kept, and for how many of them any index counts. Others take their place when the state changes."""
+_MOST_KEPT = 64
+_NEVER = float("inf")
+Bond = tuple[str | None, str | None, str | None]
+"""The channel, the session and the digest of the input that a row holds for."""
+FREE: Bond = (None, None, None)
+"""That of a row that holds in all of them."""
+
+
+class CommonTerms(NamedTuple):
+    """All that rows say of a resource but for how long: what is the same of those that stand together."""
+
+    org_id: str
+    level: str
+    words: tuple[str, ...]
+    """Those of their resources that mean it."""
+    waives: tuple[str, ...] = ()
+    action: str | None = None
+    bond: Bond = FREE
+    only: str = ""
+    """The only row, where each stands for itself."""
+
+
+class GroupNow(NamedTuple, Generic[Row]):
+    """The rows of a group at some time, and how long that stays so."""
+
+    since: float
+    until: float
+    active: tuple[Row, ...]
+    """Those that hold, in the order of their ids."""
+    one: tuple[Row, ...]
+    """The one of them that stands for all, of grants one that is not for a number of uses; empty where none holds."""
+    lasting: Row | None
+    """One of them that has no end."""
+    end: float | None
+    """When the last of them ends, where none is without an end."""
+    last: Row | None
+    """One of those that hold that has no end, or ends last."""
+    ended: Row | None
+    """The one that ran out last."""
+
+
+class Alike(Generic[Row]):
+    """Rows that say the same of a resource, each until it ends."""
+
+    __slots__ = ("_known", "globs", "parts", "rows", "said")
+
+    def __init__(self, said: CommonTerms, rows: Sequence[Row]) -> None:
+        self.said = said
+        self.rows = rows
+        parts = [word.split(":", 2)[2:] for word in said.words if word.startswith("tool:")]
+        self.parts = tuple(each for part in parts for each in part)
+        """The parts of a tool that they name."""
+        self.globs = self.parts if all(parts) else ()
+        """The same where they are about nothing else."""
+        self._known: GroupNow[Row] | None = None
+
+    def at(self, now: float) -> GroupNow[Row]:
+        """The rows at some time."""
+        known = self._known
+        if known is None or not known.since <= now < known.until:
+            known = self._known = _moment(self.rows, now)
+        return known
+
+    def holds_in(self, org_id: str) -> bool:
+        """Whether they are stored for an organization."""
+        return self.said.org_id in (org_id, ALL_ORGANIZATIONS)
+
+
+def _moment(rows: Sequence[Row], now: float) -> GroupNow[Row]:
+    changes = [end for each in rows for end in (each.expires_at, each.revoked_at) if end is not None]
+    kept = [each for each in rows if each.revoked_at is None or each.revoked_at > now]
+    active = [each for each in kept if each.expires_at is None or each.expires_at > now]
+    active.sort(key=id_of)
+    ends = [each.expires_at for each in active if each.expires_at is not None]
+    ended = [each for each in kept if each.expires_at is not None and each.expires_at <= now]
+    lasting = next((each for each in active if each.expires_at is None), None)
+    return GroupNow(
+        max((each for each in changes if each <= now), default=-_NEVER),
+        min((each for each in changes if each > now), default=_NEVER),
+        tuple(active),
+        (max(active, key=_stands_for_all),) if active else (),
+        lasting,
+        max(ends) if ends and lasting is None else None,
+        lasting or max(active, key=lambda each: each.expires_at or 0.0, default=None),
+        max(ended, key=lambda each: (each.expires_at or 0.0, id_of(each)), default=None),
+    )
+
+
+def id_of(row: Grant | Restriction) -> str:
+    """The id of a row."""
+    return row.grant_id if isinstance(row, Grant) else row.restriction_id
+
+
+def _stands_for_all(row: Grant | Restriction) -> tuple[bool, str]:
+    return isinstance(row, Grant) and row.uses_left is None, id_of(row)
+
+
+# -- what rows speak of ------------------------------------------------------------------------------------------------
+
+
+def root_of(word: str) -> str:
+    """A resource as a row writes it, without the part of a tool."""
+    kind, _, name = word.partition(":")
+    return f"tool:{name.partition(':')[0]}" if kind == "tool" else word
+
+
+def _means(word: str, resource: Resource) -> bool:
+    kind, _, name = word.partition(":")
+    if kind != resource.kind:
+        return False
+    if kind == "data" and resource.id in DATA_TIERS:
+        return name in DATA_TIERS or name == STAR
+    if kind == "tool":
+        name = name.partition(":")[0]
+    return resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
+
+
+def speaks_of(row: Grant | Restriction, resource: Resource) -> bool:
+    """Whether something stored is about a resource, or about a part of it."""
+    return any(_means(word, resource) for word in row.resources)
+
+
+def _group(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
+    """Rows about a resource, those together that say the same of it; without those that give nothing at any time."""
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    meant: dict[str, bool] = {}
+    for row in rows:
+        for word in row.resources:
+            if word not in meant:
+                meant[word] = _means(word, resource)
+        words = tuple([word for word in row.resources if meant[word]])
+        only = "" if ENABLED else id_of(row)
+        if not isinstance(row, Grant):
+            said: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, only
+        elif row.asleep_since is None and (row.uses_left is None or row.uses_left > 0):
+            waives = row.waives if len(row.waives) < 2 else tuple(sorted(row.waives))
+            bond = row.channel, row.session, row.input_digest
+            said = row.org_id, row.level, words, waives, row.action, bond, only
+        else:
+            continue
+        groups.setdefault(said, []).append(row)
+    return [Alike(CommonTerms(*said), each) for said, each in groups.items()]
+
+
+class _Parts(Generic[Row]):
+    """Groups about parts of a tool, by the names that their globs begin with."""
+
+    def __init__(self, groups: Iterable[Alike[Row]], root: str | None) -> None:
+        self._unknown: list[Alike[Row]] = []
+        self._starts: set[str] = set()
+        self._within: dict[FixedNames, list[Alike[Row]]] = {}
+        """By all the names before the first that is not fixed."""
+        self._below: dict[FixedNames, list[Alike[Row]]] = {}
+        """By those of a folder above them."""
+        for group in groups:
+            for glob in group.globs:
+                fixed = fixed_names(glob, root)
+                if fixed is None:
+                    self._unknown.append(group)
+                    continue
+                start, names = fixed
+                self._starts.add(start)
+                self._within.setdefault(fixed, []).append(group)
+                for length in range(len(names)):
+                    self._below.setdefault((start, names[:length]), []).append(group)
+
+    def holding(self, path: StatedPaths) -> Iterable[Alike[Row]]:
+        """Those that may hold every path."""
+        text = path.texts[0]
+        read = None if text is None else folded_names(text, path.root)
+        return () if read is None else dict.fromkeys(self._around(read))
+
+    def touching(self, path: StatedPaths) -> Iterable[Alike[Row]] | None:
+        """Those that one of the paths may touch; None where that can be any of them."""
+        found = list(self._unknown)
+        for text in path.texts:
+            read = None if text is None else folded_names(text, path.root)
+            if read is None or self._starts - {read[0]}:
+                return None
+            found += self._around(read)
+            found += self._below.get(read, ())
+        return dict.fromkeys(found)
+
+    def _around(self, read: FixedNames) -> Iterator[Alike[Row]]:
+        start, names = read
+        for length in range(len(names) + 1):
+            yield from self._within.get((start, names[:length]), ())
+
+
+class About(Generic[Row]):
+    """The rows of a subject that are about one resource."""
+
+    def __init__(self, rows: Iterable[Row], resource: Resource) -> None:
+        self.rows = tuple(rows)
+        self.groups = _group(self.rows, resource)
+        self.has_actions = any(each.said.action is not None for each in self.groups)
+        self.is_plain = not self.has_actions and all(
+            each.said.bond == FREE and not each.globs for each in self.groups
+        )
+        """Whether it depends on nothing but the time what they say of the resource."""
+        self._kept: dict[object, tuple[float, float, Any]] = {}
+        self._loose: dict[bool, list[Alike[Row]]] = {}
+        self._parts: dict[tuple[Bond, str | None], _Parts[Row]] = {}
+
+    def kept(self, key: object, now: float) -> Any:
+        """What was found before, if nothing ended since; else None. `key` says what it depends on besides the rows."""
+        kept = self._kept.get(key)
+        return kept[2] if kept is not None and kept[0] <= now < kept[1] else None
+
+    def keep(self, key: object, now: float, found: T) -> T:
+        """Keep what follows from the rows until one of them ends."""
+        moments = [group.at(now) for group in self.groups]
+        since = max((each.since for each in moments), default=-_NEVER)
+        until = min((each.until for each in moments), default=_NEVER)
+        if len(self._kept) >= _MOST_KEPT:  # whoever makes up circumstances fills no memory
+            self._kept.clear()
+        self._kept[key] = since, until, found
+        return found
+
+    def lasts(self, now: float) -> bool:
+        """Whether nothing that the rows say ends by itself."""
+        known: bool | None = self.kept((), now)
+        if known is None:
+            known = self.keep((), now, all(group.at(now).end is None for group in self.groups))
+        return known
+
+    def loose(self, *, parts: bool) -> list[Alike[Row]]:
+        """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about."""
+        found = self._loose.get(parts)
+        if found is None:
+            merged: dict[CommonTerms, list[Row]] = {}
+            for each in self.groups:
+                said = each.said._replace(bond=FREE)
+                merged.setdefault(said if parts else said._replace(words=()), []).extend(each.rows)
+            found = self._loose[parts] = [Alike(said, rows) for said, rows in merged.items()]
+        return found
+
+    @cached_property
+    def whole(self) -> list[Alike[Row]]:
+        """The groups that are not about parts of a tool only."""
+        return [each for each in self.groups if not each.globs]
+
+    def giving(self, path: StatedPaths | None, context: AccessContext) -> Iterable[Alike[Row]]:
+        """The groups of grants that may count for a request."""
+        if self.is_plain or len(self.groups) <= _FEW or not ENABLED:
+            return self.groups
+        return chain.from_iterable(self._giving(path, context))
+
+    def _giving(self, path: StatedPaths | None, context: AccessContext) -> Iterator[Iterable[Alike[Row]]]:
+        digest = None
+        if context.input is not None and self._by_bond.digests:
+            digest = find_digest(context.input)
+        stated = ({None, context.channel}, {None, context.session}, {None, digest})
+        for bond in product(*stated):
+            yield self._by_bond.whole.get(bond, ())
+            if path is not None and bond in self._by_bond.parts:
+                yield self._of_parts(bond, path.root).holding(path)
+
+    def leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
+        """The groups of restrictions that may count for a request."""
+        if len(self.groups) <= _FEW or not ENABLED or not self._by_bond.parts:
+            return self.groups
+        if path is None:
+            return self.loose(parts=False)
+        touched = self._of_parts(FREE, path.root).touching(path)
+        return self.groups if touched is None else chain(self._by_bond.whole.get(FREE, ()), touched)
+
+    def _of_parts(self, bond: Bond, root: str | None) -> _Parts[Row]:
+        found = self._parts.get((bond, root))
+        if found is None:
+            found = self._parts[bond, root] = _Parts(self._by_bond.parts[bond], root)
+        return found
+
+    @cached_property
+    def _by_bond(self) -> _ByBond[Row]:
+        whole: dict[Bond, list[Alike[Row]]] = {}
+        parts: dict[Bond, list[Alike[Row]]] = {}
+        for each in self.groups:
+            (parts if each.globs else whole).setdefault(each.said.bond, []).append(each)
+        return _ByBond(whole, parts, any(bond[2] for bond in (*whole, *parts)))
+
+
+class _ByBond(NamedTuple, Generic[Row]):
+    """Groups by the circumstances they hold in."""
+
+    whole: dict[Bond, list[Alike[Row]]]
+    parts: dict[Bond, list[Alike[Row]]]
+    digests: bool
+    """Whether some are for one input only."""
+
+
+# -- the rows of a subject ---------------------------------------------------------------------------------------------
+
+
+class _Index(Generic[Row]):
+    """The rows of a subject by what they are about."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self._by_root: dict[str, list[int]] = {}
+        for number, row in enumerate(rows):
+            for root in {root_of(word) for word in row.resources}:
+                self._by_root.setdefault(root, []).append(number)
+        self.roots = tuple(sorted(self._by_root))
+        self._wide = [root for root in self.roots if root.endswith(STAR)]
+        self._data = [root for root in self.roots if root.startswith("data:")]
+        self.limited = tuple(row for row in rows if isinstance(row, Grant) and row.uses_left is not None)
+        self._about: dict[str, tuple[About[Row], ...]] = {}
+
+    def about(self, resource: Resource) -> tuple[About[Row], ...]:
+        """The rows that are about a resource; nothing where none is."""
+        found = self._about.get(resource.resource)
+        if found is None:
+            roots = {resource.resource, *self._wide, *(self._data if resource.kind == "data" else ())}
+            numbers = {
+                number for root in roots if _means(root, resource) for number in self._by_root.get(root, ())
+            }
+            rows = [self.rows[number] for number in sorted(numbers)]
+            found = (About(rows, resource),) if rows else ()
+            if not resource.unknown:  # whoever asks for made-up names fills no memory
+                self._about[resource.resource] = found
+        return found
+
+
+class Patched(Sequence[Row]):
+    """The rows of a subject with some more, or without some, and without copying the others."""
+
+    def __init__(self, base: Sequence[Row], added: Sequence[Row] = (), dropped: Collection[str] = ()) -> None:
+        self.base = base
+        self.added = added
+        self.dropped = dropped
+
+    def __iter__(self) -> Iterator[Row]:
+        return chain((row for row in self.base if id_of(row) not in self.dropped), self.added)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __bool__(self) -> bool:
+        return bool(self.base or self.added)
+
+    @overload
+    def __getitem__(self, number: int) -> Row: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Row]: ...
+    def __getitem__(self, number: int | slice) -> Row | Sequence[Row]:
+        return tuple(self)[number]
+
+    def about(self, resource: Resource) -> Iterator[About[Row]]:
+        """The rows that are about a resource."""
+        for found in rows_about(self.base, resource):
+            if any(id_of(row) in self.dropped for row in found.rows) if self.dropped else False:
+                yield About([row for row in found.rows if id_of(row) not in self.dropped], resource)
+            else:
+                yield found
+        yield from rows_about([*self.added], resource)
+
+
+class _Indexes:
+    """The indexes of rows, as long as there are not too many."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, _Index[Any]] = {}
+        self._cost = 0
+
+    def of(self, rows: Sequence[Row]) -> _Index[Row]:
+        """The index of rows, made once."""
+        found = self._kept.get(id(rows))
+        if found is None or found.rows is not rows:
+            self._cost += len(rows) + _LEAST_COST
+            if self._cost > _MOST_ROWS:
+                self._kept, self._cost = {}, len(rows) + _LEAST_COST
+            # INVARIANT: an index holds its rows, so that nothing else can have their identity.
+            found = self._kept[id(rows)] = _Index(rows)
+        return found
+
+
+index_of = _Indexes().of
+
+
+def is_few(rows: Sequence[Grant | Restriction]) -> bool:
+    """Whether rows are looked at one by one. Those of a state are tuples; what is assumed for a question is a list."""
+    return type(rows) is not tuple or not ENABLED
+
+
+def rows_about(rows: Sequence[Row], resource: Resource) -> Sequence[About[Row]]:
+    """Those of a subject's rows that are about a resource; nothing where none is."""
+    if type(rows) is tuple and ENABLED:
+        return index_of(rows).about(resource) if rows else ()
+    if type(rows) is Patched:
+        return tuple(rows.about(resource))
+    few = [row for row in rows if speaks_of(row, resource)]
+    return (About(few, resource),) if few else ()
+
+
+def find_about(
+    stored: Mapping[str, Sequence[Row]], keys: Iterable[str], resource: Resource
+) -> list[About[Row]]:
+    """What is stored for somebody about a resource."""
+    return [found for key in keys for found in rows_about(stored.get(key, ()), resource)]
+
+
+def roots_of(rows: Sequence[Row]) -> Iterable[str]:
+    """What a subject's rows are about, without the parts of tools."""
+    if type(rows) is Patched:
+        return {*roots_of(rows.base), *roots_of([*rows.added])}
+    if is_few(rows):
+        return {root_of(word) for row in rows for word in row.resources}
+    return index_of(rows).roots
+
+
+def limited_grants(stored: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
+    """All grants that are for a number of uses."""
+    for rows in stored.values():
+        if type(rows) is Patched or is_few(rows):
+            yield from (row for row in rows if row.uses_left is not None)
+        else:
+            yield from index_of(rows).limited
