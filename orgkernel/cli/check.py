@@ -10,16 +10,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, request_of, save
+from orgkernel.cli.opening import (
+    cache_of,
+    cache_option,
+    format_option,
+    nothing_here,
+    request_of,
+    save,
+    say_what_else,
+)
 from orgkernel.cli.output import counted, echo_json
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
-from orgkernel.errors import NothingToRead
+from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.files import Located, read_lines
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import shipped_request
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.roots import Request, shipped_request
+from orgkernel.snapshots.snapshot import Snapshot, covers
 
 if TYPE_CHECKING:
     from orgkernel.diagnostics.render import ReadLines
@@ -76,11 +84,7 @@ def command(
     loader = Loader(request, project.severities, cache_of(project, no_cache))
     snapshot = loader.load()
     click.get_current_context().call_on_close(lambda: save(loader))
-    if not snapshot.read_anything:
-        raise NothingToRead(
-            "nothing to check: no orgkernel documents found",
-            "create an organization with `orgkernel new DIR`",
-        )
+    _require_documents(paths, snapshot, request)
     if store is not None:
         from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
         from orgkernel.kernel.stored import locate_store, open_store
@@ -93,30 +97,57 @@ def command(
     if file:
         found, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
-    headline = _summary(found, snapshot, known)
-    _print_report(form, found, snapshot, threshold)
+    headline = _summary(found, snapshot, request, known)
+    _print_report(form, found, snapshot, request, threshold)
     if form == "github":
         _append_step_summary(found, snapshot, headline)
+    if not shipped:
+        say_what_else(snapshot, request)
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in found):
         raise click.exceptions.Exit(1)
 
 
-def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str:
+def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Request) -> None:
+    """Raise `NothingToRead` if a path of the command line has no documents: it must not look as if it were checked."""
+    names = snapshot.names_of_documents | {each.place.file for each in snapshot.diagnostics}
+    without = [each for each in sorted(request.asked) if not any(covers(each, name) for name in names)]
+    if without and (paths or len(without) == len(request.asked)):
+        where = [os.path.normpath(each) for each in without]
+        raise nothing_here(f"nothing to check: there are no orgkernel documents in {listing(where)}", where)
+
+
+def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int) -> str:
     counts = Counter(each.severity for each in found)
     findings = ", ".join(
         counted(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
-    roles = sum(len(each.records.posts) for each in snapshot.organizations.values())
-    files = len(_checked_files(snapshot))
-    what = f"{counted(len(snapshot.organizations), 'organization')}, {counted(roles, 'role')}, {counted(files, 'file')}"
-    skipped = snapshot.tree.skipped
+
+    asked = snapshot.reported(request.asked)
+    organizations = [
+        each.records for each in snapshot.organizations.values() if each.records.document.name in asked
+    ]
+    roles = sum(len(each.posts) for each in organizations)
+    if not organizations:
+        profiles = (each for each in snapshot.tree.documents if each.kind == "role_profile")
+        roles = sum(each.name in asked for each in profiles)
+    files = len(_checked_files(snapshot, request))
+    numbers = ((len(organizations), "organization"), (roles, "role"), (files, "file"))
+    what = ", ".join(counted(number, noun) for number, noun in numbers if number or organizations)
+    own = (
+        file.located.name
+        for file in snapshot.tree.files
+        if file.read.skipped and not file.located.root.shared
+    )
+    skipped = sum(any(covers(each, name) for each in request.asked) for name in own)
     passed_over = f"; {counted(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
     allowed = f"; {counted(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
-def _print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fail_on: Severity) -> None:
+def _print_report(
+    form: str, found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, fail_on: Severity
+) -> None:
     """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
     if form in ("full", "concise", "json"):
         _print_for_here(form, found, _line_reader(snapshot, str))
@@ -135,7 +166,7 @@ def _print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fa
     elif form == "junit":
         from orgkernel.diagnostics.formats.junit import render_junit
 
-        files = {rename(name) for name in _checked_files(snapshot)}
+        files = {rename(name) for name in _checked_files(snapshot, request)}
         click.echo(render_junit(renamed, files, fail_on).encode(), nl=False)
     else:
         from orgkernel import __version__
@@ -168,10 +199,9 @@ def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headli
         click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
 
 
-def _checked_files(snapshot: Snapshot) -> set[str]:
-    """Names of the files that were checked, without shared catalogs."""
-    files = {document.name for document in snapshot.tree.documents if not document.context}
-    return files | {each.name for each in snapshot.tree.broken}
+def _checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
+    """Names of the files that were asked about and have documents."""
+    return snapshot.reported(request.asked) & snapshot.names_of_documents
 
 
 def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) -> None:
