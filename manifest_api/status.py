@@ -37,7 +37,7 @@ def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int
 def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
     """The status of an organization."""
     answering = state.served.get(org_id)
-    found = state.refused.get(org_id, ())
+    found = state.refused.get(org_id, answering.snapshot.diagnostics if answering else ())
     first = next((each for each in found if each.severity is Severity.ERROR), None)
     return OrganizationStanding(
         org_id=org_id,

@@ -84,6 +84,13 @@ class OrgSnapshot:
         """Whether one of its findings is an error."""
         return any(found.severity is Severity.ERROR for found in self.diagnostics)
 
+    @property
+    def may_answer(self) -> bool:
+        """Whether none of its errors is about more than what one role has."""
+        return all(
+            found.severity is not Severity.ERROR or is_of_one_role(found) for found in self.diagnostics
+        )
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -111,6 +118,16 @@ class Snapshot:
     def read_anything(self) -> bool:
         """Whether there was a document, readable or not, at the paths."""
         return any(not document.context for document in self.tree.documents) or bool(self.diagnostics)
+
+
+# An unknown domain, plan, tool or skill gives a role nothing. In a policy, a catalog or an organization it may mean that
+# something is not denied.
+_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304"})
+
+
+def is_of_one_role(found: Diagnostic) -> bool:
+    """Whether a finding is about what one role has, so that the organization answers without it (docs/adr/0031)."""
+    return found.code in _UNKNOWN_NAMES and found.subject.startswith("role:")
 
 
 def covers(name: str, file: str) -> bool:
