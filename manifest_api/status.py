@@ -20,7 +20,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orgkernel.diagnostics.wording import printable
-from orgkernel.errors import OrgkernelError
+from orgkernel.diagnostics.wording import did_you_mean, printable, quote
+from orgkernel.errors import OrgkernelError, UsageError
 
 if TYPE_CHECKING:
     from orgkernel.loading.cache import Cache
@@ -87,6 +87,14 @@ class _LazyGroup(click.Group):
         module, _, name = _PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
         command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], _COMMANDS) or "list all commands with `orgkernel --help`"
+            raise UsageError(f"there is no command {quote(args[0])}", hint)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -14,6 +14,7 @@ from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import open_cache
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 
-org_option = click.option("--org", required=True, metavar="ORG", help="Organization, or `active`.")
+org_option = click.option(
+    "--org", default=ACTIVE, metavar="ORG",
+    help="Organization.  [default: the only one, that of the current folder, or the active one]",
+)  # fmt: skip
 path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder to read; repeatable.  [default: the paths in orgkernel.toml, or else the current folder]",
@@ -77,6 +81,21 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
             f"note: also read {counted(len(others), 'file')} beside {listing(sorted(request.asked))}: {listing(others)}",
             err=True,
         )
+
+
+def _organization_here(kernel: Kernel) -> str | None:
+    """The organization in whose folder the user stands; None if there is none, or more than one."""
+    folders: dict[str, list[str]] = {}
+    for org_id, each in kernel.state.latest.organizations.items():
+        path = kernel.state.latest.tree.paths.get(each.records.document.name, each.records.document.path)
+        folders.setdefault(os.path.realpath(os.path.dirname(path)), []).append(org_id)
+    folder = os.path.realpath(os.getcwd())
+    while folder not in folders:
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folders[folder][0] if len(folders[folder]) == 1 else None
 
 
 def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
@@ -134,6 +153,8 @@ def open_kernel(
     request = request_of(paths, project)
     kernel = Kernel(request, active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
+    if org == ACTIVE and active is None and len(known) > 1:
+        kernel.prefer(_organization_here(kernel))
     if not paths and org not in known and org in template_names():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
