@@ -15,6 +15,8 @@ from orgkernel.diagnostics.wording import did_you_mean, printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from orgkernel.loading.cache import Cache
 
 # Each command and its summary in `orgkernel --help`.
@@ -87,6 +89,14 @@ class _LazyGroup(click.Group):
         module, _, name = _PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
         command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # only for completion
+
+        named = [
+            CompletionItem(each, help=_COMMANDS[each]) for each in _COMMANDS if each.startswith(incomplete)
+        ]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -8,9 +8,10 @@ from typing import Any
 import click
 import msgspec
 
+from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, echo_answer, painted, places
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, RemedyEdit, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
@@ -42,7 +43,10 @@ _circumstances = (
     cache_option,
 )  # fmt: skip
 _question_options = with_options(
-    click.argument("subject"), click.argument("action"), click.argument("resource"), org_option, path_option,
+    click.argument("subject", shell_complete=completing.subjects),
+    click.argument("action", shell_complete=completing.actions),
+    click.argument("resource", shell_complete=completing.resources),
+    org_option, path_option,
     _behalf_option, _via_option, *_circumstances, format_option("text", "json"),
 )  # fmt: skip
 
@@ -97,13 +101,18 @@ def _explain(
         org, request, counted=_SHOWN_REMEDIES
     )
     question = f"{request.subject} {request.action} {request.resource}"
-    echo_answer(form, _as_data(explanation, trace=trace), lambda: render(question, explanation))
+    outcome = explanation.decision.outcome
+
+    def text() -> str:
+        return painted(outcome, outcome) + render(question, explanation).removeprefix(outcome)
+
+    echo_answer(form, _as_data(explanation, trace=trace), text)
     raise click.exceptions.Exit(_EXIT[explanation.decision.outcome])
 
 
 @click.command("who-can")
-@click.argument("action")
-@click.argument("resource")
+@click.argument("action", shell_complete=completing.actions)
+@click.argument("resource", shell_complete=completing.resources)
 @org_option
 @path_option
 @_kinds_option(SUBJECT_KINDS)
@@ -125,7 +134,7 @@ def who_can(
 
 
 @click.command("what-can")
-@click.argument("subject")
+@click.argument("subject", shell_complete=completing.subjects)
 @org_option
 @path_option
 @_kinds_option(_RESOURCE_KINDS)

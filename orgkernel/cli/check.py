@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,20 +21,22 @@ from orgkernel.cli.opening import (
     save,
     say_what_else,
 )
-from orgkernel.cli.output import counted, echo_json
+from orgkernel.cli.output import counted, echo_json, painted
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
 from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.settings import find_project
-from orgkernel.loading.files import Located, read_lines
+from orgkernel.loading.files import MAX_BYTES, Located, Root, read_lines
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request, shipped_request
+from orgkernel.snapshots.roots import Request, shared_ontology, shipped_request
 from orgkernel.snapshots.snapshot import Snapshot, covers
 
 if TYPE_CHECKING:
     from orgkernel.diagnostics.render import ReadLines
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
+# The name that a document on standard input is shown under.
+_STDIN = "<stdin>"
 _SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 
 
@@ -64,18 +68,26 @@ def command(
 ) -> None:
     """Check documents and organizations.
 
-    A PATH is a file, a folder of documents or the folder of an organization. Without PATH, the paths in the nearest
+    A PATH is a file, a folder of documents, the folder of an organization, or `-` for a document on standard input, which
+    is checked by itself. Without PATH, the paths in the nearest
     orgkernel.toml are checked, or else the current folder. Exits 0 without findings at or above --fail-on, 1 with such
     findings, 2 if it cannot run or there is nothing to check.
     """
     project = find_project(os.getcwd())
     if shipped and paths:
         raise click.UsageError("--shipped cannot be combined with PATH")
+    if "-" in paths:
+        if len(paths) > 1 or baseline or to_write or store:
+            raise click.UsageError("`-` cannot be combined with another PATH, a baseline or a store")
+        no_cache = True
     if shipped and (baseline or to_write):
         raise click.UsageError("--shipped cannot be combined with a baseline")
     if baseline and to_write:
         raise click.UsageError("--baseline cannot be combined with --write-baseline")
-    request = shipped_request() if shipped else request_of(paths, project)
+    if paths == ("-",):
+        request = Request((Root(_written_input(), _STDIN), shared_ontology()), frozenset({_STDIN}))
+    else:
+        request = shipped_request() if shipped else request_of(paths, project)
     file = baseline or to_write
     if file:
         from orgkernel.cli.baselines import allowed_by, hold_against  # few checks have a baseline
@@ -106,6 +118,17 @@ def command(
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in found):
         raise click.exceptions.Exit(1)
+
+
+def _written_input() -> str:
+    """A file with standard input, until the command ends."""
+    content = click.get_binary_stream("stdin").read(MAX_BYTES + 1)
+    folder = tempfile.mkdtemp(prefix="orgkernel-")
+    click.get_current_context().call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
+    path = os.path.join(folder, _STDIN)
+    with open(path, "wb") as file:
+        file.write(content)
+    return path
 
 
 def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Request) -> None:
@@ -210,7 +233,8 @@ def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) ->
     if form == "json":
         echo_json(render_json(found))
     else:
-        click.echo(render_concise(found) if form == "concise" else render_full(found, lines), nl=False)
+        text = render_concise(found, painted) if form == "concise" else render_full(found, lines, painted)
+        click.echo(text, nl=False)
 
 
 def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.decisions.dispatch import DispatchDecision
@@ -14,11 +15,15 @@ from orgkernel.kernel.kernel import Kernel
 
 
 @click.command("dispatch")
-@click.argument("domain")
+@click.argument("domain", shell_complete=completing.domains)
 @org_option
 @path_option
 @click.option(
-    "--needs", multiple=True, metavar="TOOL", help="Tool that the role must be equipped with; repeatable."
+    "--needs",
+    multiple=True,
+    metavar="TOOL",
+    shell_complete=completing.tools,
+    help="Tool that the role must be equipped with; repeatable.",
 )
 @click.option("--all", "all_considered", is_flag=True, help="List all other candidates, not only five.")
 @cache_option

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from orgkernel.cli import completing
 from orgkernel.cli.opening import open_kernel, org_option, path_option
 from orgkernel.diagnostics.wording import printable
 from orgkernel.project.scaffold import add_domain, add_role, add_tool, copy_template
@@ -26,7 +27,14 @@ _PARTS = ("role", "tool", "domain")
 
 @click.command("new", epilog=_EXAMPLES)
 @click.argument("what", nargs=-1, metavar="DIR | role ID | tool ID | domain ID")
-@click.option("--template", metavar="NAME", default="blank", show_default=True, help="Template to copy.")
+@click.option(
+    "--template",
+    metavar="NAME",
+    shell_complete=completing.templates,
+    default="blank",
+    show_default=True,
+    help="Template to copy.",
+)
 @click.option(
     "--id",
     "new_id",
@@ -39,7 +47,10 @@ _PARTS = ("role", "tool", "domain")
     show_default=True, help="Type of the role.",
 )  # fmt: skip
 @click.option(
-    "--reports-to", metavar="ROLE", help="Superior of the role.  [default: the root of the organization]"
+    "--reports-to",
+    metavar="ROLE",
+    shell_complete=completing.roles,
+    help="Superior of the role.  [default: the root of the organization]",
 )
 @path_option
 def command(

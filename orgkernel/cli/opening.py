@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orgkernel.cli import Caches
+from orgkernel.cli import Caches, completing
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import NothingToRead
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 org_option = click.option(
-    "--org", default=ACTIVE, metavar="ORG",
+    "--org", default=ACTIVE, metavar="ORG", shell_complete=completing.organizations,
     help="Organization.  [default: the only one, that of the current folder, or the active one]",
 )  # fmt: skip
 path_option = click.option(
@@ -83,7 +83,7 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
         )
 
 
-def _organization_here(kernel: Kernel) -> str | None:
+def organization_here(kernel: Kernel) -> str | None:
     """The organization in whose folder the user stands; None if there is none, or more than one."""
     folders: dict[str, list[str]] = {}
     for org_id, each in kernel.state.latest.organizations.items():
@@ -154,7 +154,7 @@ def open_kernel(
     kernel = Kernel(request, active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
     if org == ACTIVE and active is None and len(known) > 1:
-        kernel.prefer(_organization_here(kernel))
+        kernel.prefer(organization_here(kernel))
     if not paths and org not in known and org in template_names():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)

@@ -121,7 +121,9 @@ def _direction_of(policy: _Policy) -> Direction:
 
 def _is_bounding(policy: _Policy) -> bool:
     """Whether it is a ceiling that leaves out anything: one that allows all tools caps none."""
-    return policy["ceiling"] and any(f"{kind}:*" not in policy["allows"] for kind in policy["bounds"])
+    return policy["ceiling"] and any(
+        f"{kind.removesuffix('s')}:*" not in policy["allows"] for kind in policy["bounds"]
+    )
 
 
 def _reaches(wide: Mapping[str, Any], narrow: Mapping[str, Any]) -> bool:
