@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -122,7 +123,7 @@ def command(
 
 def _written_input() -> str:
     """A file with standard input, until the command ends."""
-    content = click.get_binary_stream("stdin").read(MAX_BYTES + 1)
+    content = sys.stdin.buffer.read(MAX_BYTES + 1)
     folder = tempfile.mkdtemp(prefix="orgkernel-")
     click.get_current_context().call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
     path = os.path.join(folder, _STDIN)
