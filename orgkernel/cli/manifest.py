@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from orgkernel.cli import completing
@@ -87,9 +85,12 @@ def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     organization = kernel.latest(org)
     if organization.has_errors:
         click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)
-    tree = partial(render_tree, width=max(40, terminal_width() or 80))
-    render = {"tree": tree, "mermaid": render_mermaid, "dot": render_dot, "json": render_json}[form]
-    drawing = render(organization.graph)
+    if form == "tree":
+        drawing = render_tree(organization.graph, max(40, terminal_width() or 80))
+    else:
+        drawing = {"mermaid": render_mermaid, "dot": render_dot, "json": render_json}[form](
+            organization.graph
+        )
     if form == "json":
         echo_json(drawing)
     else:

@@ -9,6 +9,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import open_kernel, org_option, path_option
 from orgkernel.diagnostics.wording import printable
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.scaffold import add_domain, add_role, add_tool, copy_template
 from orgkernel.records.role_profile import RoleType
 from orgkernel.snapshots.shipped import template_names
@@ -59,7 +60,8 @@ def command(
 ) -> None:  # fmt: skip
     """Create an organization from a template in DIR, or add a role, a tool or a domain to an organization."""
     if len(what) == 2 and what[0] in _PARTS:
-        organization = open_kernel(paths, org).latest(org)
+        # Without the name, so that a template is never taken in place of an organization that is not here.
+        organization = open_kernel(paths, ACTIVE).latest(org)
         if what[0] == "role":
             _new_role(organization, what[1], role_type, reports_to)
         else:
