@@ -38,7 +38,7 @@ unit: $(VENV)/dev.stamp
 
 # The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
 # then a hundred thousand decisions beside Cedar's.
-DEPTH ?= 10
+DEPTH ?= 25
 nightly: $(VENV)/dev.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
 	$(MAKE) differential

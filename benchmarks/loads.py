@@ -9,7 +9,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -121,46 +121,6 @@ def _mixed(folder: Path, *, many_findings: bool = False) -> Path:
     if not mixed.exists():
         generate_mixed(mixed, sum(1 for _ in (folder / "roles").iterdir()), many_findings=many_findings)
     return mixed
-
-
-def cold_load_parts(folder: Path) -> dict[str, Any]:
-    """Where the processor's time of a cold load goes, in microseconds a file, beside parsing alone."""
-    from orgkernel.loading import documents, tree
-    from orgkernel.snapshots import build
-    from orgkernel.snapshots.roots import resolve_paths, shipped_request
-
-    build.build_snapshot(shipped_request().roots)
-    parts: dict[str, float] = {}
-    places: list[tuple[Any, str, str]] = [
-        (tree, "locate_files", "find files"),
-        (tree, "read_text", "read"),
-        (documents, "parse_source", "parse"),
-        (documents, "validate_shape", "validate"),
-        (build, "read_tree", "find, read, parse, validate, pack"),
-        (build, "assemble", "assemble"),
-        (build, "_build", "edges and index"),
-        (build, "check_organization", "rules about organizations"),
-        (build, "check_tree", "rules about files"),
-    ]
-    for module, name, what in places:
-        setattr(module, name, _timed(getattr(module, name), parts, what))
-    gc.disable()
-    request = resolve_paths([str(folder)], str(folder.parent))
-    start = time.process_time()
-    files = len(build.build_snapshot(request.roots, None, request.asked).tree.paths)
-    parts["all"] = time.process_time() - start
-    return {what: seconds / files * 1e6 for what, seconds in parts.items()}
-
-
-def _timed(function: Callable[..., Any], parts: dict[str, float], what: str) -> Callable[..., Any]:
-    def timed(*arguments: Any, **named: Any) -> Any:
-        start = time.process_time()
-        try:
-            return function(*arguments, **named)
-        finally:
-            parts[what] = parts.get(what, 0.0) + time.process_time() - start
-
-    return timed
 
 
 def warm_load(folder: Path) -> dict[str, Any]:

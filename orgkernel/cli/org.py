@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from itertools import starmap
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 import msgspec
@@ -15,11 +15,11 @@ from orgkernel.cli.check import say_errors
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.diagnostics.wording import printable
-from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
+from orgkernel.errors import NothingToRead, UnknownOrganization
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
 from orgkernel.exchange.agent_zero.host import CHOICES, ActivationSettings
-from orgkernel.exchange.agent_zero.installer import AGAIN, describe_failure, install, uninstall
+from orgkernel.exchange.agent_zero.installer import install, uninstall
 from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
@@ -111,10 +111,7 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def install_command(root: str, dry_run: bool) -> None:
     """Install or upgrade the extension in a host. No organization is activated."""
-    try:
-        install(root, shipped_folder("extension"), _echo, dry_run=dry_run)
-    except OSError as error:
-        _report_failure(error)
+    install(root, shipped_folder("extension"), _echo, dry_run=dry_run)
 
 
 @command.command("uninstall")
@@ -122,10 +119,7 @@ def install_command(root: str, dry_run: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def uninstall_command(root: str, dry_run: bool) -> None:
     """Remove the extension from a host."""
-    try:
-        uninstall(root, _echo, dry_run=dry_run)
-    except OSError as error:
-        _report_failure(error)
+    uninstall(root, _echo, dry_run=dry_run)
 
 
 def _echo(line: str) -> None:
@@ -168,10 +162,6 @@ def _compile(kernel: Kernel, org: str) -> JsonObject:
 def _note_remarks(compiled: JsonObject, snapshot: OrgSnapshot) -> None:
     for remark in find_remarks(compiled, snapshot.index):
         click.echo(printable(f"note: {remark}"), err=True)
-
-
-def _report_failure(error: OSError) -> NoReturn:
-    raise UsageError(describe_failure(error), AGAIN) from None
 
 
 def _open(org: str, root: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel:

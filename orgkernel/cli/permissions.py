@@ -240,7 +240,7 @@ def _where(org_id: str | None) -> str:
 def _add_ending(
     group: click.Group, name: str, done: str, end: Callable[[Context, str, str], Any], help: str
 ) -> None:
-    """Add the command that ends a grant or a restriction."""
+    """Add the command that ends a grant, a restriction or a request."""
 
     @group.command(name, help=help)
     @click.argument("record_id", metavar=str(group.name).upper())
@@ -349,23 +349,7 @@ def _approve_request(request_id: str, approval: Approval, reason: str, form: str
     echo_record(form, approved, f"{request_id} approved {approval}: {_given(given)}")
 
 
-@request.command("deny")
-@click.argument("request_id", metavar="REQUEST")
-@change_options
-def _deny_request(
-    request_id: str,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
-    """Say no to a request."""
-    kernel = find_for_actor(actor, paths, no_cache=no_cache)
-    with acting(actor, store, kernel) as context:
-        denied = deny(context, request_id, reason)
-    echo_record(form, denied, f"{request_id} denied")
+_add_ending(request, "deny", "denied", deny, "Say no to a request.")
 
 
 @request.command("list")

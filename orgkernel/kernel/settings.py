@@ -133,8 +133,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         raise BadProject(
             f"`{where}`: `severities` is not a table", 'write `[severities]` and `ORG702 = "off"`'
         )
+    known = _all_codes() if severities else ()
     for code in severities:
-        if code not in _all_codes():
+        if code not in known:
             raise BadProject(
                 f"`{where}`: there is no rule {quote(code)}", "list all rules with `orgkernel rule`"
             )
@@ -167,9 +168,10 @@ def _cache(where: str, value: Any) -> str | bool:
 
 
 def _all_codes() -> Collection[str]:
-    from orgkernel.rules.pages import all_pages  # imports every rule
+    from orgkernel.diagnostics.catalog import ROWS
+    from orgkernel.rules.catalog import all_rules  # imports every rule
 
-    return all_pages()
+    return {*ROWS, *(rule.code for rule in all_rules())}
 
 
 def _severity(where: str, name: str, level: Any) -> Severity:

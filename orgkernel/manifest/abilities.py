@@ -269,12 +269,12 @@ def _held(evaluation: Evaluation) -> tuple[v1.HeldGrant, ...]:
 def granted_tools(
     view: OrgView, holder: Subject, state: StateView, context: AccessContext, listed: frozenset[str]
 ) -> tuple[str, ...]:
-    """Tools that a holder has only by stored grants."""
+    """Tools that a holder has only by stored grants, now or in other circumstances."""
     if not any(key in state.grants for key in holder.keys):
         return ()
     asked = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=asked, state=state)
-    tools = (row.resource.partition(":")[2] for row in rows if row.outcome != "deny")
+    tools = (row.resource.partition(":")[2] for row in rows)
     return tuple(tool for tool in dict.fromkeys(tools) if tool not in listed)
 
 

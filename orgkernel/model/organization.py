@@ -217,7 +217,7 @@ class Organization(Document):
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent may combine (orgkernel)."""
     workspace_root: Annotated[str, StringConstraints(pattern=r"^(/|[A-Za-z]:[/\\\\])")] | None = None
-    """Folder where relative paths start, such as `/work` or `C:/work`. Without it, relative and absolute paths cannot be
+    """Folder where relative paths start, such as `/repo` or `C:/repo`. Without it, relative and absolute paths cannot be
     compared (orgkernel)."""
     authzen: Authzen = Authzen.model_construct()
     """Types and actions of AuthZEN questions in the words of this organization (orgkernel)."""

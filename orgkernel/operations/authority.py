@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 NO_AUTHORITY = "NO_AUTHORITY"
-"""How an act or a record says that it is about every organization."""
 
 
 def require_authority(
@@ -51,10 +50,7 @@ def require_authority(
     assert context.kernel is not None
     refuse_itself(context, member, subject, itself)
     refuse_superior(context.kernel, member, subject, what, org_id)
-    right = find_right(context.kernel, member, subject, org_id, resources)
-    if right is None:
-        raise _no_right(context.kernel, member, subject, what, resources)
-    return right
+    return require_right(context.kernel, member, subject, what, org_id, resources)
 
 
 def has_authority(kernel: Kernel, actor: Actor, subject: str, org_id: str) -> bool:
@@ -87,13 +83,24 @@ def refuse_superior(
             )
 
 
-def find_right(
-    kernel: Kernel, member: ActingSubject, subject: str, org_id: str | None, resources: Sequence[str]
-) -> Right | None:
-    """The right of a subject over another: as its superior, or as an approver of every one of the resources."""
-    return _find_superior_right(kernel, member, subject, org_id) or _find_approver_right(
-        kernel, member, org_id, resources
-    )
+def require_right(
+    kernel: Kernel,
+    member: ActingSubject,
+    subject: str,
+    what: str,
+    org_id: str | None,
+    resources: Sequence[str],
+) -> Right:
+    """The right of a subject over another: as its superior, or as an approver of every one of the resources.
+
+    Raises `Refused` (`NO_AUTHORITY`).
+    """
+    right = _find_superior_right(kernel, member, subject, org_id)
+    if right is None:
+        right = _find_approver_right(kernel, member, org_id, resources)
+    if right is None:
+        raise _no_right(kernel, member, subject, what, resources)
+    return right
 
 
 def grantable(view: OrgView, member: ActingSubject) -> dict[str, Edge]:

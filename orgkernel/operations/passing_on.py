@@ -26,7 +26,7 @@ from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLo
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
-from orgkernel.operations.authority import find_right, grantable, refuse_superior, require_authority
+from orgkernel.operations.authority import grantable, refuse_superior, require_right
 from orgkernel.operations.context import OPERATOR, Context
 from orgkernel.operations.resource_parts import covers, may_overlap, split_part
 from orgkernel.operations.rights import (
@@ -89,12 +89,7 @@ def require_may_give(
                 if is_crew:
                     _require_may_grant(view, member, resource, wanted.level)
                 _require_held(context.kernel.access(view.org_id), member, wanted, resource)
-    right = find_right(context.kernel, member, wanted.subject, wanted.org_id, wanted.resources)
-    if right is None:
-        return require_authority(
-            context, wanted.subject, what, itself=itself, org_id=wanted.org_id, resources=wanted.resources
-        )
-    return right
+    return require_right(context.kernel, member, wanted.subject, what, wanted.org_id, wanted.resources)
 
 
 def require_may_approve(context: Context, asked: PermissionRequest, approval: Approval) -> Right | None:

@@ -114,7 +114,7 @@ class RequestInFull(msgspec.Struct, frozen=True):
 
 def issue_grant(context: Context, draft: GrantDraft) -> Grant:
     """Give a permission; raises `Refused`."""
-    wanted = _wanted(context, draft.subject, draft)
+    wanted = _wanted(context, choose_organization(context, draft.org_id), draft.subject, draft)
     store = noted_in(context, require_may_give(context, replace(wanted, expires_at=draft.expires_at)))
     return store.grants.issue(
         wanted.subject, wanted.resources, issued_by=context.actor.name, level=wanted.level, waives=wanted.waives,
@@ -201,7 +201,7 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
     find_member(context.kernel, context.actor)
     org_id = choose_organization(context, draft.org_id)
     requester = speaks_for(context, draft.requester, "requester", org_id)
-    wanted = _wanted(context, requester, draft)
+    wanted = _wanted(context, org_id, requester, draft)
     if context.kernel is not None:
         require_declared(context.kernel.state, wanted)
     return context.store.requests.create(
@@ -249,9 +249,8 @@ def describe_request(context: Context, request_id: str) -> RequestInFull:
     return RequestInFull(found, widens)
 
 
-def _wanted(context: Context, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
+def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | RequestDraft) -> Grant:
     """The grant that a draft describes. Raises `Refused` for one that would give nothing of one of its resources."""
-    org_id = choose_organization(context, draft.org_id)
     if draft.level == LEVELS[0]:
         raise Refused(
             f"level {quote(draft.level)} gives nothing",

@@ -5,7 +5,7 @@ opens. `may_touch` is false only if no reading of it can reach the glob: it clos
 outside a grant and inside a restriction.
 
 A relative path starts at the root of the workspace. Without a stated root, relative and absolute forms cannot be
-compared. The root also says what kind of host it is: `C:/work` is Windows, where a backslash separates; everywhere else a
+compared. The root also says what kind of host it is: `C:/repo` is Windows, where a backslash separates; everywhere else a
 backslash is a name to one program and a separator to the next, so that a path with one cannot be compared.
 
 In a glob, `*`, `?` and `[…]` stay within one name, and `**` as a whole name stands for any number of folders. A glob
@@ -53,9 +53,9 @@ class FilePath(NamedTuple):
 def read_path(path: str, root: str | None = None) -> FilePath | None:
     r"""A path without `.`, `..`, doubled and trailing separators; None if it cannot be compared.
 
-    >>> str(read_path("src/../docs//a.md", "/work")), str(read_path("/work/docs/./a.md/", "/work"))
-    ('/work/docs/a.md', '/work/docs/a.md')
-    >>> read_path("../a.md"), read_path("~/a.md", "/work"), read_path("a\\b", "/work")
+    >>> str(read_path("src/../docs//a.md", "/repo")), str(read_path("/repo/docs/./a.md/", "/repo"))
+    ('/repo/docs/a.md', '/repo/docs/a.md')
+    >>> read_path("../a.md"), read_path("~/a.md", "/repo"), read_path("a\\b", "/repo")
     (None, None, None)
     """
     if not path or len(path) > MOST_CHARACTERS or path != path.strip() or not path.isprintable():
@@ -121,7 +121,7 @@ def _has_hidden_separator(path: str) -> bool:
 def is_inside(path: str, glob: str, root: str | None = None) -> bool:
     """Whether a path surely lies in a glob: for what opens.
 
-    >>> is_inside("src/a.py", "/work/src/**", "/work"), is_inside("src/../a.py", "src/**"), is_inside("SRC/a.py", "src/**")
+    >>> is_inside("src/a.py", "/repo/src/**", "/repo"), is_inside("src/../a.py", "src/**"), is_inside("SRC/a.py", "src/**")
     (True, False, False)
     """
     read = read_path(path, root)
@@ -136,9 +136,9 @@ def is_inside(path: str, glob: str, root: str | None = None) -> bool:
 def may_touch(path: str, glob: str, root: str | None = None) -> bool:
     """Whether a path may be in a glob, in a folder it names, or a folder that contains it: for what closes.
 
-    >>> may_touch("/ETC/passwd", "/etc/**", "/work"), may_touch("../etc", "/etc/**", "/work"), may_touch("a", "/etc/**")
+    >>> may_touch("/ETC/passwd", "/etc/**", "/repo"), may_touch("../etc", "/etc/**", "/repo"), may_touch("a", "/etc/**")
     (True, True, True)
-    >>> may_touch("/work/a", "/etc/**", "/work"), may_touch("/", "/etc/**", "/work")
+    >>> may_touch("/repo/a", "/etc/**", "/repo"), may_touch("/", "/etc/**", "/repo")
     (False, True)
     """
     read = read_path(path, root)

@@ -27,7 +27,7 @@ import os
 store = os.environ.get("TEST_STORE")
 serve(
     Kernel.open(*sys.argv[1:]), port=0, reload=True, on_ready=lambda url: print(url, flush=True),
-    store=parse_location(store, os.getcwd()) if store else None,
+    drain_seconds=float(os.environ["TEST_DRAIN"]), store=parse_location(store, os.getcwd()) if store else None,
 )
 """
 Value = TypeVar("Value")
@@ -85,7 +85,9 @@ def until(ask: Callable[[], Value], holds: Callable[[Value], bool]) -> Value:
 
 
 @contextmanager
-def running(folder: Path, *paths: Path, store: Path | str | None = None) -> Iterator[Server]:
+def running(
+    folder: Path, *paths: Path, store: Path | str | None = None, drain: float = 0.0
+) -> Iterator[Server]:
     """A server over some paths, its log beside them; killed at the end whatever happened."""
     log = folder / f"server-{time.monotonic_ns()}.log"
     with log.open("w", encoding="utf-8") as file:
@@ -98,6 +100,7 @@ def running(folder: Path, *paths: Path, store: Path | str | None = None) -> Iter
             env={
                 **os.environ,
                 "PYTHONPATH": str(REPOSITORY),
+                "TEST_DRAIN": str(drain),
                 **({} if store is None else {"TEST_STORE": str(store)}),
             },
         )

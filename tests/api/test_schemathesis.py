@@ -42,7 +42,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @schema.parametrize()
 @settings(
-    max_examples=25,
+    max_examples=8,
     derandomize=True,
     database=None,
     deadline=None,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import SHOP, run
+from tests.cli.running import SHOP
+from tests.support.in_process import run_here as run
 from tests.support.trees import change_line, copy_template, write_tree
 
 CODEGEN = "org/roles/codegen_specialist.yaml"

@@ -161,7 +161,7 @@ class Reader:
 
     def _serve(self, step: Command) -> None:
         server = subprocess.Popen(
-            [BIN / "orgkernel", *shlex.split(step.text)[1:], "--port", "0"],
+            [BIN / "orgkernel", *shlex.split(step.text)[1:], "--port", "0", "--drain", "0"],
             cwd=self.folder,
             env=self._environment(),
             stdout=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ from tests.support.trees import TEMPLATES, copy_template
 def test_it_is_not_ready_before_it_closes(tmp_path: Path) -> None:
     """Meanwhile it answers everything else, on new connections too; a client that hangs does not hold it."""
     with (
-        running(tmp_path, TEMPLATES / "blank") as server,
+        running(tmp_path, TEMPLATES / "blank", drain=DRAIN_SECONDS) as server,
         socket.create_connection(("127.0.0.1", server.port), 20) as hanging,
     ):
         hanging.sendall(
@@ -38,7 +38,7 @@ def test_it_is_not_ready_before_it_closes(tmp_path: Path) -> None:
 
 def test_a_second_signal_closes_at_once(tmp_path: Path) -> None:
     """Nobody has to wait for the end of the drain phase."""
-    with running(tmp_path, TEMPLATES / "blank") as server:
+    with running(tmp_path, TEMPLATES / "blank", drain=DRAIN_SECONDS) as server:
         server.process.send_signal(signal.SIGTERM)
         until(lambda: server.get("/readyz").status_code, lambda status: status == 503)
         begun = time.monotonic()

@@ -17,7 +17,7 @@ from tests.state.opening import opened, sqlite_at
 from tests.support.depth import DEPTH
 from tests.support.trees import REPOSITORY
 
-KILLS = 100 * DEPTH
+KILLS = 40 * DEPTH
 """For each of two disks: 200 in all."""
 
 
@@ -63,7 +63,7 @@ with Store(parse_location("state.db", sys.argv[1]), clock=time.time, tokens=os.u
 @pytest.mark.deep
 def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> None:
     """Not even while both make the store; every change has a version of its own, every lock a token of its own."""
-    number = 150 * DEPTH
+    number = 60 * DEPTH
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITER, str(quick_folder), str(number), name],

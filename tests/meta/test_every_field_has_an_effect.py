@@ -33,7 +33,7 @@ hierarchy: {chief: {subordinates: [mason, guard]}}
 layers: [top, bottom]
 dispatch_edges: [{from: top, to: bottom}]
 departments: {works: {}}
-workspace_root: /work
+workspace_root: /repo
 domains: [build]
 external: [board]
 domain_routing: {build: [mason]}
@@ -370,7 +370,7 @@ def requests(roles: list[str]) -> Iterator[AccessRequest]:
         {"context": AccessContext(depth=2)},
         {"context": AccessContext(children=2, concurrent=2)},
         {"via": ("role:chief",)},
-        {"context": AccessContext(input={"path": "/work/walls/a"})},
+        {"context": AccessContext(input={"path": "/repo/walls/a"})},
     ]
     resources = [
         *((f"tool:{tool}", action) for tool in ("notes", "horn", "hands", "drill") for action in ("use", "look")),

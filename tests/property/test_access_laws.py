@@ -81,7 +81,7 @@ def not_wider(less: AccessDecision, more: AccessDecision) -> bool:
 
 
 @given(SEEDS)
-@settings(max_examples=80)
+@settings(max_examples=32)
 def test_decisions_equal_those_of_the_oracle(seed: int) -> None:
     """Outcome, every failing reason in order, and the level are what plain dicts and loops come to."""
     world, asked = questions(seed)
@@ -103,7 +103,7 @@ def test_the_worlds_exercise_every_code() -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=80)
+@settings(max_examples=32)
 def test_allow_stays_allow_whatever_else_is_stated(seed: int) -> None:
     """What is left out of a request can be stated in any way, and what was allowed without it is allowed with it."""
     maker = WorldMaker(seed)
@@ -186,7 +186,7 @@ def test_adding_an_allow_never_revokes(seed: int, tools: Any) -> None:
 
 
 @given(SEEDS, st.data())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_policy_that_takes_away_never_opens(seed: int, data: st.DataObject) -> None:
     """Neither a deny, nor an ask, nor an annotation, in any form that loads, matched by anybody, fallback or not."""
     world, asked = questions(seed)
@@ -224,7 +224,7 @@ def test_adding_a_restriction_never_grants(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_allow_has_a_reason(seed: int) -> None:
     """Whatever is allowed has a source, told in a sentence, with a line of YAML or the grant by its id."""
     world, asked = questions(seed)
@@ -238,7 +238,7 @@ def test_allow_has_a_reason(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_every_reason_edge_exists(seed: int) -> None:
     """A reason that reads as an edge is one of the organization, at the line that declares it."""
     world, asked = questions(seed)
@@ -262,7 +262,7 @@ def test_every_reason_edge_exists(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_forward_and_reverse_agree(seed: int) -> None:
     """What a subject's list holds is what is found by asking who can, and what is decided one by one."""
     maker = WorldMaker(seed)
@@ -299,7 +299,7 @@ def test_forward_and_reverse_agree(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_fast_equals_layered(seed: int) -> None:
     """The rows that come from tables are those that the layers come to one by one, for every role and tool."""
     maker = WorldMaker(seed)
@@ -340,7 +340,7 @@ def _declared(world: World, resource: str) -> list[str]:
 
 
 @given(SEEDS)
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_only_conditional_rows_change_with_circumstances(seed: int) -> None:
     """An answer that another time, channel, path or lock changes is marked, and says by what it could be changed."""
     maker = WorldMaker(seed, plain=True)
@@ -373,7 +373,7 @@ def test_only_conditional_rows_change_with_circumstances(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40)
+@settings(max_examples=16)
 def test_explain_equals_decide(seed: int) -> None:
     """The explanation is of the same decision, gives every code a sentence, and tells every layer in order."""
     world, asked = questions(seed)
@@ -404,7 +404,7 @@ LAYERS = [
 
 
 @given(SEEDS)
-@settings(max_examples=30)
+@settings(max_examples=12)
 def test_index_equals_graph(seed: int) -> None:
     """Decisions, explanations and lists are the same from either view."""
     world, asked = questions(seed, 10)
@@ -534,7 +534,7 @@ def test_expired_is_absent(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_a_grant_that_ran_out_is_told_where_it_is_missed(seed: int) -> None:
     """That is where less would fail if it still held, noted as run out or not; and the one that ended last is named."""
     world, asked = questions(seed)
@@ -578,7 +578,7 @@ def missed(view: OrgView, request: AccessRequest, state: StateView) -> list[str]
 
 
 @given(SEEDS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_remedies_are_minimal_and_work(seed: int) -> None:
     """They are exactly the minimal sets that brute force over the oracle finds, each change made in the documents."""
     world, asked = questions(seed, 4, plain=True)

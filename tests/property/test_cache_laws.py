@@ -211,14 +211,14 @@ def run_law(folder: Path, steps: list[list[Edit]], wait: float) -> None:
 STEPS = st.lists(st.lists(EDITS, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(steps=STEPS)
 def test_warm_equals_cold(steps: list[list[Edit]], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Every file is as new as the cache: contents decide."""
     run_law(tmp_path_factory.getbasetemp() / "new_files", steps, 0)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(steps=STEPS)
 def test_warm_equals_cold_when_files_are_old(
     steps: list[list[Edit]], tmp_path_factory: pytest.TempPathFactory
@@ -230,7 +230,7 @@ def test_warm_equals_cold_when_files_are_old(
         run_law(tmp_path_factory.getbasetemp() / "old_files", steps, 0.012)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(
     texts=st.lists(
         st.tuples(st.sampled_from(["dev", "co", "ops"]), st.sampled_from(SAID)), min_size=1, max_size=6
@@ -355,7 +355,7 @@ EDITED_PROFILES = st.sampled_from(ROLES).flatmap(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(
     start=st.tuples(*(profiles(role_id) for role_id in ROLES)),
     steps=st.lists(st.lists(EDITED_PROFILES, min_size=1, max_size=2), min_size=1, max_size=4),

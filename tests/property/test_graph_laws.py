@@ -106,7 +106,7 @@ def check_views(records: OrgRecords) -> None:
 
 
 @given(trees())
-@settings(max_examples=60)
+@settings(max_examples=24)
 def test_index_equals_graph(documents: Mapping[str, Any]) -> None:
     """For any organization, with circles, dangling ids and repetitions, graph and index answer alike."""
     for records in assemble(build_tree(documents)).organizations:
@@ -155,7 +155,7 @@ def plain(
 
 
 @given(trees())
-@settings(max_examples=120)
+@settings(max_examples=48)
 def test_lookup_agrees_with_the_reference(documents: Mapping[str, Any]) -> None:
     """Each organization sees the nearest profile and the nearest catalog entry of every id."""
     assembly = assemble(build_tree(documents))
@@ -186,7 +186,7 @@ def test_lookup_agrees_with_the_reference(documents: Mapping[str, Any]) -> None:
 
 
 @given(trees())
-@settings(max_examples=120)
+@settings(max_examples=48)
 def test_command_agrees_with_the_reference(documents: Mapping[str, Any]) -> None:
     """Superiors, chains of command and subordinates are those plain loops find."""
     for records in assemble(build_tree(documents)).organizations:
@@ -203,7 +203,7 @@ def test_command_agrees_with_the_reference(documents: Mapping[str, Any]) -> None
 
 
 @given(trees())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_dispatch_agrees_with_the_reference(documents: Mapping[str, Any]) -> None:
     """Who takes a task is whom plain loops over the documents choose."""
     for records in assemble(build_tree(documents)).organizations:
@@ -235,7 +235,7 @@ def dispatches(documents: Mapping[str, Any]) -> dict[tuple[str, str, tuple[str, 
 
 
 @given(trees(), st.randoms(use_true_random=False))
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_the_order_of_files_does_not_matter(documents: Mapping[str, Any], random: Any) -> None:
     """Files read in another order give the same answers, word for word, and the same digests."""
     shuffled = list(documents.items())
@@ -255,7 +255,7 @@ def doubled(value: Any) -> Any:
 
 
 @given(trees())
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_listing_something_twice_does_not_matter(documents: Mapping[str, Any]) -> None:
     """Ids repeated in any list of any document leave role, plans, tools and chain of command as they were."""
 
@@ -276,7 +276,7 @@ def test_listing_something_twice_does_not_matter(documents: Mapping[str, Any]) -
 
 
 @given(trees(("a",)), st.sampled_from(["specialist", "executive", "commander"]))
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_a_role_for_another_domain_changes_no_answer(documents: dict[str, Any], role_type: str) -> None:
     """A new role that handles a domain nobody asked about never takes work from another."""
     (path,) = (
@@ -297,7 +297,7 @@ def test_a_role_for_another_domain_changes_no_answer(documents: dict[str, Any], 
 
 
 @given(trees(), st.data())
-@settings(max_examples=80)
+@settings(max_examples=32)
 def test_an_organization_is_its_files(documents: dict[str, Any], data: st.DataObject) -> None:
     """The digest names exactly what an organization is made of: any change in those files changes it, no other does."""
     before = {each.org_id: each for each in assemble(build_tree(documents)).organizations}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -66,8 +66,12 @@ states = st.builds(
     grants, restrictions, agents,
 )  # fmt: skip
 
+# It holds in a channel alone, and nothing else gives the tool.
+IN_A_CHANNEL = Grant("1", "role:steward", ("tool:read_file",), "read", channel="slack")
+
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@example(state=StateView(1, {}, _by_subject([IN_A_CHANNEL]), {}), now=NIGHT)
 @given(state=states, now=st.sampled_from([NIGHT, DAY, WEEKEND]))
 def test_forward_and_reverse_agree(state: StateView, now: float) -> None:
     """For the same state and time, manifests of roles and agents, what-can, who-can and can say the same of every action."""

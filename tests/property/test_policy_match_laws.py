@@ -134,7 +134,7 @@ MATCHES = st.builds(
 
 
 @given(MATCHES)
-@settings(max_examples=600)
+@settings(max_examples=210)
 def test_what_is_said_never_to_match_never_matches(match: Match) -> None:
     """No request there can be is one that a policy called impossible holds for."""
     if contradiction(match, RECORDS):
@@ -142,7 +142,7 @@ def test_what_is_said_never_to_match_never_matches(match: Match) -> None:
 
 
 @given(MATCHES, MATCHES)
-@settings(max_examples=1200)
+@settings(max_examples=420)
 def test_a_match_that_covers_another_holds_whenever_it_does(wide: Match, narrow: Match) -> None:
     """A shadowed policy really is one."""
     if covers(wide, narrow, DEFINED):
@@ -150,7 +150,7 @@ def test_a_match_that_covers_another_holds_whenever_it_does(wide: Match, narrow:
 
 
 @given(MATCHES, MATCHES)
-@settings(max_examples=1200)
+@settings(max_examples=420)
 def test_matches_that_cannot_meet_never_do(one: Match, other: Match) -> None:
     """Two pinned sessions that nothing is said about never collide; and the order in which one asks is the same."""
     meeting = can_meet(one, other, DEFINED)
@@ -160,7 +160,7 @@ def test_matches_that_cannot_meet_never_do(one: Match, other: Match) -> None:
 
 
 @given(MATCHES)
-@settings(max_examples=200)
+@settings(max_examples=70)
 def test_a_match_covers_and_meets_itself(match: Match) -> None:
     """Unless it contradicts itself."""
     if not contradiction(match, RECORDS):

@@ -90,7 +90,7 @@ def records_of(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", RECORDS)
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_a_shape_accepts_what_its_model_accepts(kind: str, data: st.DataObject) -> None:
     """And it is packed as the record of what the model makes of it would be."""

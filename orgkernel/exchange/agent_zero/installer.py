@@ -13,6 +13,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
@@ -48,20 +49,21 @@ Say = Callable[[str], None]
 
 
 def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> None:
-    """Install or upgrade from the folder `extension`; raises `UsageError` and OSError.
+    """Install or upgrade from the folder `extension`; raises `UsageError`.
 
     Files of others, and documents that users changed, are kept.
     After an error in the middle, installing again finishes, and uninstalling removes everything that was written.
     """
-    with open_host(root) as tree, tree.locked():
+    with _changing(root) as tree:
         generation = find_generation(tree)
         owned = open_installed(tree)
         contents = _read_sources(generation, extension)
         plan = {
             path: content for path, content in contents.items() if _may_write(tree, owned, path, content, say)
         }
-        words = "0.9.9, 1.0 and later" if generation is THIRD else generation.words
-        say(f"Agent-Zero {generation.name} ({words}) in {os.path.realpath(root)}, orgkernel {__version__}")
+        say(
+            f"Agent-Zero {generation.name} ({generation.words}) in {os.path.realpath(root)}, orgkernel {__version__}"
+        )
         stale = [path for path in owned.journal.files if path not in contents]
         if dry_run:
             for path, content in plan.items():
@@ -77,8 +79,8 @@ def install(root: str, extension: str, say: Say, *, dry_run: bool = False) -> No
 
 
 def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
-    """Remove what was installed; raises `UsageError` and OSError. Documents that users changed are kept."""
-    with open_host(root) as tree, tree.locked():
+    """Remove what was installed; raises `UsageError`. Documents that users changed are kept."""
+    with _changing(root) as tree:
         find_generation(tree)
         owned = open_installed(tree)
         if not owned.journal.files:
@@ -107,6 +109,20 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
             )
         if tree.exists(f"{ORGANIZATIONS}/reports"):
             say(f"note: {ORGANIZATIONS}/reports holds reports and is kept")
+
+
+@contextmanager
+def _changing(root: str) -> Iterator[GuestTree]:
+    """The folder of a host, which nobody else installs into. Raises `UsageError` if a file cannot be written."""
+    try:
+        with open_host(root) as tree, tree.locked():
+            yield tree
+    except OSError as error:
+        where = error.filename2 or error.filename or "a file"
+        raise UsageError(
+            f"{where} cannot be written: {error.strerror or error}",
+            "fix the cause and run this again; nothing was activated",
+        ) from error
 
 
 def open_installed(tree: GuestTree) -> OwnedFiles:
@@ -320,19 +336,7 @@ def main(arguments: Sequence[str]) -> int:
             install(roots[0], extension, _print, dry_run=dry_run)
     except UsageError as error:
         return _failed(error.message, error.help, 1)
-    except OSError as error:
-        return _failed(describe_failure(error), AGAIN, 1)
     return 0
-
-
-AGAIN = "fix the cause and run this again; nothing was activated"
-
-
-def describe_failure(error: OSError) -> str:
-    """What could not be done to which file."""
-    where = error.filename2 or error.filename
-    said = error.strerror or str(error)
-    return f"{where} cannot be written: {said}" if where else f"the files cannot be written: {said}"
 
 
 def _print(line: str) -> None:

@@ -39,7 +39,7 @@ class OwnedFiles:
         tree: GuestTree,
         journal_path: str,
         schema: str,
-        may_own: Callable[[str], bool] = GuestTree.is_below,
+        may_own: Callable[[str], bool],
     ) -> None:
         self._tree = tree
         self._path = journal_path

@@ -194,7 +194,7 @@ PEOPLE = st.dictionaries(st.sampled_from(["anna", "ben"]), PERSONS, max_size=2)
 
 
 @given(before=POLICIES, after=POLICIES, other=POLICIES)
-@settings(deadline=None, max_examples=60, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(deadline=None, max_examples=21, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_nobody_gains_without_a_flag(
     tmp_path_factory: pytest.TempPathFactory,
     before: dict[str, Any],
@@ -207,7 +207,7 @@ def test_nobody_gains_without_a_flag(
 
 
 @given(comes=POLICIES, others=st.lists(POLICIES, min_size=1, max_size=2))
-@settings(deadline=None, max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(deadline=None, max_examples=14, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_nobody_gains_by_a_policy_that_comes_or_goes(
     tmp_path_factory: pytest.TempPathFactory, comes: dict[str, Any], others: list[dict[str, Any]]
 ) -> None:
@@ -218,7 +218,7 @@ def test_nobody_gains_by_a_policy_that_comes_or_goes(
 
 
 @given(people=st.tuples(PEOPLE, PEOPLE), policies=st.lists(POLICIES, max_size=3))
-@settings(deadline=None, max_examples=60, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@settings(deadline=None, max_examples=21, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_nobody_gains_by_the_directory_without_a_flag(
     tmp_path_factory: pytest.TempPathFactory,
     people: tuple[dict[str, Any], dict[str, Any]],

@@ -19,17 +19,17 @@ from orgkernel.runtime.paths import (
     read_path,
 )
 
-ROOT = "/work"
+ROOT = "/repo"
 # Spellings that some host opens as a file in `/etc`, as that folder, or as one that contains it.
 INTO_ETC = [
     "/etc/passwd", "//etc/passwd", "///etc/passwd", "/./etc/passwd", "/etc/./passwd", "/etc//passwd", "/etc/passwd/",
     "/etc/passwd/.", "/etc/../etc/passwd", "/usr/../etc/passwd", "/../etc/passwd", "/../../etc/passwd", "/etc",
-    "/etc/", "/etc/.", "/", "//", "/.", "../etc/passwd", "./../etc/passwd", "a/../../etc/passwd", "../work/../etc/passwd",
-    "..", "../", "/work/../etc/passwd", "/work/..", "/ETC/passwd", "/Etc/Passwd", "/etc./passwd", "/etc /passwd",
+    "/etc/", "/etc/.", "/", "//", "/.", "../etc/passwd", "./../etc/passwd", "a/../../etc/passwd", "../repo/../etc/passwd",
+    "..", "../", "/repo/../etc/passwd", "/repo/..", "/ETC/passwd", "/Etc/Passwd", "/etc./passwd", "/etc /passwd",
     "/etc.../passwd", "/etc::$INDEX_ALLOCATION/passwd", "/ｅｔｃ/passwd", "/eｔc/passwd", "／etc／passwd", "/‥/etc/passwd",
     "/etc\u200b/passwd", "/e\u00adtc/passwd", "/etc\x00/passwd", "/etc/passwd\x00.md", "x\x00/../etc", "/etc\n/passwd",
     "/etc/passwd\n", " /etc/passwd", "/etc/passwd ", "\t/etc/passwd", "\\etc\\passwd", "/etc\\passwd", "..\\etc\\passwd",
-    "/work\\..\\..\\etc", "C:/etc/passwd", "C:\\etc\\passwd", "file:///etc/passwd", "file:/etc/passwd", "~/../etc/passwd",
+    "/repo\\..\\..\\etc", "C:/etc/passwd", "C:\\etc\\passwd", "file:///etc/passwd", "file:/etc/passwd", "~/../etc/passwd",
     "~root/../etc", "$HOME/../etc/passwd", "${ROOT}/etc/passwd", "/$(echo etc)/passwd", "%SYSTEMROOT%/etc",
     "src/$EMPTY/../../etc/passwd", "src/`echo ..`/../etc/passwd", "src/{a,../../etc/passwd}", "a$UP/etc",
     "%2e%2e/etc/passwd", "/%65tc/passwd", "..%2fetc", "/e?c/passwd", "/et*/passwd", "/*/passwd", "/**", "/[e]tc/passwd",
@@ -47,15 +47,15 @@ def test_a_restriction_covers_every_spelling(path: str) -> None:
 @pytest.mark.parametrize("path", INTO_ETC)
 def test_no_spelling_leads_into_a_grant(path: str) -> None:
     """A grant below the root of the workspace gives nothing outside it."""
-    assert not is_inside(path, "/work/**", ROOT)
+    assert not is_inside(path, "/repo/**", ROOT)
     assert not is_inside(path, "**", ROOT)
     assert not is_inside(path, "src/**", None)
 
 
-@pytest.mark.parametrize("path", ["src/a.py", "/work/src/a.py", "/work//src/./a.py", "src/b/../a.py", "../work/src/a.py", "src/ü.py", "src/[id].tsx", "src/a b.py", "src/a:b"])  # fmt: skip
+@pytest.mark.parametrize("path", ["src/a.py", "/repo/src/a.py", "/repo//src/./a.py", "src/b/../a.py", "../repo/src/a.py", "src/ü.py", "src/[id].tsx", "src/a b.py", "src/a:b"])  # fmt: skip
 def test_absolute_and_relative_forms_are_equal(path: str) -> None:
     """Against a stated root every form of a path in the scope is in it, and out of what lies elsewhere."""
-    for glob in ("src/**", "/work/src/**", "./src//**", "src/*", "/work/x/../src/**"):
+    for glob in ("src/**", "/repo/src/**", "./src//**", "src/*", "/repo/x/../src/**"):
         assert is_inside(path, glob, ROOT)
         assert may_touch(path, glob, ROOT)
     assert not may_touch(path, "/etc/**", ROOT)
@@ -99,27 +99,27 @@ def test_what_a_glob_says(path: str, glob: str, inside: bool, touching: bool) ->
 @pytest.mark.parametrize(
     ("path", "inside", "touching"),
     [
-        ("C:/work/src/a.py", True, True), ("c:\\work\\src\\a.py", True, True), ("src\\a.py", True, True),
-        ("src/../src/a.py", True, True), ("\\work\\src\\a.py", True, True), ("C:/Work/SRC/a.py", False, True),
-        ("docs\\a.py", False, False), ("D:/work/src/a.py", False, False), ("C:src/a.py", False, True),
-        ("\\\\localhost\\C$\\work\\src\\a.py", False, True), ("\\\\?\\C:\\work\\src\\a.py", False, True),
+        ("C:/repo/src/a.py", True, True), ("c:\\repo\\src\\a.py", True, True), ("src\\a.py", True, True),
+        ("src/../src/a.py", True, True), ("\\repo\\src\\a.py", True, True), ("C:/Repo/SRC/a.py", False, True),
+        ("docs\\a.py", False, False), ("D:/repo/src/a.py", False, False), ("C:src/a.py", False, True),
+        ("\\\\localhost\\C$\\repo\\src\\a.py", False, True), ("\\\\?\\C:\\repo\\src\\a.py", False, True),
         ("src/a.py::$DATA", False, True), ("SRC~1/a.py", False, True), ("src./a.py", False, True), ("docs\\..\\src\\a.py", True, True),
     ],
 )  # fmt: skip
 def test_a_root_with_a_drive_is_windows(path: str, inside: bool, touching: bool) -> None:
     """Backslashes separate, drives have one case, and every second name closes only."""
-    for glob in ("src/**", "C:\\work\\src\\**", "c:/work/src/**"):
-        assert is_inside(path, glob, "C:/work") is inside
-        assert may_touch(path, glob, "C:/work") is touching
+    for glob in ("src/**", "C:\\repo\\src\\**", "c:/repo/src/**"):
+        assert is_inside(path, glob, "C:/repo") is inside
+        assert may_touch(path, glob, "C:/repo") is touching
 
 
 NAMES = st.sampled_from(
-    ["a", "b", "ab", "B", ".", "..", "", "a.", "*", "[a]", "é", "e\u0301", "work", "~", "a b"]
+    ["a", "b", "ab", "B", ".", "..", "", "a.", "*", "[a]", "é", "e\u0301", "repo", "~", "a b"]
 )
-SPELLINGS = st.builds(lambda start, names: start + "/".join(names), st.sampled_from(["", "/", "//", "/work/", "./"]), st.lists(NAMES, max_size=6))  # fmt: skip
+SPELLINGS = st.builds(lambda start, names: start + "/".join(names), st.sampled_from(["", "/", "//", "/repo/", "./"]), st.lists(NAMES, max_size=6))  # fmt: skip
 PARTS = st.sampled_from(["a", "b", "*", "**", "?b", "[ab]", "..", ".", "", "A", "é", "{a}", "a**"])
-GLOBS = st.builds(lambda start, names: start + "/".join(names), st.sampled_from(["", "/", "/work/"]), st.lists(PARTS, max_size=5))  # fmt: skip
-ROOTS = st.sampled_from([None, "/work", "/work/", "/", "C:/work"])
+GLOBS = st.builds(lambda start, names: start + "/".join(names), st.sampled_from(["", "/", "/repo/"]), st.lists(PARTS, max_size=5))  # fmt: skip
+ROOTS = st.sampled_from([None, "/repo", "/repo/", "/", "C:/repo"])
 ANYTHING = st.one_of(SPELLINGS, st.text(max_size=30))
 
 
@@ -138,7 +138,7 @@ def test_spellings_of_one_file_get_one_answer(path: str, glob: str) -> None:
     """However a path is written, only the file it resolves to counts."""
     resolved = "/" + posixpath.normpath(posixpath.join(ROOT, path)).lstrip("/")
     assume(path and path.strip() == path and not path.startswith("~") and "..." not in path)
-    for spelling in (path, path + "/", "/work/" + path if not path.startswith("/") else path):
+    for spelling in (path, path + "/", "/repo/" + path if not path.startswith("/") else path):
         assert is_inside(spelling, glob, ROOT) == is_inside(resolved, glob, ROOT)
         assert may_touch(spelling, glob, ROOT) == may_touch(resolved, glob, ROOT)
 
