@@ -33,6 +33,9 @@ tools_primary:
 
 ## Known limits
 
+A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+remains an error of that role.
+
 Nothing is reported while a tool catalog could not be read. The tools of a server, written `server.tool`, must be declared
 like all others. A prefix in a policy that matches nothing is reported by ORG425.
 
