@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Each command and its summary in `orgkernel --help`.
 _COMMANDS = {
-    "new": "Create an organization from a template, or add a role, a tool or a domain.",
+    "new": "Create an organization, or add a role, a tool or a domain.",
     "check": "Check documents and organizations.",
     "rule": "Explain a rule, or list all rules.",
     "schema": "Print the JSON Schema of a kind of document.",
