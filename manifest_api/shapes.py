@@ -129,10 +129,12 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     status: Literal["ready", "degraded"]
     reading: Literal["ok", "failed", "overrun"]
     """Whether the last attempt to read the documents succeeded. `overrun` means that it has not ended in time."""
-    store: Literal["none", "ok", "low"]
-    """`none` if there is no store yet. `low` if its disk or its budget is nearly used up."""
+    store: Literal["none", "ok", "low", "unproven"]
+    """`none` if there is no store yet. `low` if its disk or its budget is nearly used up. `unproven` if checkpoints of its
+    audit cannot be written.
+    """
     store_problem: str
-    """What is low. Empty otherwise."""
+    """What is low, or cannot be written. Empty otherwise."""
     errors: int
     """Findings in all documents, including those outside organizations."""
     organizations: tuple[OrganizationStanding, ...]

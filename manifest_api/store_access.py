@@ -13,18 +13,21 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
+from orgkernel.decisions.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
+from orgkernel.operations.keys import expiring_keys
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -41,6 +44,7 @@ MEASURE_SECONDS = 5.0
 """Seconds between two measurements of the store."""
 PRUNE_SECONDS = 3_600.0
 """Seconds between two searches for audit rows that are older than the retention."""
+_TELL_SECONDS = 86_400.0
 EVERY_SECONDS = 60.0
 """Seconds between two searches for expired records."""
 
@@ -87,6 +91,10 @@ class StoreAccess:
             if self._store is None:
                 self._store = open_store(self._location, create=False)
         return self._store
+
+    def find_lost(self) -> tuple[AuditFinding, ...]:
+        """The finding about a store that is missing although there are checkpoints of it. Not for the event loop."""
+        return () if self._location is None else upkeep.find_lost_store(self._location)
 
     def read_now(self) -> None:
         """Update the state from the store. Not for the event loop. Raises `StoreError`."""
@@ -216,18 +224,33 @@ def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[G
 async def note_what_ran_out(
     store_access: StoreAccess, vanishing: VanishedGrants, every_seconds: float = EVERY_SECONDS
 ) -> None:
-    """Audit expired records at intervals, until cancelled (docs/how-to/store.md).
+    """Audit expired records at intervals, and log keys that expire soon, until cancelled (docs/how-to/store.md).
 
     Decisions do not depend on it: an expired record has no effect from the moment it expires.
     """
+    told: dict[str, float] = {}
     while True:
         await asyncio.sleep(every_seconds)
         await vanishing.retry()
         try:
             await store_access.refresh()
             await store_access.work(upkeep.note_expired)
+            expiring = await store_access.work(lambda store: expiring_keys(store, time.time()))
+            _tell_expiring(expiring or (), told, time.monotonic())
         except StoreError as error:
             logger.warning("expired records could not be audited and will be tried again: %s", error.message)
+
+
+def _tell_expiring(keys: Sequence[ApiKey], told: dict[str, float], now: float) -> None:
+    """Log each key that expires soon, once a day."""
+    for key in keys:
+        if key.key_id not in told or now - told[key.key_id] >= _TELL_SECONDS:
+            told[key.key_id] = now
+            until = datetime.fromtimestamp(key.expires_at or 0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            logger.warning(
+                "the key %s (%s) expires at %s; replace it with `orgkernel key rotate %s`",
+                key.key_id, quote(key.name), until, key.key_id,
+            )  # fmt: skip
 
 
 async def keep_within_budget(

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, word
 from manifest_api.routes.documented import stored
+from manifest_api.store_access import StoreAccess
 from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
-from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditFinding, AuditKind
+from orgkernel.decisions.state_records import (
+    AcceptedFinding,
+    AuditEntry,
+    AuditFilter,
+    AuditFinding,
+    AuditKind,
+    AuditVerdict,
+)
 from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.operations.upkeep import read_audit, verify
 
@@ -44,6 +53,11 @@ class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the audit is unchanged."""
 
     is_whole: bool
+    """The same as the verdict `whole`."""
+    verdict: AuditVerdict
+    """`changed` if rows were changed, moved or removed. `unproven` if a checkpoint is missing that would prove that none
+    was.
+    """
     rows: int
     chains: int
     dropped: int
@@ -51,8 +65,8 @@ class AuditVerification(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[AuditFinding, ...]
     more_findings: int
     """Beyond those listed."""
-    notes: tuple[str, ...]
-    """Parts that could not be verified."""
+    accepted: tuple[AcceptedFinding, ...]
+    """Findings that somebody has accepted. They do not count."""
 
 
 @router.get("/v1/audit", responses=stored(AuditPage, 409))
@@ -104,14 +118,21 @@ async def get_verification(request: Request) -> Response:
             found = verify(store)
         finally:
             verifying.release()
-        return AuditVerification(
-            is_whole=not found.findings, rows=found.rows, chains=found.chains, dropped=found.dropped,
-            findings=found.findings, more_findings=found.more_findings,
-            # Where the store is, clients need not know.
-            notes=tuple(note.replace(store.folder.path, "the folder of checkpoints") for note in found.notes),
-        )  # fmt: skip
+        # Where the store is, clients need not know.
+        told = msgspec.json.decode(
+            msgspec.json.encode(found).replace(_quoted(store.folder.path), b"the folder of checkpoints")
+        )
+        return msgspec.convert({"is_whole": found.verdict == "whole", **told}, AuditVerification)
 
+    access: StoreAccess = request.app.state.store_access
+    lost = await run_in_threadpool(access.find_lost)
     nothing = AuditVerification(
-        is_whole=True, rows=0, chains=0, dropped=0, findings=(), more_findings=0, notes=()
-    )
+        is_whole=not lost, verdict="changed" if lost else "whole", rows=0, chains=0, dropped=0, findings=lost,
+        more_findings=0, accepted=(),
+    )  # fmt: skip
     return json_response(await with_store(request, check, nothing, _VERIFYING_SECONDS))
+
+
+def _quoted(path: str) -> bytes:
+    """A path as it is inside a JSON string."""
+    return msgspec.json.encode(path)[1:-1]

@@ -88,11 +88,14 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     stored: StoreAccess = request.app.state.store_access
     await stored.refresh()
     try:
-        has_store = stored.held() is not None
+        store = stored.held()
     except StoreError as error:
         logger.error("not ready: %s", error.message)
         return problem_of_store(error)
-    low = stored.capacity.find_problem() if has_store else ""
+    low = "" if store is None else stored.capacity.find_problem()
+    unproven = None if store is None else store.problem
+    if unproven is not None:
+        logger.error("checkpoints of the audit cannot be written: %s", unproven)
     if not state.served:
         found = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
         return problem_response(
@@ -100,12 +103,18 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
             organizations=standings, diagnostics=found, headers=headers,
         )  # fmt: skip
     errors = count_severity(state.latest.diagnostics, Severity.ERROR)
-    fresh = not not_fresh(standings) and not errors and not answers.reading_failed and not low
+    fresh = (
+        not not_fresh(standings)
+        and not errors
+        and not answers.reading_failed
+        and not low
+        and unproven is None
+    )
     readiness = Readiness(
         status="ready" if fresh else "degraded",
         reading=answers.reading_problem or "ok",
-        store="low" if low else "ok" if has_store else "none",
-        store_problem=low,
+        store="none" if store is None else "unproven" if unproven is not None else "low" if low else "ok",
+        store_problem="checkpoints of the audit cannot be written" if unproven is not None else low,
         errors=errors,
         organizations=standings,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import click
@@ -16,13 +17,15 @@ from orgkernel.cli.stores import (
     echo_records,
     find_for_actor,
     opened,
+    parse_duration,
     parse_until,
     reason_option,
     show_time,
     store_option,
 )
 from orgkernel.decisions.state_records import SCOPES
-from orgkernel.operations.keys import create_key, revoke_key
+from orgkernel.diagnostics.wording import printable
+from orgkernel.operations.keys import create_key, revoke_key, rotate_key
 
 # The options of a command that makes or revokes a key: the documents say who the one is that does it.
 _where_options = with_options(path_option, store_option, cache_option, format_option("text", "json"))
@@ -30,7 +33,7 @@ _where_options = with_options(path_option, store_option, cache_option, format_op
 
 @click.group("key")
 def command() -> None:
-    """Make and revoke keys of the HTTP API. With `--by`, only the owner can."""
+    """Make, rotate and revoke keys of the HTTP API. With `--by`, only the owner can."""
 
 
 @command.command("create")
@@ -91,8 +94,11 @@ def create(
 @format_option("text", "json")
 def list_(store: str | None, form: str) -> None:
     """List keys, without their secrets."""
+    from orgkernel.operations.keys import expiring_keys
+
     with opened(store) as state:
         keys = state.keys.list()
+        expiring = expiring_keys(state, time.time())
 
     def row(key: Any) -> tuple[Any, ...]:
         until = f"revoked {show_time(key.revoked_at)}" if key.revoked_at else show_time(key.expires_at)
@@ -100,6 +106,52 @@ def list_(store: str | None, form: str) -> None:
         return key.key_id, key.name, whose, show_time(key.created_at), until, " ".join(key.scopes)
 
     echo_records(form, keys, ("key", "name", "whose", "made", "until", "scopes"), row)
+    for key in expiring:
+        until = show_time(key.expires_at)
+        click.echo(
+            printable(
+                f"note: {key.key_id} expires at {until}; replace it with `orgkernel key rotate {key.key_id}`"
+            ),
+            err=True,
+        )
+
+
+@command.command("rotate")
+@click.argument("key_id", metavar="KEY")
+@click.option(
+    "--overlap", default="24h", show_default=True, metavar="TIME", help="How long the old key still holds."
+)
+@click.option(
+    "--expires",
+    metavar="WHEN",
+    help="End of the new key: `30m`, `24h`, `7d`, or a date. Default: after as long as the old key was made for.",
+)
+@by_option
+@reason_option
+@_where_options
+def rotate(
+    key_id: str,
+    overlap: str,
+    expires: str | None,
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
+    """Replace a key by a new one with the same rights. Both hold for a while, so that nothing has to stop."""
+    seconds, until = parse_duration(overlap), parse_until(expires)
+    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+        key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)
+    if form == "json":
+        echo_indented({**msgspec.to_builtins(key), "key": secret})
+    else:
+        click.echo(secret)
+    click.echo(
+        f"{key.key_id}: keep it, it is not shown again; {old.key_id} holds until {show_time(old.expires_at)}",
+        err=True,
+    )
 
 
 @command.command("revoke")

@@ -142,9 +142,16 @@ def parse_since(text: str | None) -> float | None:
     return None if text is None else _parse_time(text, -1)
 
 
-def _parse_time(text: str, sign: int) -> float:
+def parse_duration(text: str) -> float:
+    """`30m`, `24h`, `7d` in seconds. Raises `UsageError`."""
     if duration := _DURATION.fullmatch(text):
-        return time.time() + sign * int(duration[1]) * _UNITS[duration[2]]
+        return float(int(duration[1]) * _UNITS[duration[2]])
+    raise UsageError(f"{quote(text)} is not a duration", "write `30m`, `24h` or `7d`")
+
+
+def _parse_time(text: str, sign: int) -> float:
+    if _DURATION.fullmatch(text):
+        return time.time() + sign * parse_duration(text)
     try:
         date = datetime.fromisoformat(text)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

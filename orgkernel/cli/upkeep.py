@@ -12,17 +12,23 @@ from typing import Any
 import click
 import msgspec
 
-from orgkernel.cli.opening import format_option, with_options
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.cli.stores import (
+    acting,
+    by_option,
     echo_records,
+    find_for_actor,
     located,
     opened,
+    parse_duration,
     parse_since,
+    reason_option,
     show_time,
     store_option,
 )
 from orgkernel.diagnostics.wording import printable
+from orgkernel.operations.context import OPERATOR
 
 _COUNTS = ("senders", "policies", "decisions")
 _FIELDS = (
@@ -120,14 +126,35 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
         echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
 
 
-@audit_command.command("verify")
-@click.option(
-    "--checkpoints", metavar="FOLDER", help="File of checkpoints. Default: the checkpoints beside the store."
+_checkpoints_option = click.option(
+    "--checkpoints",
+    "checkpoints",
+    multiple=True,
+    metavar="FOLDER",
+    help="Further folder of checkpoints: of another machine, or a copy. Repeatable.",
 )
+_VERDICTS = {
+    "whole": "the audit is unchanged",
+    "unproven": "the audit is not proven",
+    "changed": "the audit was changed",
+}
+
+
+_HOW_TO_GO_ON = (
+    "help: find out what happened, and put back what is missing if you can; "
+    "`orgkernel audit accept --reason TEXT` accepts the rest"
+)
+
+
+@audit_command.command("verify")
+@_checkpoints_option
 @store_option
 @format_option("text", "json")
-def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
-    """Verify every chain. Exits 1 if a row was changed, moved or removed, or if the end was cut off."""
+def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
+    """Verify every chain.
+
+    Exits 1 if a row was changed, moved or removed, and if a checkpoint is missing that would prove that none was.
+    """
     from orgkernel.operations.upkeep import verify
 
     with opened(store) as state:
@@ -135,19 +162,84 @@ def verify_(checkpoints: str | None, store: str | None, form: str) -> None:
     if form == "json":
         echo_indented(found)
     else:
-        for finding in found.findings:
-            click.echo(printable(f"{finding.problem}: {finding.message}"))
-        for note in found.notes:
-            click.echo(printable(f"note: {note}"), err=True)
-        if found.more_findings:
-            click.echo(f"and {found.more_findings:,} more")
-        says = "the audit is unchanged" if not found.findings else "the audit was changed"
-        dropped = f", {found.dropped:,} deleted by retention" if found.dropped else ""
-        click.echo(
-            f"{says}: {counted(found.rows, 'row')} in {counted(found.chains, 'chain')}{dropped}", err=True
+        _echo_findings(found)
+        for each in found.accepted:
+            why = f" ({each.reason})" if each.reason else ""
+            said = f"note: {each.actor} accepted at {show_time(each.at)}: {each.problem}: {each.message}{why}"
+            click.echo(printable(said), err=True)
+        says = _VERDICTS[found.verdict]
+        accepted = (
+            f", except for {counted(len(found.accepted), 'accepted finding')}" if found.accepted else ""
         )
-    if found.findings:
+        dropped = f", {found.dropped:,} deleted by retention" if found.dropped else ""
+        rows = f"{counted(found.rows, 'row')} in {counted(found.chains, 'chain')}"
+        click.echo(f"{says}{accepted}: {rows}{dropped}", err=True)
+        if found.findings:
+            click.echo(_HOW_TO_GO_ON, err=True)
+    if found.verdict != "whole":
         raise click.exceptions.Exit(1)
+
+
+@audit_command.command("accept")
+@_checkpoints_option
+@by_option
+@reason_option
+@with_options(path_option, store_option, cache_option, format_option("text", "json"))
+def accept_(
+    checkpoints: tuple[str, ...],
+    actor: str,
+    reason: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
+    """Accept what `verify` finds now, for example after a restoration. Later verifications find only what is new.
+
+    The audit has who accepted what, and why.
+    """
+    from orgkernel.operations.upkeep import accept
+
+    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+        found = accept(context, checkpoints, reason)
+    if form == "json":
+        echo_indented(found.findings)
+        return
+    _echo_findings(found)
+    click.echo(f"{counted(len(found.findings), 'finding')} accepted", err=True)
+
+
+@audit_command.command("rotate-key")
+@click.option(
+    "--overlap",
+    default="24h",
+    show_default=True,
+    metavar="TIME",
+    help="How long the old key still proves what was signed with it.",
+)
+@by_option
+@reason_option
+@with_options(path_option, store_option, cache_option)
+def rotate_key_(
+    overlap: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool
+) -> None:
+    """Sign checkpoints with a new key. Checkpoints that exist are signed again.
+
+    A server that runs signs its own with its next row, so it needs no restart.
+    """
+    from orgkernel.operations.upkeep import rotate_signing
+
+    seconds = parse_duration(overlap)
+    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+        until = rotate_signing(context, seconds, reason)
+    click.echo(f"signing with a new key; the one before holds until {show_time(until)}", err=True)
+
+
+def _echo_findings(found: Any) -> None:
+    for finding in found.findings:
+        click.echo(printable(f"{finding.problem}: {finding.message}"))
+    if found.more_findings:
+        click.echo(f"and {found.more_findings:,} more")
 
 
 @audit_command.command("export")
@@ -217,7 +309,7 @@ def _cell(value: Any) -> str:
 
 @click.group("store")
 def store_command() -> None:
-    """Upgrade, back up and describe the store."""
+    """Upgrade, back up, restore and describe the store."""
 
 
 @store_command.command("upgrade")
@@ -237,17 +329,46 @@ def upgrade(store: str | None) -> None:
 @click.argument("target", metavar="FILE")
 @store_option
 def backup(target: str, store: str | None) -> None:
-    """Copy the store to FILE and its checkpoints to FILE.audit. Other processes may write meanwhile."""
+    """Copy the store to FILE and its checkpoints to FILE.audit. Other processes may write meanwhile.
+
+    A store of an older version is copied as it is.
+    """
     from orgkernel.operations.upkeep import copy_store
 
-    with opened(store) as state:
-        copy_store(state, os.path.abspath(target))
+    version = copy_store(located(store), os.path.abspath(target))
     click.echo(
         printable(
-            f"copied to {target} and {target}.audit; the latter contains the signing key, so keep both private"
+            f"copied version {version} to {target} and {target}.audit; the latter contains the signing key, so keep both private"
         ),
         err=True,
     )
+
+
+@store_command.command("restore")
+@click.argument("backup", metavar="FILE")
+@reason_option
+@store_option
+def restore(backup: str, reason: str, store: str | None) -> None:
+    """Replace the store by the backup FILE. The replaced store keeps a name of its own.
+
+    Stop the server first: a store that somebody has open is not replaced. The audit tells that the store was restored.
+    """
+    from orgkernel.operations.upkeep import restore_store
+
+    done = restore_store(located(store), os.path.abspath(backup), OPERATOR, reason)
+    said = [f"restored version {done.version} from {backup}"]
+    if done.replaced:
+        said.append(f"the replaced store is {done.replaced}")
+    if done.copied_checkpoints:
+        said.append("there were no checkpoints here, so those of the backup were copied")
+    click.echo(printable("; ".join(said)), err=True)
+    if done.lost:
+        rows = sum(last - first + 1 for first, last in done.lost.values())
+        click.echo(
+            f"not in the backup: {counted(rows, 'row')} of the audit; see `orgkernel audit verify`, "
+            "then accept that with `orgkernel audit accept --reason TEXT`",
+            err=True,
+        )
 
 
 @store_command.command("info")

@@ -36,7 +36,8 @@ AuditKind = Literal[
     "report",
     "audit",
 ]
-AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "unproven"]
+AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
+AuditVerdict = Literal["whole", "unproven", "changed"]
 Stream = Literal["decision", "history"]
 """Decisions and usage are kept for a shorter time than the history of what was granted, so each has its own chain."""
 _SHORT: frozenset[AuditKind] = frozenset({"decision", "usage"})
@@ -216,4 +217,15 @@ class AuditFinding(msgspec.Struct, frozen=True):
     problem: AuditProblem
     row: str
     """The name of the row; of a checkpoint, the writer."""
+    message: str
+
+
+class AcceptedFinding(msgspec.Struct, frozen=True):
+    """A finding about the audit that somebody has accepted."""
+
+    at: float
+    actor: str
+    reason: str
+    problem: str
+    row: str
     message: str

@@ -15,7 +15,18 @@ from orgkernel.runtime.regular_files import NotRegular, read_regular
 
 FILE = "orgkernel.toml"
 _MOST_BYTES = 1024 * 1024
-_SETTINGS = ("paths", "active", "severities", "fail_on", "cache", "store", "toolbox", "oidc", "links")
+_SETTINGS = (
+    "paths",
+    "active",
+    "severities",
+    "fail_on",
+    "cache",
+    "store",
+    "checkpoints",
+    "toolbox",
+    "oidc",
+    "links",
+)
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
@@ -38,6 +49,8 @@ class Project:
     """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
     oidc: dict[str, Any] | None = None
     """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""
+    checkpoints: str | None = None
+    """Folder of the keys and checkpoints of the audit, starting at `folder`; the one beside the store if it is not set."""
     links: tuple[str, ...] = ()
     """Files and folders outside `paths` that links may lead to, starting at `folder`."""
     owned_by_others: str = ""
@@ -125,6 +138,11 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     store = settings.get("store")
     if store is not None and not isinstance(store, str):
         raise BadProject(f"`{where}`: `store` is not a text", 'write `store = "state.db"`')
+    checkpoints = settings.get("checkpoints")
+    if checkpoints is not None and not (isinstance(checkpoints, str) and checkpoints):
+        raise BadProject(
+            f"`{where}`: `checkpoints` is not a text", 'write `checkpoints = "/mnt/audit/production"`'
+        )
     oidc = settings.get("oidc")
     if oidc is not None and not isinstance(oidc, dict):
         raise BadProject(f"`{where}`: `oidc` is not a table", "write `[oidc]` and its settings below")
@@ -155,6 +173,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         store,
         toolbox,
         oidc,
+        checkpoints,
         tuple(links),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from orgkernel.state.writer import Ticket
 
 __all__ = [
+    "CHECKPOINTS",
     "VARIABLE",
     "StateAt",
     "Store",
@@ -26,8 +28,10 @@ __all__ = [
     "locate_store",
     "open_store",
     "read_state",
+    "require_there",
 ]  # fmt: skip
 VARIABLE = "ORGKERNEL_STORE"
+CHECKPOINTS = "ORGKERNEL_CHECKPOINTS"
 
 
 def locate_store(
@@ -35,25 +39,45 @@ def locate_store(
 ) -> StoreLocation:
     """What was said on the command line, in the environment or in the settings, in this order; else a file beside them.
 
-    Raises `BadStore`, and `BadProject` for a store that the settings of another user name.
+    Another folder for checkpoints belongs to the store that is named in the same place. Raises `BadStore`, and
+    `BadProject` for a store that the settings of another user name.
     """
-    said = option or environment.get(VARIABLE)
-    if said:
-        return parse_location(said, here)
+    if option:
+        return parse_location(option, here)
+    place = environment.get(CHECKPOINTS)
+    if said := environment.get(VARIABLE):
+        return _with_checkpoints(parse_location(said, here), place, here)
     project.require_own("store")
-    return parse_location(project.store or DEFAULT, project.folder)
+    location = parse_location(project.store or DEFAULT, project.folder)
+    if place:
+        return _with_checkpoints(location, place, here)
+    project.require_own("checkpoints")
+    return _with_checkpoints(location, project.checkpoints, project.folder)
+
+
+def _with_checkpoints(location: StoreLocation, place: str | None, folder: str) -> StoreLocation:
+    """The location with its checkpoints in another folder, if one is named."""
+    if not place:
+        return location
+    return replace(location, checkpoints=os.path.normpath(os.path.join(folder, os.path.expanduser(place))))
 
 
 def open_store(location: StoreLocation, *, create: bool = True) -> Store:
     """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one."""
-    if not create and location.path and not os.path.exists(location.path):
+    if not create:
+        require_there(location)
+    from orgkernel.state.store import Store
+
+    return Store(location, clock=time.time, tokens=os.urandom)
+
+
+def require_there(location: StoreLocation) -> None:
+    """Raise `BadStore` if a file is not there."""
+    if location.path and not os.path.exists(location.path):
         raise BadStore(
             f"there is no store {quote(location.shown)} yet",
             f"the first change makes it; another one is named by `--store` or {VARIABLE}",
         )
-    from orgkernel.state.store import Store
-
-    return Store(location, clock=time.time, tokens=os.urandom)
 
 
 def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:

@@ -1,12 +1,20 @@
-"""Make and revoke the keys of the HTTP API. Only the owner or an operator can: others could give themselves scopes."""
+"""Make, rotate and revoke the keys of the HTTP API. Only the owner or an operator can: others could give themselves scopes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from orgkernel.decisions.state_records import ApiKey, KeyScope
 from orgkernel.operations.context import Context
 from orgkernel.operations.rights import noted_in, require_outside
+from orgkernel.state.keys import find_expiring
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+EXPIRING_SECONDS = 7 * 86_400.0
+"""A key that expires within this time is told."""
 
 
 def create_key(
@@ -31,6 +39,24 @@ def create_key(
         person_id=person_id,
         expires_at=expires_at,
     )
+
+
+def rotate_key(
+    context: Context, key_id: str, *, overlap: float, expires_at: float | None = None, reason: str = ""
+) -> tuple[ApiKey, ApiKey, str]:
+    """A new key with the same rights, the old one with its new end, and the new secret.
+
+    Raises `Refused`, `UnknownRecord`, and `Conflict` if the old key does not hold any more.
+    """
+    store = noted_in(context, require_outside(context, "rotate keys"))
+    return store.keys.rotate(
+        key_id, actor=context.actor.name, overlap=overlap, expires_at=expires_at, reason=reason
+    )
+
+
+def expiring_keys(store: Store, now: float, within: float = EXPIRING_SECONDS) -> tuple[ApiKey, ...]:
+    """The keys that expire soon and have no successor."""
+    return find_expiring(store.keys.list(), now, within)
 
 
 def revoke_key(context: Context, key_id: str, reason: str = "") -> ApiKey:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import os
+import time
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from orgkernel.decisions.access.vanished import find_vanished
-from orgkernel.decisions.state_records import AuditFilter, AuditRow
+from orgkernel.decisions.state_records import AuditFilter, AuditFinding, AuditRow
 from orgkernel.decisions.state_view import Grant
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore, Refused, UsageError
+from orgkernel.kernel.stored import require_there
+from orgkernel.operations.context import Context
+from orgkernel.operations.rights import noted_in, require_outside
 from orgkernel.state.audit import (
     DAY,
     AuditStats,
     PolicyCount,
     SenderCount,
+    accept_findings,
     count_decisions,
     count_policies,
     count_unknown_senders,
     drop_old,
     read_rows,
+    rotate_signing_key,
 )
 from orgkernel.state.backup import StoreInfo, back_up, measure_size, read_info
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.migrating import upgrade_store
+from orgkernel.state.restore import Restored, restore
 from orgkernel.state.verify import Verification, verify_audit
 
 if TYPE_CHECKING:
@@ -53,10 +63,20 @@ def count_audit(
     )
 
 
-def verify(store: Store, checkpoints: str | None = None) -> Verification:
-    """Follow every chain to the checkpoints beside the store, or to those kept in another folder."""
-    folder = Folder(checkpoints, store.context.tokens) if checkpoints else store.folder
-    return verify_audit(store.context, folder, is_shared=not store.location.path)
+def verify(store: Store, checkpoints: Sequence[str] = ()) -> Verification:
+    """Follow every chain to the checkpoints of the store, and to those in other folders. Raises `UsageError`."""
+    for path in checkpoints:
+        if not os.path.isdir(path):
+            raise UsageError(f"there is no folder {quote(path)}", "name a folder of checkpoints")
+    others = (Folder(path, store.context.tokens, store.context.clock) for path in checkpoints)
+    return verify_audit(store.context, store.folder, *others)
+
+
+def find_lost_store(location: StoreLocation) -> tuple[AuditFinding, ...]:
+    """The finding about a store that is not there, although there are checkpoints of it."""
+    if not Folder(location.checkpoints, os.urandom, time.time).has_heads():
+        return ()
+    return (AuditFinding("missing", "store", "there are checkpoints, but the store is missing"),)
 
 
 def prune(store: Store, decision_days: float, history_days: float) -> tuple[int, int]:
@@ -72,9 +92,53 @@ def upgrade(location: StoreLocation) -> tuple[str | None, str]:
     return upgrade_store(location)
 
 
-def copy_store(store: Store, target: str) -> None:
-    """Copy a store and its checkpoints while others may write; raises `BadStore` and `StoreError`."""
-    back_up(store, target)
+def copy_store(location: StoreLocation, target: str) -> str:
+    """Copy a store of any version and its checkpoints while others may write. Returns its version.
+
+    Raises `BadStore` and `StoreError`.
+    """
+    require_there(location)
+    return back_up(location, target, os.urandom, time.time)
+
+
+def restore_store(location: StoreLocation, backup: str, actor: str, reason: str = "") -> Restored:
+    """Replace a store by a backup. Raises `BadStore`, `StoreBusy` if somebody has it open, and `StoreError`."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return restore(location, backup, actor=actor, reason=reason, at=at, clock=time.time, tokens=os.urandom)
+
+
+def accept(context: Context, checkpoints: Sequence[str] = (), reason: str = "") -> Verification:
+    """Accept what a verification finds now, so that later ones find only what is new. Returns the findings.
+
+    Raises `Refused`, and `BadStore` if there is no key to sign with.
+    """
+    store = noted_in(context, require_outside(context, "accept findings about the audit"))
+    if store.folder.key() is None:
+        raise BadStore(
+            "there is no key to sign with",
+            "put the `key` of a backup into the folder of checkpoints; if there is none, any change makes a new key",
+        )
+    found = verify(store, checkpoints)
+    if found.findings:
+        accept_findings(store.context, store.folder, found.findings, actor=context.actor.name, reason=reason)
+    return found
+
+
+def rotate_signing(context: Context, overlap: float, reason: str = "") -> float:
+    """Sign checkpoints with a new key. Returns the time until which the one before holds.
+
+    Raises `Refused`, also if the audit is not whole: what is signed again could not be told from what was changed.
+    """
+    store = noted_in(context, require_outside(context, "rotate the key of the audit"))
+    if verify(store).verdict != "whole":
+        raise Refused(
+            "the audit is not whole, so it cannot be signed with a new key",
+            "see `orgkernel audit verify`, and accept what cannot be mended with `orgkernel audit accept`",
+            "AUDIT_NOT_WHOLE",
+        )
+    until = time.time() + overlap
+    rotate_signing_key(store.context, store.folder, until, actor=context.actor.name, reason=reason)
+    return until
 
 
 def describe_store(store: Store) -> StoreInfo:

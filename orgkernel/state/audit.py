@@ -9,7 +9,14 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, delete, func, select, tuple_
 
-from orgkernel.decisions.state_records import AuditEntry, AuditFilter, AuditRow, Stream
+from orgkernel.decisions.state_records import (
+    AcceptedFinding,
+    AuditEntry,
+    AuditFilter,
+    AuditFinding,
+    AuditRow,
+    Stream,
+)
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownRecord
 from orgkernel.state.chain import GENESIS, decode_entry
@@ -234,3 +241,37 @@ def _oldest(
         scalar(audit.c.digest, audit.c.sequence == last),
         transaction.now,
     )
+
+
+def accept_findings(
+    context: StoreContext, folder: Folder, findings: Sequence[AuditFinding], *, actor: str, reason: str
+) -> None:
+    """Note in the audit, and then beside the checkpoints, that somebody accepts findings of a verification."""
+
+    def change(transaction: Transaction) -> float:
+        listed = [f"{each.problem}: {each.message}" for each in findings]
+        entry = AuditEntry(
+            "audit", transaction.now, "accepted", actor=actor, reason=reason, detail={"findings": listed}
+        )
+        transaction.audit(entry)
+        return transaction.now
+
+    now = context.change(change)
+    folder.accept(
+        tuple(AcceptedFinding(now, actor, reason, each.problem, each.row, each.message) for each in findings)
+    )
+
+
+def rotate_signing_key(
+    context: StoreContext, folder: Folder, until: float, *, actor: str, reason: str
+) -> None:
+    """Sign checkpoints with a new key. The one before holds until a time."""
+    folder.rotate_key(until)
+
+    def change(transaction: Transaction) -> None:
+        detail = {"until": until}
+        transaction.audit(
+            AuditEntry("audit", transaction.now, "rekeyed", actor=actor, reason=reason, detail=detail)
+        )
+
+    context.change(change)

@@ -6,16 +6,31 @@ import contextlib
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
+from threading import Event
+from urllib.parse import quote as urlquote
 
 import msgspec
 from sqlalchemy import func, select, text
 
+from orgkernel.decisions.state_records import Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreError
+from orgkernel.runtime.regular_files import read_regular
+from orgkernel.state.checkpoints import Folder, Head, Link
 from orgkernel.state.engine import failure_of, reading
+from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import version_of
+from orgkernel.state.signing import Tokens, write_new
 from orgkernel.state.store import Store
-from orgkernel.state.tables import metadata, state_version
+from orgkernel.state.store_lock import locked
+from orgkernel.state.tables import audit, metadata, state_version
+
+SIDECARS = ("-wal", "-shm", "-journal")
+"""What SQLite may keep beside a database. None of it belongs to a copy."""
+
+_LOOKS, _PAUSE = 10, 0.05
+"""How often, and after how many seconds, checkpoints are read again while somebody may be writing them."""
 
 
 class StoreInfo(msgspec.Struct, frozen=True):
@@ -32,14 +47,17 @@ class StoreInfo(msgspec.Struct, frozen=True):
     checkpoints: str
 
 
-def back_up(store: Store, target: str) -> None:
-    """Copy a SQLite store and its checkpoints to a new file and the folder beside it; raises `BadStore`, `StoreError`."""
-    if not store.location.path:
+def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callable[[], float]) -> str:
+    """Copy a store of any version to a new file, and its checkpoints to the folder beside it. Returns its version.
+
+    Nothing is upgraded, and others may write meanwhile. Raises `BadStore` and `StoreError`.
+    """
+    if not location.path:
         raise BadStore(
-            f"the store {quote(store.location.shown)} is a database of PostgreSQL",
-            "use `pg_dump --format=custom`, and copy the folder of checkpoints that `orgkernel store info` prints",
+            f"the store {quote(location.shown)} is a database of PostgreSQL",
+            f"copy the folder of checkpoints {quote(location.checkpoints)}, and then use `pg_dump --format=custom`",
         )
-    for name in (target, f"{target}.audit"):
+    for name in (target, f"{target}.audit", *(f"{target}{suffix}" for suffix in SIDECARS)):
         if os.path.lexists(name):
             raise BadStore(
                 f"{quote(name)} exists",
@@ -49,32 +67,113 @@ def back_up(store: Store, target: str) -> None:
         raise BadStore(f"{quote(os.path.dirname(target))} is not a folder", "make it first")
     beside = f"{target}.{os.getpid()}.new"
     try:
-        # Checkpoints first: the rows then go at least as far as they say.
-        if os.path.isdir(store.folder.path):
-            shutil.copytree(store.folder.path, f"{target}.audit")
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        _copy(store.location.path, beside)
+        with locked(location):
+            # Checkpoints first: the rows then go at least as far as they say.
+            folder = Folder(location.checkpoints, tokens, clock)
+            before = _trusted(folder)
+            write_new(beside, b"")
+            version = copy_database(location.path, beside)
+            if folder.exists():
+                _wait_for_checkpoints(beside, folder)
+                copied = Folder(f"{target}.audit", tokens, clock)
+                _copy_folder(folder.path, copied.path)
+                _sign_ends(beside, copied, before)
         os.replace(beside, target)
     except (OSError, sqlite3.Error) as error:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         shutil.rmtree(f"{target}.audit", ignore_errors=True)
         raise failure_of(error, target) from None
+    return version
 
 
-def _copy(path: str, target: str) -> None:
+def copy_database(path: str, target: str, options: str = "mode=rw", check: str = "quick_check") -> str:
+    """Copy a store into an empty file, and check the copy. Returns its version. Raises `BadStore`, `StoreError`."""
     with (
-        contextlib.closing(sqlite3.connect(path)) as source,
-        contextlib.closing(sqlite3.connect(target)) as copy,
+        contextlib.closing(sqlite3.connect(f"{_uri(path)}?{options}", uri=True)) as source,
+        contextlib.closing(sqlite3.connect(target, isolation_level=None)) as copy,
     ):
         source.backup(copy)
-        (answer,) = copy.execute("PRAGMA quick_check").fetchone()
+        (answer,) = copy.execute(f"PRAGMA {check}").fetchone()
         if answer != "ok":
             raise StoreError(
                 f"the copy of {quote(path)} is damaged: {answer}",
-                "check the store itself with `orgkernel audit verify`",
+                "use another backup, or check the store itself with `orgkernel audit verify`",
             )
         copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+        names = {name for (name,) in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not {"alembic_version", audit.name} <= names:
+            raise BadStore(f"{quote(path)} is not a store or a backup of one", "name another file")
+        (version,) = copy.execute("SELECT version_num FROM alembic_version").fetchone()
+    sync(target)
+    return str(version)
+
+
+def sync(path: str) -> None:
+    """Have a file or folder written to the disk."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _uri(path: str) -> str:
+    return f"file:{urlquote(os.path.abspath(path))}"
+
+
+def _copy_folder(folder: str, target: str) -> None:
+    """Copy the files of a folder of checkpoints. What is being written has another name until it is complete."""
+    os.makedirs(target, mode=0o700)
+    for name in sorted(os.listdir(folder)):
+        if name == "key" or name.endswith((".head", ".jsonl")):
+            write_new(os.path.join(target, name), read_regular(os.path.join(folder, name), -1))
+
+
+def _trusted(folder: Folder) -> dict[str, Head]:
+    return {writer: head for writer, head, _ in folder.heads() if head is not None}
+
+
+def _wait_for_checkpoints(path: str, folder: Folder) -> None:
+    """Wait until the checkpoints prove the rows in a copy. They are written a moment after the rows."""
+    with contextlib.closing(sqlite3.connect(path)) as rows:
+        ends = rows.execute(
+            "SELECT writer, stream, max(sequence) FROM audit GROUP BY writer, stream"
+        ).fetchall()
+    for _ in range(_LOOKS):
+        held = {writer for writer, _, _ in ends if folder.is_held(writer)}
+        heads = _trusted(folder)
+        ends = [
+            (writer, stream, last)
+            for writer, stream, last in ends
+            if writer not in heads or heads[writer].heads.get(stream, Link(0, "")).sequence < last
+        ]
+        if not held & {writer for writer, _, _ in ends}:
+            return
+        Event().wait(_PAUSE)
+
+
+def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
+    """Sign where the chains end in a copy. The checkpoints that were copied after the rows are ahead of them.
+
+    INVARIANT: only rows that the checkpoints of the store prove are signed. Others stay after the last checkpoint.
+    """
+    with contextlib.closing(sqlite3.connect(path)) as rows:
+        query = "SELECT sequence, digest FROM audit WHERE writer = ? AND stream = ? ORDER BY sequence DESC LIMIT 1"
+        for writer, after in _trusted(copied).items():
+            known = before[writer].heads if writer in before else {}
+            heads: dict[Stream, Link] = {}
+            for stream, reached in after.heads.items():
+                row = rows.execute(query, (writer, stream)).fetchone()
+                end = Link(*row) if row else Link(0, "")
+                first = known.get(stream, Link(0, ""))
+                signed = (
+                    first if end.sequence < first.sequence else min(end, reached, key=lambda at: at.sequence)
+                )
+                if signed.sequence:
+                    heads[stream] = signed
+            if heads != after.heads:
+                copied.write_head(Head(writer, heads, copied.roster_size()))
 
 
 def measure_size(store: Store) -> int:

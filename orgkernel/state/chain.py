@@ -14,13 +14,22 @@ from math import isfinite
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, Table, exists, insert, select
 
 from orgkernel.decisions.state_records import AuditEntry, AuditKind, Stream, audit_id, stream_of
 from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.engine import failure_of
-from orgkernel.state.tables import audit
+from orgkernel.state.tables import (
+    agents,
+    api_keys,
+    audit,
+    grants,
+    qualification_results,
+    requests,
+    restrictions,
+    tool_locks,
+)
 
 GENESIS = "0" * 64
 """What stands before the first row of a chain."""
@@ -39,6 +48,10 @@ AuditValues = tuple[Any, ...]
 _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64
 """In one statement: with 13 values each, what every SQLite takes."""
+_AUDITED: tuple[Table, ...] = (
+    agents, api_keys, grants, qualification_results, requests, restrictions, tool_locks,
+)  # fmt: skip
+"""Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")
 
 
@@ -126,6 +139,8 @@ class Chains:
         self._insert = str(insert(audit).compile(dialect=engine.dialect, column_keys=list(_COLUMNS)))
         self._named = engine.dialect.paramstyle in ("pyformat", "named")
         self._file: HeadFile | None = None
+        self.unsigned: dict[Stream, tuple[int, int]] = {}
+        """Rows after the last checkpoint that were there when the chains were resumed: the first and the last."""
         self.problem: Exception | None = None
         """Why a checkpoint could not be written although the rows are; None while all is well."""
 
@@ -139,8 +154,15 @@ class Chains:
             return True
 
         if self._file is None:
-            self._file = self._folder.lease(is_whole)
-        return {stream: _last_link(connection, self._file.writer, stream) for stream in _STREAMS}
+            self._file = self._folder.lease(is_whole, lambda: is_bare(connection))
+        links = {stream: last_link(connection, self._file.writer, stream) for stream in _STREAMS}
+        signed = {stream: known.sequence for stream, known in self._file.heads.items()}
+        self.unsigned = {
+            stream: (signed.get(stream, 0) + 1, last.sequence)
+            for stream, last in links.items()
+            if last.sequence > signed.get(stream, 0)
+        }
+        return links
 
     def checkpoint(self, links: dict[Stream, Link]) -> None:
         assert self._file is not None
@@ -180,6 +202,13 @@ class Chains:
             self._file = None
 
 
+def is_bare(connection: Connection) -> bool:
+    """Whether there are records and no row of the audit, which nothing but a removal explains."""
+    if connection.scalar(select(exists(select(audit)))):
+        return False
+    return any(connection.scalar(select(exists(select(table)))) for table in _AUDITED)
+
+
 def _statements(rows: list[AuditValues]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Insert rows by few statements of many rows, in sizes that come again and are prepared once.
 
@@ -204,7 +233,8 @@ def _link_at(connection: Connection, writer: str, stream: Stream, sequence: int)
     return None if digest is None else Link(sequence, digest)
 
 
-def _last_link(connection: Connection, writer: str, stream: Stream) -> Link:
+def last_link(connection: Connection, writer: str, stream: Stream) -> Link:
+    """The last row of a chain, as the table has it."""
     where = (audit.c.writer == writer, audit.c.stream == stream)
     row = connection.execute(
         select(audit.c.sequence, audit.c.digest).where(*where).order_by(audit.c.sequence.desc()).limit(1)

@@ -1,38 +1,33 @@
 """What proves the audit, kept outside of the table: how far each chain had come, signed.
 
-A folder beside the store holds the key (readable by its owner only), one head per writer and the sealed segments. A
-head is overwritten after every commit and before the callers are answered, so that cutting off the end of a chain shows;
-it is not synchronized to the disk, so that after a power failure it may lag behind the table, which is no finding. The
-signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008).
+A folder holds the key (readable by its owner only), one head per writer, the roster of writers, the sealed segments, and
+the findings that somebody has accepted. A head is overwritten after every commit and before the callers are answered, so
+that cutting off the end of a chain shows. It is not synchronized to the disk, so that after a power failure it may lag
+behind the table. Each head also says how long the roster was, so that the roster cannot lose its end either.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
-from orgkernel.decisions.state_records import Stream
-from orgkernel.runtime.regular_files import open_regular, read_regular
+from orgkernel.decisions.state_records import AcceptedFinding, Stream
+from orgkernel.errors import BadStore
+from orgkernel.runtime.regular_files import read_regular
+from orgkernel.state.signing import SignedLines, SigningKey, Tokens
 
 try:
     import fcntl
 except ImportError:  # no such locks there: every process writes chains of its own
     fcntl = None  # type: ignore[assignment]
 
-Tokens = Callable[[int], bytes]
-"""So many random bytes."""
-_SLOT = 512
-_MOST_KEY = 1024
+SLOT = 512
+"""Bytes of a head; its file has two."""
 _HEAD = re.compile(r"writer-([0-9a-f]{12})\.head")
-_KEY_BYTES = 32
-_canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
@@ -47,6 +42,18 @@ class Head(msgspec.Struct, frozen=True):
 
     writer: str
     heads: Mapping[Stream, Link]
+    roster: int = 0
+    """Bytes of the roster at that time."""
+
+
+class Enrollment(msgspec.Struct, frozen=True):
+    """A line of the roster of writers."""
+
+    writer: str
+    number: int
+    """Of the line."""
+    lost: int = 0
+    """Bytes that the roster once had, if it was found shorter. Then no writer is named."""
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -66,20 +73,40 @@ class Segment(msgspec.Struct, frozen=True):
 class Folder:
     """The checkpoints of one store."""
 
-    def __init__(self, path: str, tokens: Tokens) -> None:
+    def __init__(self, path: str, tokens: Tokens, clock: Callable[[], float]) -> None:
         self.path = path
         self._tokens = tokens
-        self._key: bytes | None = None
+        self.signing = SigningKey(path, tokens, clock)
+        self.roster = SignedLines(os.path.join(path, "writers.jsonl"), self.signing)
+        self.segments = SignedLines(os.path.join(path, "segments.jsonl"), self.signing)
+        self.accepted = SignedLines(os.path.join(path, "accepted.jsonl"), self.signing)
 
-    def key(self, create: bool = False) -> bytes | None:
-        """The key; None where there is none and none is made."""
-        if self._key is None:
-            path = os.path.join(self.path, "key")
-            if create and not os.path.exists(path):
-                self._create_key(path)
-            with contextlib.suppress(FileNotFoundError):
-                self._key = bytes.fromhex(read_regular(path, _MOST_KEY).decode("ascii").strip())
-        return self._key
+    def key(self) -> bytes | None:
+        """The key to sign with. None if there is none."""
+        return next(iter(self.signing.read()), None)
+
+    def exists(self) -> bool:
+        """Whether there is such a folder."""
+        return os.path.isdir(self.path)
+
+    def has_heads(self) -> bool:
+        """Whether there is any checkpoint, trusted or not."""
+        return bool(self._names())
+
+    def is_held(self, writer: str) -> bool:
+        """Whether a process that runs may be writing the head of a writer."""
+        try:
+            file = os.open(self._head_path(writer), os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return fcntl is None
+        except OSError:
+            return True
+        finally:
+            os.close(file)
 
     def heads(self) -> Iterator[tuple[str, Head | None, bool]]:
         """Writer, what its head says, and whether a slot of it is damaged; None for a head nobody can trust."""
@@ -90,12 +117,25 @@ class Folder:
                     break
             found = _HEAD.fullmatch(name)
             assert found is not None
-            yield found[1], head, damaged
+            trusted = head is not None and head.writer == found[1]
+            yield found[1], head if trusted else None, damaged or not trusted
 
-    def lease(self, is_continued: Callable[[Head], bool]) -> HeadFile:
-        """A writer nobody else is at the moment: one of before that can be continued, else a new one."""
+    def lease(self, is_continued: Callable[[Head], bool], is_bare: Callable[[], bool]) -> HeadFile:
+        """A writer nobody else is at the moment: one of before that can be continued, else a new one.
+
+        `is_bare` says whether the store must have had rows of the audit that it has no longer.
+        """
         os.makedirs(self.path, mode=0o700, exist_ok=True)
-        self.key(create=True)
+        self.signing.create()
+        leased = self._lease_old(is_continued) or self._lease_new()
+        try:
+            self._enroll(leased.writer, is_bare)
+        except BaseException:
+            leased.close()
+            raise
+        return leased
+
+    def _lease_old(self, is_continued: Callable[[Head], bool]) -> HeadFile | None:
         for name in self._names() if fcntl else ():
             with contextlib.suppress(OSError):
                 file = os.open(os.path.join(self.path, name), os.O_RDWR)
@@ -103,67 +143,116 @@ class Folder:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     head, _ = self._read_head(os.path.join(self.path, name))
                     if head is not None and is_continued(head):
-                        return HeadFile(head.writer, file, self.sign)
+                        return HeadFile(head.writer, file, self, head.heads)
                 except OSError:
                     os.close(file)
                     continue
                 os.close(file)
+        return None
+
+    def _lease_new(self) -> HeadFile:
         writer = self._tokens(6).hex()
-        path = os.path.join(self.path, f"writer-{writer}.head")
+        path = self._head_path(writer)
         # Held and whole before it has its name: a process that is killed here leaves nothing that looks like a head.
         file = os.open(f"{path}.new", os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         if fcntl:
             fcntl.flock(file, fcntl.LOCK_EX)
-        fresh = HeadFile(writer, file, self.sign)
+        fresh = HeadFile(writer, file, self, {})
         fresh.write({})
         os.rename(f"{path}.new", path)
         return fresh
 
-    def segments(self) -> Iterator[tuple[int, Segment | None]]:
-        """Line number and segment; None for a line that cannot be trusted."""
-        with (
-            contextlib.suppress(FileNotFoundError),
-            open_regular(os.path.join(self.path, "segments.jsonl")) as file,
-        ):
-            for number, line in enumerate(file, 1):
-                yield number, self._signed(line, Segment)
-
     def add_segment(self, segment: Segment) -> None:
         """Write down a sealed or dropped segment; on the disk when this returns."""
         os.makedirs(self.path, mode=0o700, exist_ok=True)
-        self.key(create=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-        file = os.open(os.path.join(self.path, "segments.jsonl"), flags, 0o600)
+        self.signing.create()
+        with self._locked():
+            self.segments.add(segment)
+
+    def accept(self, findings: tuple[AcceptedFinding, ...]) -> None:
+        """Write down findings that somebody has accepted; on the disk when this returns."""
+        with self._locked():
+            self.accepted.add(*findings)
+
+    def rotate_key(self, until: float) -> None:
+        """Sign with a new key, also what is signed already. The key before holds until a time.
+
+        The head of a process that is running is signed with the new key by its next commit.
+        """
+        with self._locked(), self.signing.rotating(until):
+            self.roster.sign_again(Enrollment)
+            self.segments.sign_again(Segment)
+            self.accepted.sign_again(AcceptedFinding)
+            for name in self._names() if fcntl else ():
+                with contextlib.suppress(BlockingIOError):
+                    file = os.open(os.path.join(self.path, name), os.O_RDWR)
+                    try:
+                        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        head, _ = self._read_head(os.path.join(self.path, name))
+                        if head is not None:
+                            HeadFile(head.writer, file, self, head.heads).write(head.heads)
+                    finally:
+                        os.close(file)
+
+    def roster_size(self) -> int:
+        """Bytes of the roster of writers; 0 if there is none."""
         try:
-            os.write(file, self.sign(msgspec.to_builtins(segment)) + b"\n")
-            os.fsync(file)
+            return os.stat(self.roster.path).st_size
+        except FileNotFoundError:
+            return 0
+
+    def write_head(self, head: Head) -> None:
+        """Write the head of a writer that no process is, anew."""
+        path = self._head_path(head.writer)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            os.write(file, self.slot_of(head))
         finally:
             os.close(file)
 
-    def sign(self, value: dict[str, Any]) -> bytes:
-        """A value as one line of JSON with its signature."""
-        key = self.key()
-        assert key is not None
-        return _canonical({**value, "mac": _mac(key, value)})
+    def slot_of(self, head: Head) -> bytes:
+        """A head as it is written into a slot."""
+        heads = {name: [link.sequence, link.digest] for name, link in head.heads.items()}
+        line = self.signing.sign({"writer": head.writer, "heads": heads, "roster": head.roster})
+        return line.ljust(SLOT - 1) + b"\n"
 
-    def _signed(self, line: bytes, kind: type[Any]) -> Any:
+    def _enroll(self, writer: str, is_bare: Callable[[], bool]) -> None:
+        """Add a writer to the roster, and the writers of before the roster was there."""
+        with self._locked():
+            lines = [line for _, line in self.roster.read(Enrollment)]
+            known = {line.writer for line in lines if line is not None}
+            heads = {each: head for each, head, _ in self.heads() if head is not None}
+            size = max((head.roster for head in heads.values()), default=0)
+            if not lines and heads.keys() <= {writer} and is_bare():
+                size = 1  # there was a roster, however long
+            noted = max((line.lost for line in lines if line is not None), default=0)
+            found = [Enrollment("", 0, size)] if self.roster_size() < size and noted < size else []
+            found += [Enrollment(each, 0) for each in sorted({*heads, writer} - known)]
+            numbered = enumerate(found, len(lines) + 1)
+            if found:
+                self.roster.add(*(msgspec.structs.replace(line, number=at) for at, line in numbered))
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One process after the other adds lines to the files that all writers share."""
+        file = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            value = msgspec.json.decode(line)
-            mac = value.pop("mac")
-            key = self.key()
-            if key is not None and hmac.compare_digest(mac, _mac(key, value)):
-                return msgspec.convert(value, kind)
-        except (msgspec.MsgspecError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError):
-            pass
-        return None
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(file)
+
+    def _head_path(self, writer: str) -> str:
+        return os.path.join(self.path, f"writer-{writer}.head")
 
     def _read_head(self, path: str) -> tuple[Head | None, bool]:
         try:
-            content = read_regular(path, 2 * _SLOT)
+            content = read_regular(path, 2 * SLOT)
         except OSError:
             return None, True
-        slots = [content[:_SLOT].strip(b"\0 \n"), content[_SLOT:].strip(b"\0 \n")]
-        heads: list[Head | None] = [self._signed(slot, Head) for slot in slots if slot]
+        slots = [content[:SLOT].strip(b"\0 \n"), content[SLOT:].strip(b"\0 \n")]
+        heads = [self.signing.verified(slot, Head) for slot in slots if slot]
         good = [head for head in heads if head is not None]
         newest = max(good, key=lambda head: sum(link.sequence for link in head.heads.values()), default=None)
         return newest, not heads or None in heads
@@ -174,43 +263,38 @@ class Folder:
         except OSError:
             return []
 
-    def _create_key(self, path: str) -> None:
-        """Complete before it has its name: another process may read it at any moment."""
-        new = f"{path}.{self._tokens(6).hex()}"
-        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            os.write(file, self._tokens(_KEY_BYTES).hex().encode() + b"\n")
-            os.fsync(file)
-        finally:
-            os.close(file)
-        with contextlib.suppress(FileExistsError):
-            os.link(new, path)
-        os.unlink(new)
-
 
 class HeadFile:
     """The head of a writer, held by one process until it ends: the lock is the system's, a killed process frees it."""
 
-    def __init__(self, writer: str, file: int, sign: Callable[[dict[str, Any]], bytes]) -> None:
+    def __init__(self, writer: str, file: int, folder: Folder, heads: Mapping[Stream, Link]) -> None:
         self.writer = writer
+        self.heads = heads
+        """What was written last."""
         self._file = file
-        self._sign = sign
+        self._folder = folder
         self._turn = 0
+        self._roster = 0
+        self._edition: object = None
 
     def write(self, heads: Mapping[Stream, Link]) -> None:
-        """Two slots in turns: whatever happens while one is written, the other is whole."""
-        line = self._sign({"writer": self.writer, "heads": {name: [*link] for name, link in _plain(heads)}})
-        os.pwrite(self._file, line.ljust(_SLOT - 1) + b"\n", self._turn * _SLOT)
-        self._turn = 1 - self._turn
+        """Two slots in turns: whatever happens while one is written, the other is whole. Both with a new key.
+
+        Raises `BadStore` if somebody has removed the file.
+        """
+        if not os.fstat(self._file).st_nlink:
+            raise BadStore(
+                f"the checkpoint of writer {self.writer} was removed", "see `orgkernel audit verify`"
+            )
+        self._roster = max(self._roster, self._folder.roster_size())
+        slot = self._folder.slot_of(Head(self.writer, heads, self._roster))
+        edition = self._folder.signing.edition
+        for _ in range(1 if edition == self._edition else 2):
+            os.pwrite(self._file, slot, self._turn * SLOT)
+            self._turn = 1 - self._turn
+        self._edition = edition
+        self.heads = dict(heads)
 
     def close(self) -> None:
         """Let another process continue."""
         os.close(self._file)
-
-
-def _plain(heads: Mapping[Stream, Link]) -> Iterator[tuple[Stream, tuple[int, str]]]:
-    return ((stream, (link.sequence, link.digest)) for stream, link in heads.items())
-
-
-def _mac(key: bytes, value: dict[str, Any]) -> str:
-    return hmac.new(key, _canonical(value), hashlib.sha256).hexdigest()

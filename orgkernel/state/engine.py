@@ -32,7 +32,7 @@ _HELP = {
     "SQLITE_READONLY": ("cannot be written", "allow this user to write the file and its folder"),
     "SQLITE_CANTOPEN": ("cannot be opened", "its folder must exist, and this user must be able to write it"),
     "SQLITE_NOTADB": ("is not a database", "choose another file, or move this one away"),
-    "SQLITE_CORRUPT": ("is damaged", "restore the last backup (`orgkernel store backup`)"),
+    "SQLITE_CORRUPT": ("is damaged", "restore a backup with `orgkernel store restore FILE`"),
     "SQLITE_PERM": ("cannot be opened", "allow this user to read and write the file"),
     "SQLITE_AUTH": ("cannot be opened", "allow this user to read and write the file"),
 }  # fmt: skip
@@ -124,18 +124,30 @@ def reading(engine: Engine, shown: str) -> Iterator[Connection]:
         raise failure_of(error, shown) from error
 
 
-def _make_file(location: StoreLocation) -> None:
-    """The file, readable by nobody else: it says who may do what. Its folder, if it is ours by name, is not for git."""
+def make_folder(location: StoreLocation) -> None:
+    """The folder of a store in a file, if it is ours by name. It is not for git. Raises `BadStore`."""
     folder = os.path.dirname(location.path)
     if os.path.isdir(location.path):
         raise BadStore(f"the store {quote(location.shown)} is a folder", "choose a file in the folder")
-    try:
+    with _said(location):
         if os.path.basename(folder) == ".orgkernel" and not os.path.isdir(folder):
             os.makedirs(folder, mode=0o700, exist_ok=True)
             with open(os.path.join(folder, ".gitignore"), "w", encoding="utf-8") as ignore:
                 ignore.write("*\n")
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(location.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _make_file(location: StoreLocation) -> None:
+    """The file, readable by nobody else: it says who may do what."""
+    make_folder(location)
+    with _said(location), contextlib.suppress(FileExistsError):
+        os.close(os.open(location.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+@contextmanager
+def _said(location: StoreLocation) -> Iterator[None]:
+    """Raise our errors instead of those of the system."""
+    try:
+        yield
     except OSError as error:
         failure = failure_of(error, location.shown)
         failure.help = failure.help or "its folder must exist, and this user must be able to write it"

@@ -6,8 +6,9 @@ A plain digest is enough: there is nothing to guess in 256 random bits, and a ch
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
+from math import inf
 
 import msgspec
 from sqlalchemy import insert, select, update
@@ -61,12 +62,52 @@ class Keys:
             require_id("the agent", agent_id)
         if person_id is not None:
             require_id("the person", person_id)
-        secret = KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
+        secret = self._draw()
         held = tuple(scope for scope in SCOPES if scope in scopes)
         draft = ApiKey(
             self._context.new_id("k"), name, held, 0.0, agent_id, created_by, expires_at, person_id=person_id
         )
         return self._context.change(lambda transaction: _insert(transaction, draft, secret)), secret
+
+    def rotate(
+        self, key_id: str, *, actor: str, overlap: float, expires_at: float | None = None, reason: str = ""
+    ) -> tuple[ApiKey, ApiKey, str]:
+        """A new key with the same rights, the old one, which expires after `overlap` seconds, and the new secret.
+
+        Unless an end is given, the new key holds as long as the old one was made for. Raises `UnknownRecord`, and
+        `Conflict` if the old key does not hold any more.
+        """
+        require_time("the end", expires_at)
+        if not 0 <= overlap < inf:
+            raise Refused("the overlap is not a number of seconds", code="BAD_VALUE")
+        secret, new_id = self._draw(), self._context.new_id("k")
+
+        def change(transaction: Transaction) -> tuple[ApiKey, ApiKey]:
+            now = transaction.now
+            old = require_record(
+                transaction, ApiKey, api_keys, key_id, "key", "`orgkernel key list` lists all keys"
+            )
+            if not old.is_active(now):
+                says = "is revoked already" if old.revoked_at is not None else "has expired"
+                raise Conflict(
+                    f"the key {quote(key_id)} {says}",
+                    "make a new key with `orgkernel key create`",
+                    "ALREADY_REVOKED" if old.revoked_at is not None else "KEY_EXPIRED",
+                )
+            end = expires_at
+            if end is None and old.expires_at is not None:
+                end = now + old.expires_at - old.created_at
+            draft = msgspec.structs.replace(old, key_id=new_id, created_by=actor, expires_at=end)
+            new = _insert(transaction, draft, secret, {"replaces": key_id})
+            until = min(now + overlap, old.expires_at if old.expires_at is not None else inf)
+            ends = update(api_keys).where(api_keys.c.key_id == key_id).values(expires_at=until)
+            transaction.connection.execute(ends)
+            transaction.touch()
+            old = msgspec.structs.replace(old, expires_at=until)
+            _note(transaction, old, "rotated", actor, reason, {"replaced_by": new_id})
+            return new, old
+
+        return (*self._context.change(change), secret)
 
     def revoke(self, key_id: str, *, actor: str, reason: str = "") -> ApiKey:
         """Revoke a key from now on. Raises `UnknownRecord`, and `Conflict` if it is revoked already."""
@@ -84,6 +125,9 @@ class Keys:
             return msgspec.structs.replace(key, revoked_at=transaction.now)
 
         return self._context.change(change)
+
+    def _draw(self) -> str:
+        return KEY_PREFIX + base64.urlsafe_b64encode(self._context.tokens(_BYTES)).rstrip(b"=").decode()
 
     def find(self, secret: str) -> ApiKey | None:
         """The active key with a secret. None for any other text."""
@@ -116,13 +160,34 @@ class Keys:
         return self._context.read(ApiKey, query)
 
 
-def _insert(transaction: Transaction, draft: ApiKey, secret: str) -> ApiKey:
+def find_expiring(keys: Iterable[ApiKey], now: float, within: float) -> tuple[ApiKey, ...]:
+    """The keys that expire soon and have no successor: no younger key for the same that holds longer."""
+
+    def rights(key: ApiKey) -> object:
+        return key.name, key.scopes, key.agent_id, key.person_id
+
+    active = [key for key in keys if key.is_active(now)]
+    soon = [key for key in active if key.expires_at is not None and key.expires_at - now < within]
+    return tuple(
+        key
+        for key in soon
+        if not any(rights(other) == rights(key) and _end(other) > _end(key) for other in active)
+    )
+
+
+def _end(key: ApiKey) -> float:
+    return inf if key.expires_at is None else key.expires_at
+
+
+def _insert(
+    transaction: Transaction, draft: ApiKey, secret: str, detail: Mapping[str, str] | None = None
+) -> ApiKey:
     key = msgspec.structs.replace(clean_record(draft), created_at=transaction.now)
     if key.expires_at is not None and key.expires_at <= transaction.now:
         raise Refused("the key would expire before it is created", code="BAD_VALUE")
     transaction.connection.execute(insert(api_keys).values(**row_of(key), digest=_digest(secret)))
     transaction.touch()
-    _note(transaction, key, "created", key.created_by, "")
+    _note(transaction, key, "created", key.created_by, "", detail)
     return key
 
 
@@ -130,7 +195,14 @@ def _digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _note(transaction: Transaction, key: ApiKey, activity: str, actor: str, reason: str) -> None:
+def _note(
+    transaction: Transaction,
+    key: ApiKey,
+    activity: str,
+    actor: str,
+    reason: str,
+    detail: Mapping[str, str] | None = None,
+) -> None:
     transaction.audit(
         AuditEntry(
             "key",
@@ -149,6 +221,7 @@ def _note(transaction: Transaction, key: ApiKey, activity: str, actor: str, reas
                 "scopes": list(key.scopes),
                 "expires_at": key.expires_at,
                 "person": key.person_id,
+                **(detail or {}),
             },
         )
     )

@@ -16,6 +16,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.state.engine import failure_of, make_engine, reading, writing
 from orgkernel.state.location import StoreLocation
+from orgkernel.state.store_lock import locked
 
 VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004")
 """All there are, oldest first; opening a store must not import Alembic to know the newest."""
@@ -87,7 +88,8 @@ def upgrade_store(location: StoreLocation) -> tuple[str | None, str]:
     """The version it had, None for a new one, and the one it has; raises `StoreError`."""
     engine = make_engine(location)
     try:
-        return upgrade(engine, location.shown)
+        with locked(location):
+            return upgrade(engine, location.shown)
     except Exception as error:
         raise failure_of(error, location.shown) from None
     finally:

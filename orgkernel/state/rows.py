@@ -16,8 +16,8 @@ from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
-from orgkernel.state.checkpoints import Tokens
 from orgkernel.state.engine import reading
+from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from types import TracebackType
 from orgkernel.decisions.state_view import StateView
 from orgkernel.state.agents import Agents, Results, Usage
 from orgkernel.state.audit import AuditLog
-from orgkernel.state.checkpoints import Folder, Tokens
+from orgkernel.state.checkpoints import Folder
 from orgkernel.state.engine import failure_of, make_engine
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
@@ -22,6 +22,8 @@ from orgkernel.state.migrating import prepare
 from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.requests import RequestLimits, Requests
 from orgkernel.state.rows import StoreContext
+from orgkernel.state.signing import Tokens
+from orgkernel.state.store_lock import StoreLock
 from orgkernel.state.view import Views
 from orgkernel.state.writer import Writer
 
@@ -47,12 +49,16 @@ class Store:
         `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest.
         """
         self.location = location
-        self.folder = Folder(location.checkpoints, tokens)
+        self.folder = Folder(location.checkpoints, tokens, clock)
         self.engine = make_engine(location, busy_seconds)
+        lock = None
         try:
+            self._lock = lock = StoreLock(location, alone=False, seconds=busy_seconds)
             prepare(self.engine, location.shown)
         except Exception as error:
             self.engine.dispose()
+            if lock is not None:
+                lock.close()
             raise failure_of(error, location.shown) from None
         self._writer = Writer(self.engine, location.shown, clock, self.folder)
         context = StoreContext(self.engine, location.shown, self._writer, clock, tokens)
@@ -116,6 +122,7 @@ class Store:
         self._writer.close()
         self._views.close()
         self.engine.dispose()
+        self._lock.close()
 
     def __enter__(self) -> Store:
         return self

@@ -1,21 +1,31 @@
 """`audit verify`: check that no row of the audit is missing, moved or changed.
 
 Each chain is followed from its first row, or from the deleted segment before it, to its last row, and compared with the
-signed checkpoint outside of the table. It cannot detect a change by somebody who can write both the store and the
-folder of checkpoints (docs/how-to/store.md).
+signed checkpoints outside of the table. The audit is whole only if every row is proven by a checkpoint: what cannot be
+proven is a finding too. It cannot detect a change by somebody who can write the store and read the key
+(docs/how-to/store.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain as chain_of
+from threading import Event
 from typing import Any
 
 import msgspec
 from sqlalchemy import select
 
-from orgkernel.decisions.state_records import AuditFinding, AuditProblem, Stream, audit_id
-from orgkernel.state.chain import GENESIS, decode_entry, link
-from orgkernel.state.checkpoints import Folder, Head, Link, Segment
+from orgkernel.decisions.state_records import (
+    AcceptedFinding,
+    AuditFinding,
+    AuditProblem,
+    AuditVerdict,
+    Stream,
+    audit_id,
+)
+from orgkernel.state.chain import GENESIS, decode_entry, is_bare, link
+from orgkernel.state.checkpoints import Enrollment, Folder, Head, Link, Segment
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.tables import audit
 
@@ -23,11 +33,16 @@ _MOST = 100
 """Findings that are listed; the rest is counted."""
 _COPIES = ("at", "kind", "activity", "subject", "channel", "relationship", "record_id")
 _AT_ONCE = 5_000
+_LOOKS, _PAUSE = 10, 0.05
+"""How often, and after how many seconds, checkpoints are read again while somebody may be writing them."""
 
 
 class Verification(msgspec.Struct, frozen=True):
     """The result of a verification."""
 
+    verdict: AuditVerdict
+    """`changed` if rows were changed, moved or removed; `unproven` if a checkpoint is missing that would prove that none
+    was; else `whole`."""
     rows: int
     chains: int
     dropped: int
@@ -35,8 +50,8 @@ class Verification(msgspec.Struct, frozen=True):
     findings: tuple[AuditFinding, ...]
     more_findings: int = 0
     """Beyond those listed."""
-    notes: tuple[str, ...] = ()
-    """Parts that could not be verified."""
+    accepted: tuple[AcceptedFinding, ...] = ()
+    """Findings that somebody has accepted. They do not count."""
 
 
 class _Chain:
@@ -46,13 +61,23 @@ class _Chain:
         self.writer, self.stream, self.segments = writer, stream, segments
         self.dropped = max((each.last for each in segments if each.dropped_at is not None), default=0)
         self.last: Link | None = None
-        self.digest_at_head: str | None = None
+        self.signed: dict[int, set[str]] = {}
+        """The rows that checkpoints name as the last ones, with the digests they should have."""
+        self.at_signed: dict[int, str] = {}
+        """The digests that they have."""
         self.broken: list[Any] = []
         """Rows that do not have the digest they should have."""
         self.findings: list[AuditFinding] = []
 
     def name(self, sequence: int) -> str:
         return audit_id(self.writer, self.stream, sequence)
+
+    def rows(self, first: int, last: int) -> str:
+        return (
+            f"rows {self.name(first)} to {self.name(last)} are"
+            if last > first
+            else f"row {self.name(first)} is"
+        )
 
     def find(self, problem: AuditProblem, sequence: int, message: str) -> None:
         self.findings.append(AuditFinding(problem, self.name(sequence), message))
@@ -64,16 +89,22 @@ class _Chain:
         ends = {each.last: each.digest for each in self.segments if each.dropped_at is not None}
         return Link(self.dropped, ends[self.dropped]) if self.dropped else Link(0, GENESIS)
 
-    def follow(self, row: Any, head: Link | None) -> None:
+    def expect(self, signed: Link) -> None:
+        """Compare the chain with a checkpoint."""
+        if signed.sequence:
+            self.signed.setdefault(signed.sequence, set()).add(signed.digest)
+
+    def catch_up(self, signed: Link) -> None:
+        """Compare the chain with a later checkpoint. Rows after the last one we have read are those of a later moment."""
+        if self.last is not None and signed.sequence >= self.last.sequence:
+            self.expect(signed if signed.sequence == self.last.sequence else self.last)
+            self.at_signed[self.last.sequence] = self.last.digest
+
+    def follow(self, row: Any) -> None:
         before = self.last or self.start(row.sequence)
         if row.sequence != before.sequence + 1:
-            first, last = before.sequence + 1, row.sequence - 1
-            many = (
-                f"rows {self.name(first)} to {self.name(last)} are"
-                if last > first
-                else f"row {self.name(first)} is"
-            )
-            self.find("missing", first, f"{many} missing")
+            first = before.sequence + 1
+            self.find("missing", first, f"{self.rows(first, row.sequence - 1)} missing")
         if link(row.previous, self.writer, self.stream, row.sequence, row.body) != row.digest:
             self.broken.append(row)
         elif not _copies_agree(row):
@@ -91,11 +122,11 @@ class _Chain:
                 f"row {self.name(before.sequence)} is not the one {self.name(row.sequence)} was written after"
             )
             self.find("changed", before.sequence or row.sequence, what)
-        if head is not None and row.sequence == head.sequence:
-            self.digest_at_head = row.digest
+        if row.sequence in self.signed:
+            self.at_signed[row.sequence] = row.digest
         self.last = Link(row.sequence, row.digest)
 
-    def finish(self, head: Link | None) -> None:
+    def finish(self, restored: list[_Restored], has_head: bool) -> None:
         for row in self.broken:
             place = self._place_of(row)
             if place is None:
@@ -103,15 +134,31 @@ class _Chain:
             else:
                 text = f"row {self.name(row.sequence)} was written as {self.name(place)}"
                 self.find("reordered", row.sequence, text)
-        if head is None or head.sequence <= self.dropped:
-            return
         last = self.last.sequence if self.last else self.dropped
-        if last < head.sequence:
-            text = f"the chain ends before row {self.name(last + 1)}, but had reached row {self.name(head.sequence)}"
-            self.find("cut_off", last + 1, text)
-        elif self.digest_at_head is not None and self.digest_at_head != head.digest:
-            text = f"row {self.name(head.sequence)} is not the signed one: rows up to it were rewritten"
-            self.find("changed", head.sequence, text)
+        reached = max(self.signed, default=0)
+        if last < reached and self.dropped < reached:
+            self._find_end(last, reached, restored)
+        for sequence, digest in sorted(self.at_signed.items()):
+            if self.signed[sequence] != {digest}:
+                text = f"row {self.name(sequence)} is not the signed one: rows up to it were rewritten"
+                self.find("changed", sequence, text)
+        if self.is_ahead and has_head:
+            first = max((reached, self.dropped)) + 1
+            self.find("unproven", first, f"{self.rows(first, last)} after the last checkpoint")
+
+    def _find_end(self, last: int, reached: int, restored: list[_Restored]) -> None:
+        for each in restored:
+            if each.lost.get(f"{self.writer}:{self.stream}") == (last + 1, reached):
+                text = f"{self.rows(last + 1, reached)} missing since the store was restored from a backup at {each.at}"
+                self.find("restored", last + 1, text)
+                return
+        text = f"the chain ends before row {self.name(last + 1)}, but had reached row {self.name(reached)}"
+        self.find("cut_off", last + 1, text)
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether there are rows after the last checkpoint."""
+        return self.last is not None and self.last.sequence > max((*self.signed, self.dropped))
 
     def _is_broken(self, sequence: int) -> bool:
         return bool(self.broken) and self.broken[-1].sequence == sequence
@@ -131,55 +178,94 @@ class _Chain:
         return link(previous, self.writer, self.stream, sequence, body) == digest
 
 
-def verify_audit(context: StoreContext, folder: Folder, is_shared: bool) -> Verification:
-    """Follow every chain. `is_shared`: other machines write too, and their heads are with them."""
-    notes: list[str] = []
+class _Restored(msgspec.Struct, frozen=True):
+    """A row of the audit that says that the store was restored."""
+
+    at: str
+    lost: dict[str, tuple[int, int]]
+
+
+def verify_audit(context: StoreContext, *folders: Folder) -> Verification:
+    """Follow every chain, and compare it with the checkpoints of all folders."""
     findings: list[AuditFinding] = []
-    # Heads first: what is committed while we read is then beyond them, never before.
-    heads = _read_heads(folder, findings)
-    segments = _read_segments(folder, findings)
-    if folder.key() is None:
-        notes.append(f"there is no key in {folder.path}: it is not known whether ends were cut off")
-    chains: dict[tuple[str, Stream], _Chain] = {}
-    for writer, stream in {
-        (writer, stream) for writer, head in heads.items() for stream in head.heads
-    } | segments.keys():
-        chains[writer, stream] = _Chain(writer, stream, segments.get((writer, stream), []))
+    signing = [folder for folder in folders if folder.key() is not None]
+    # INVARIANT: whatever is committed while we read, nothing that is whole is found. A writer has a head before a line of
+    # the roster, a head is written after its rows, and a segment before its rows are deleted.
+    enrolled = _read_rosters(signing, findings)
+    heads: dict[str, list[Head]] = {}
+    for folder in signing:
+        _read_heads(folder, heads, findings)
+    rows = _read_rows(context)
+    first = next(rows, None)  # what follows is of the same moment
+    segments: dict[tuple[str, Stream], list[Segment]] = {}
+    for folder in signing:
+        _read_segments(folder, segments, findings)
+    chains = {key: _Chain(*key, listed) for key, listed in segments.items()}
+    for writer, listed in heads.items():
+        for stream, signed in (ends for head in listed for ends in head.heads.items()):
+            chains.setdefault((writer, stream), _Chain(writer, stream, [])).expect(signed)
     number = 0
-    for row in _read_rows(context):
+    restored: list[_Restored] = []
+    for row in () if first is None else chain_of([first], rows):
         number += 1
-        key = (row.writer, row.stream)
+        key = row.writer, row.stream
         if key not in chains:
-            chains[key] = _Chain(*key, segments.get(key, []))
-        chains[key].follow(row, _head_of(heads, key))
+            chains[key] = _Chain(*key, [])
+        chains[key].follow(row)
+        if row.kind == "audit" and row.activity == "restored":
+            restored += _read_restored(row)
+    for folder in folders:
+        if folder not in signing and (folder.exists() or not signing) and (number or folder.has_heads()):
+            text = f"there is no key in {folder.path}, so no checkpoint there proves anything"
+            findings.append(AuditFinding("unproven", "key", text))
+    _wait_for_heads(signing, chains, heads)
     for key, chain in sorted(chains.items()):
-        chain.finish(_head_of(heads, key))
+        chain.finish(restored, key[0] in heads)
         findings += chain.findings
-        if chain.last is not None and key[0] not in heads and folder.key() is not None:
-            text = f"there is no checkpoint of writer {key[0]}: it is not known whether its end was cut off"
-            if is_shared:
-                notes.append(f"{text}; it is beside the store of the machine that wrote it")
-            elif not any(each.row == key[0] for each in findings):
-                findings.append(AuditFinding("unproven", key[0], text))
-    dropped = sum(
-        each.last - each.first + 1
+    if signing:
+        findings += _find_lost_writers(chains, heads, enrolled, findings)
+    if not chains and not enrolled and _is_bare(context):
+        findings.append(
+            AuditFinding("missing", "audit", "there are records, but no row and no checkpoint of the audit")
+        )
+    return _judge(folders, findings, number, chains, segments)
+
+
+def _judge(
+    folders: Sequence[Folder],
+    findings: list[AuditFinding],
+    number: int,
+    chains: dict[tuple[str, Stream], _Chain],
+    segments: dict[tuple[str, Stream], list[Segment]],
+) -> Verification:
+    acceptances = {
+        (line.problem, line.row, line.message): line
+        for folder in folders
+        for _, line in folder.accepted.read(AcceptedFinding)
+        if line is not None
+    }
+    findings = list(dict.fromkeys(findings))
+    named = [(each, (each.problem, each.row, each.message)) for each in findings]
+    accepted = [acceptances[name] for _, name in named if name in acceptances]
+    left = [each for each, name in named if name not in acceptances]
+    verdict: AuditVerdict = "whole"
+    if left:
+        verdict = "unproven" if all(each.problem == "unproven" for each in left) else "changed"
+    dropped = {
+        (each.writer, each.stream, each.first, each.last)
         for listed in segments.values()
         for each in listed
         if each.dropped_at is not None
-    )
-    shown = tuple(findings[:_MOST])
+    }
     return Verification(
+        verdict,
         number,
         sum(chain.last is not None for chain in chains.values()),
-        dropped,
-        shown,
-        len(findings) - len(shown),
-        tuple(dict.fromkeys(notes)),
+        sum(last - first + 1 for _, _, first, last in dropped),
+        tuple(left[:_MOST]),
+        max(0, len(left) - _MOST),
+        tuple(accepted[:_MOST]),
     )
-
-
-def _head_of(heads: dict[str, Head], key: tuple[str, Stream]) -> Link | None:
-    return heads[key[0]].heads.get(key[1]) if key[0] in heads else None
 
 
 def _read_rows(context: StoreContext) -> Iterator[Any]:
@@ -188,31 +274,103 @@ def _read_rows(context: StoreContext) -> Iterator[Any]:
         yield from connection.execution_options(yield_per=_AT_ONCE).execute(select(audit).order_by(*order))
 
 
-def _read_heads(folder: Folder, findings: list[AuditFinding]) -> dict[str, Head]:
-    heads: dict[str, Head] = {}
+def _is_bare(context: StoreContext) -> bool:
+    with context.reading() as connection:
+        return is_bare(connection)
+
+
+def _read_restored(row: Any) -> Iterator[_Restored]:
+    try:
+        entry = decode_entry(row.body)
+        yield msgspec.convert(entry.detail or {}, _Restored)
+    except (msgspec.MsgspecError, ValueError):
+        return  # a changed row, which is a finding
+
+
+def _read_heads(folder: Folder, heads: dict[str, list[Head]], findings: list[AuditFinding]) -> None:
     for writer, head, is_damaged in folder.heads():
-        if folder.key() is None:
-            continue
-        if head is not None and head.writer == writer:
-            heads[writer] = head
-            is_whole = not is_damaged
-        else:
-            is_whole = False
-        if not is_whole:
+        if head is not None:
+            heads.setdefault(writer, []).append(head)
+        if is_damaged:
             text = f"the checkpoint of writer {writer} was changed, or signed with another key"
             findings.append(AuditFinding("unproven", writer, text))
-    return heads
 
 
-def _read_segments(folder: Folder, findings: list[AuditFinding]) -> dict[tuple[str, Stream], list[Segment]]:
-    segments: dict[tuple[str, Stream], list[Segment]] = {}
-    for number, segment in folder.segments():
+def _read_segments(
+    folder: Folder, segments: dict[tuple[str, Stream], list[Segment]], findings: list[AuditFinding]
+) -> None:
+    for number, segment in folder.segments.read(Segment):
         if segment is not None:
             segments.setdefault((segment.writer, segment.stream), []).append(segment)
-        elif folder.key() is not None:
+        else:
             text = f"line {number} of the sealed segments was changed, or signed with another key"
             findings.append(AuditFinding("unproven", f"segments:{number}", text))
-    return segments
+
+
+def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> set[str]:
+    """The writers that there were, by the rosters of all folders."""
+    writers: set[str] = set()
+    for folder in folders:
+        mine = [head for _, head, _ in folder.heads() if head is not None]
+        lost, size = 0, folder.roster_size()
+        for number, line in folder.roster.read(Enrollment):
+            at = f"roster:{number}"
+            if line is None:
+                text = f"line {number} of the roster of writers was changed, or signed with another key"
+                findings.append(AuditFinding("unproven", at, text))
+            elif line.number != number:
+                text = f"line {number} of the roster of writers was written as line {line.number}"
+                findings.append(AuditFinding("unproven", at, text))
+            elif line.lost:
+                lost = max(lost, line.lost)
+                text = f"lines of the roster of writers were missing before line {number} was written"
+                findings.append(AuditFinding("unproven", at, text))
+            else:
+                writers.add(line.writer)
+        for head in mine:
+            if size < head.roster and lost < head.roster:
+                text = f"lines of the roster of writers are missing, which the checkpoint of writer {head.writer} knows"
+                findings.append(AuditFinding("unproven", "roster", text))
+                break
+    return writers
+
+
+def _find_lost_writers(
+    chains: dict[tuple[str, Stream], _Chain],
+    heads: dict[str, list[Head]],
+    enrolled: set[str],
+    findings: list[AuditFinding],
+) -> Iterator[AuditFinding]:
+    """Writers without a checkpoint, with and without rows."""
+    has_rows = {writer for (writer, _), chain in chains.items() if chain.last is not None}
+    known = {each.row for each in findings}
+    for writer in sorted((has_rows | enrolled) - heads.keys() - known):
+        if writer in has_rows:
+            text = f"there is no checkpoint of writer {writer}, so nothing proves where its rows end"
+            yield AuditFinding("unproven", writer, text)
+        else:
+            text = f"all rows of writer {writer} are missing, and so is its checkpoint"
+            yield AuditFinding("missing", writer, text)
+
+
+def _wait_for_heads(
+    folders: Sequence[Folder], chains: dict[tuple[str, Stream], _Chain], heads: dict[str, list[Head]]
+) -> None:
+    """Read the checkpoints again of chains that went on while the rows were read."""
+    for _ in range(_LOOKS):
+        ahead = {key: chain for key, chain in chains.items() if chain.is_ahead}
+        is_written = any(folder.is_held(writer) for folder in folders for writer, _ in ahead)
+        for head in (
+            head for folder in folders if ahead for _, head, _ in folder.heads() if head is not None
+        ):
+            heads.setdefault(head.writer, [head])
+            for stream, signed in head.heads.items():
+                chain = ahead.get((head.writer, stream))
+                if chain is not None:
+                    chain.catch_up(signed)
+        if not is_written:
+            return
+        Event().wait(_PAUSE)
 
 
 def _copies_agree(row: Any) -> bool:

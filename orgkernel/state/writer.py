@@ -234,8 +234,7 @@ class Writer:
     ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
         answers: list[tuple[Any, Exception | None]] = []
         with writing(self._engine) as connection:
-            links = dict(self._links or self._chains.resume(connection))
-            rows: list[AuditValues] = []
+            links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
             for ticket, ready in zip(batch, prepared, strict=True):
@@ -270,6 +269,18 @@ class Writer:
                 connection.execute(update(state_version).values(version=version + 1))
         self._links = links
         return answers, links
+
+    def _begin(self, connection: Connection) -> tuple[dict[Stream, Link], list[AuditValues]]:
+        """Where our chains end. Rows after the last checkpoint, which the next one signs, are noted in the audit."""
+        if self._links:
+            return dict(self._links), []
+        links = self._chains.resume(connection)
+        rows: list[AuditValues] = []
+        if self._chains.unsigned:
+            detail = {"unsigned": {name: [*ends] for name, ends in self._chains.unsigned.items()}}
+            entry = AuditEntry("audit", self._clock(), "resumed", detail=detail)
+            self._chains.append(*encode_entry(entry), links, rows)
+        return links, rows
 
     def _lock_version(self, connection: Connection) -> int:
         """One change after the other, in all processes: what a change checks stays true until it is committed."""

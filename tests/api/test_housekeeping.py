@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+import pytest
+
 from manifest_api.store_access import StoreAccess, VanishedGrants, note_what_ran_out
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation
@@ -39,3 +41,20 @@ def test_what_ran_out_is_noted_while_serving(store: StoreLocation) -> None:
     asyncio.run(keep_house(store_access, noted))
     assert noted()
     store_access.close()
+
+
+def test_a_key_that_expires_soon_is_logged_once(
+    store: StoreLocation, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A week before, with the command that replaces it; not if that was done."""
+    store_access = StoreAccess(store)
+    with open_store(store) as made:
+        soon, _ = made.keys.create("ci", ["read"], created_by="a", expires_at=time.time() + 86_400)
+        done, _ = made.keys.create("done", ["read"], created_by="a", expires_at=time.time() + 86_400)
+        made.keys.rotate(done.key_id, actor="a", overlap=3_600, expires_at=time.time() + 9e6)
+    rounds = iter(range(20))
+    asyncio.run(keep_house(store_access, lambda: next(rounds, None) is None))
+    store_access.close()
+    (line,) = [each.getMessage() for each in caplog.records if "expires at" in each.getMessage()]
+    assert line.startswith(f"the key {soon.key_id} (`ci`) expires at ")
+    assert line.endswith(f"replace it with `orgkernel key rotate {soon.key_id}`")

@@ -161,6 +161,28 @@ def test_a_key_is_printed_once(ask: Run, quick_folder: Path) -> None:
     assert as_json["key"].startswith("orgk_")
 
 
+def test_a_key_is_replaced_while_both_hold(ask: Run) -> None:
+    """The new key has the rights of the old one, which ends; a key that expires soon is told, unless it has a successor."""
+    ask("key", "create", "ci", "--scope", "read", "--expires", "3d")
+    (old,) = records(ask("key", "list", "--format", "json"))
+    told = ask("key", "list").stderr
+    assert re.fullmatch(
+        f"note: {old['key_id']} expires at [^ ]+; replace it with `orgkernel key rotate {old['key_id']}`\n",
+        told,
+    )
+    made = ask("key", "rotate", str(old["key_id"]), "--overlap", "1h", "--expires", "90d")
+    assert re.fullmatch(r"orgk_[A-Za-z0-9_-]{43}\n", made.stdout)
+    first, second = records(ask("key", "list", "--format", "json"))
+    assert (first["key_id"], second["scopes"], second["name"]) == (old["key_id"], ["read"], "ci")
+    assert 0 < float(str(first["expires_at"])) - float(str(second["created_at"])) <= 3600
+    assert ask("key", "list").stderr == ""
+    ask("key", "rotate", str(second["key_id"]), "--overlap", "0s")
+    assert "has expired" in ask("key", "rotate", str(second["key_id"]), code=2).stderr
+    assert (
+        "is not a duration" in ask("key", "rotate", str(first["key_id"]), "--overlap", "soon", code=2).stderr
+    )
+
+
 def test_locks_are_listed_and_broken(ask: Run, quick_folder: Path) -> None:
     """By hand, when their holder is gone."""
     from orgkernel.kernel.settings import Project
@@ -189,7 +211,7 @@ def test_a_record_that_was_changed_is_found(ask: Run, quick_folder: Path) -> Non
     assert finding["problem"] == "changed"
     empty = quick_folder / "elsewhere"
     empty.mkdir()
-    assert "there is no key" in ask("audit", "verify", "--checkpoints", str(empty), code=1).stderr
+    assert "there is no key" in ask("audit", "verify", "--checkpoints", str(empty), code=1).stdout
 
 
 def test_the_audit_is_exported_whole(ask: Run) -> None:

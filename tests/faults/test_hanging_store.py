@@ -124,7 +124,7 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
         until(lambda: evaluate().status_code, lambda status: status == 200)
         assert until(lambda: give().status_code, lambda status: status == 201)
     with opened(postgres_place) as store:
-        assert verify_audit(store.context, store.folder, is_shared=True).findings == ()
+        assert verify_audit(store.context, store.folder).findings == ()
 
 
 def test_a_postgresql_that_was_stopped_from_the_start(
@@ -200,7 +200,7 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
     names.append(impatient.audit.write(AuditEntry("decision", 2.0, "allow")))
     impatient.agents.add("worf", org_id="shop", actor="a")
     assert set(impatient.read_view("shop").agents) == {"worf"}
-    found = verify_audit(impatient.context, impatient.folder, is_shared=True)
+    found = verify_audit(impatient.context, impatient.folder)
     assert found.findings == ()
     assert set(names) <= {row.audit_id for row in read_rows(impatient.context, AuditFilter())}
 

@@ -37,7 +37,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
         rows = {row.audit_id for row in read_rows(store.context, AuditFilter(kind="decision"))}
         issued = {grant.grant_id: grant for grant in store.grants.list()}
         uses = store.grants.count_uses()
-        found = verify_audit(store.context, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder)
     assert {name for name in told if ":decision:" in name} <= rows
     assert {name for name in told if name.startswith("g-")} <= issued.keys()
     assert {name.removeprefix("used ") for name in told if name.startswith("used ")} <= uses.keys()
@@ -85,4 +85,4 @@ def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> No
         assert len(set(versions)) == len(versions) == 2 * number
         assert store.read_view().version == 4 * number
         assert {lock.token for lock in store.locks.list()} == {2}
-        assert verify_audit(store.context, store.folder, is_shared=False).findings == ()
+        assert verify_audit(store.context, store.folder).findings == ()

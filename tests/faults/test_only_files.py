@@ -94,7 +94,7 @@ def test_no_reader_opens_what_is_no_file(put: Callable[[Path], None], tmp_path: 
     (tmp_path / "keys").mkdir()
     put(tmp_path / "keys" / "key")
     with pytest.raises(NotRegular):
-        Folder(str(tmp_path / "keys"), os.urandom).key()
+        Folder(str(tmp_path / "keys"), os.urandom, time.time).key()
     put(tmp_path / latest_name("dev"))
     report, problem = read_latest(str(tmp_path), "dev")
     assert report is None

@@ -16,6 +16,7 @@ from tests.support.in_process import run_here
 from tests.support.trees import write_tree
 
 SETTINGS = """store = "theirs.db"
+checkpoints = "theirs"
 [oidc]
 issuer = "https://id.example"
 audience = "orgkernel"
@@ -55,7 +56,7 @@ def test_what_others_grant_is_refused(expose: Callable[[Path], None], shop: Path
     find_project(str(shop)).require_own("store")
     expose(shop / "orgkernel.toml")
     project = find_project(str(shop))
-    for setting in ("store", "oidc"):
+    for setting in ("store", "oidc", "checkpoints"):
         with pytest.raises(BadProject, match=f"`{setting}` is not obeyed"):
             project.require_own(setting)
     with pytest.raises(BadProject):

@@ -31,7 +31,7 @@ def decision(reason: str = "") -> AuditEntry:
 
 
 def whole(store: Store) -> bool:
-    return verify_audit(store.context, store.folder, is_shared=False).findings == ()
+    return verify_audit(store.context, store.folder).findings == ()
 
 
 def python(program: str, *arguments: str, **settings: object) -> subprocess.CompletedProcess[str]:

@@ -1,24 +1,35 @@
-"""No reason code is declared that nothing can be answered with: each is expected by a case or a test."""
+"""No reason code is declared that nothing can be answered with: each is answered by a corpus, or here.
+
+The corpora of access and of dispatch compare all codes of an answer with those of the case, so a code that a case expects
+is one that is answered. Every other code is evoked by `ELSEWHERE`.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
-import yaml
 
-from orgkernel.decisions.access.decide import EVALUATION_ERROR
+from orgkernel.decisions.access.decide import EVALUATION_ERROR, decide_access
 from orgkernel.decisions.access.layers import ORDER
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
+from orgkernel.operations.context import Actor
+from orgkernel.operations.decisions import Decided, decide, decide_and_wait
+from orgkernel.runtime.observation import Observation
+from orgkernel.state.location import parse_location
+from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
+from tests.support.access_corpus import CORPUS as OF_ACCESS
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
 # Where reasons of an answer are made. The codes of problems over HTTP and of errors are no reasons.
 MADE_IN = ("orgkernel/decisions/**/*.py", "orgkernel/operations/decisions.py")
-# The oracle shares the codes, and this file speaks of them: neither shows that one is answered.
-NO_EVIDENCE = ("tests/reference/", "tests/meta/test_reason_codes.py", "tests/benchmarks/")
 
 
 def codes_in(file: Path) -> Iterator[str]:
@@ -33,38 +44,66 @@ def declared() -> set[str]:
     return made | {*ORDER.codes, *ORDER.besides, EVALUATION_ERROR}
 
 
-def texts_in(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from texts_in(each)
+def of_the_corpora() -> Iterator[str]:
+    """The codes that a case expects."""
+    for file in OF_ACCESS.values():
+        for case in file["cases"]:
+            for asked in case.get("access", ()):
+                yield from asked.get("because", ())
+    for file in OF_DISPATCH.values():
+        for case in file["cases"]:
+            yield from case["answer"].get("because", ())
+            yield from (code for _, code in case["answer"].get("considered", ()))
 
 
-def compared() -> set[str]:
-    """The words of cases in YAML, which are all run, and of assertions and their parameters: a comment is no evidence."""
-    texts: list[str] = []
-    for file in (ROOT / "tests").rglob("*.yaml"):
-        for document in yaml.safe_load_all(file.read_text(encoding="utf-8")):
-            texts += texts_in(document)
-    for file in (ROOT / "tests").rglob("*.py"):
-        if file.relative_to(ROOT).as_posix().startswith(NO_EVIDENCE):
-            continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            is_parameters = isinstance(node, ast.Call) and ast.unparse(node.func).endswith("parametrize")
-            if isinstance(node, ast.Assert) or is_parameters:
-                values = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
-                texts += (each for each in values if isinstance(each, str))
-    return {word for text in texts for word in re.findall(r"\w+", text)}
+def of_pace(_: Path) -> Iterator[str]:
+    """What is said of tiers."""
+    kernel, stuck = Kernel.open(), Observation(unrecoverable_error=True)
+    for org, role, seen, previous, is_new in (
+        ("software_dev", "co", Observation(), "primary", False),
+        ("software_dev", "co", stuck, "primary", False),
+        ("software_dev", "co", Observation(), "contingent", False),
+        ("software_dev", "co", Observation(), "contingent", True),
+        ("household", "steward", stuck, "primary", False),
+    ):
+        pace = kernel.pace(org, role, seen, previous, new_task=is_new)
+        yield from (reason.code for reason in pace.reasons)
 
 
-COMPARED = compared()
+def of_faults(_: Path) -> Iterator[str]:
+    """What is said where deciding itself goes wrong."""
+    view = Kernel.open().organization("software_dev").snapshot.index
+    broken = msgspec.structs.replace(AccessContext(), pace="no tier")
+    yield decide_access(view, AccessRequest("role:co", "use", "tool:call_subordinate", broken)).code
+
+
+def of_counted_grants(folder: Path) -> Iterator[str]:
+    """What is said to whoever cannot use up a grant, and to whoever finds it used up by somebody else each time."""
+    asked = AccessRequest("agent:clerk", "use", "tool:jira", AccessContext(peer_kind="dm"))
+    with open_store(parse_location(str(folder / "state.db"), str(folder))) as store:
+        store.grants.issue("agent:clerk", ["tool:jira"], issued_by="person:owner", uses=1)
+        kernel = Kernel.open().with_store(store)
+        for actor in (Actor("reader"), Actor("caller:k", "person:partner", uses_grants=True)):
+            yield decide(kernel, None, "household", asked, actor).decision.code
+        taken: Decided = decide(kernel, None, "household", asked, Actor("caller:k", uses_grants=True))
+        yield taken.used_up()[0].code
+        yield decide_and_wait(kernel, store, "household", asked, Actor("caller:k", uses_grants=True))[0].code
+
+
+ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (of_pace, of_faults, of_counted_grants)
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Every code that something was answered with."""
+    folder = tmp_path_factory.mktemp("codes")
+    return {*of_the_corpora(), *(code for evoke in ELSEWHERE for code in evoke(folder))}
 
 
 @pytest.mark.parametrize("code", sorted(declared()))
-def test_every_code_is_compared_with_an_answer(code: str) -> None:
-    """As a case's `because`, or in an assertion."""
-    assert code in COMPARED
+def test_every_code_is_answered(code: str, answered: set[str]) -> None:
+    """A code that no question leads to is dead, or a clause that nobody tries."""
+    assert code in answered
 
 
 def test_the_docs_tell_the_layers_in_their_order() -> None:

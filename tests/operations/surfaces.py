@@ -152,6 +152,7 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "lock.break": lambda context, said: locks.break_lock(context, **said),
     "report.hand_in": lambda context, said: reports.hand_in_report(context, read_report(said)),
     "key.create": lambda context, said: keys.create_key(context, **said),
+    "key.rotate": lambda context, said: keys.rotate_key(context, **_renamed(said, id="key_id")),
     "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
 }
 
@@ -238,6 +239,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
     "key.create": _command("key create {name}"),
+    "key.rotate": lambda said: _command("key rotate {id}")({**said, "overlap": f"{said['overlap']}s"}),
     "key.revoke": _command("key revoke {id}"),
 }
 

@@ -92,4 +92,4 @@ def test_a_patched_view_equals_one_read_anew(steps: list[tuple[str, object]]) ->
             with opened(place, clock) as fresh:
                 for org in (None, "shop", "none"):
                     assert one.read_view(org) == other.read_view(org) == fresh.read_view(org)
-                assert verify_audit(fresh.context, fresh.folder, is_shared=False).findings == ()
+                assert verify_audit(fresh.context, fresh.folder).findings == ()

@@ -39,7 +39,7 @@ def history(store: Store, kind: str) -> list[tuple[str, str]]:
 
 
 def findings(store: Store) -> list[str]:
-    return [each.message for each in verify_audit(store.context, store.folder, is_shared=False).findings]
+    return [each.message for each in verify_audit(store.context, store.folder).findings]
 
 
 class Agents:
@@ -860,7 +860,7 @@ class Audit:
         clock.now += 2 * DAY
         (segment,) = drop_old(store.context, store.folder)
         assert (segment.stream, segment.first, segment.last) == ("decision", 1, 5)
-        found = verify_audit(store.context, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder)
         assert (found.findings, found.dropped) == ((), 5)
         clock.now += 400 * DAY
         drop_old(store.context, store.folder)

@@ -26,7 +26,7 @@ def stored(store: Store, body: dict[str, Any], agent_id: str = "") -> ReportRece
 
 
 def findings_of(store: Store) -> Any:
-    return verify_audit(store.context, store.folder, is_shared=False).findings
+    return verify_audit(store.context, store.folder).findings
 
 
 def numbers(reports: Any) -> list[int]:

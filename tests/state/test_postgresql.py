@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,17 @@ from sqlalchemy import text
 
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.errors import BadStore, StoreError
+from orgkernel.operations.context import Actor, Context
+from orgkernel.operations.upkeep import accept, verify
 from orgkernel.state.backup import back_up, read_info
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.migrating import NEWEST
+from orgkernel.state.restore import restore
 from orgkernel.state.verify import verify_audit
 from orgkernel.state.writer import Transaction
 from tests.state.contract import StoreContract
-from tests.state.opening import opened
+from tests.state.opening import Clock, Tokens, opened
+from tests.state.postgres import find_binaries
 
 
 @pytest.fixture
@@ -40,7 +45,7 @@ def test_a_connection_that_was_lost_is_made_again(place: StoreLocation, postgres
             connection.execute(kill, (database,))
         store.agents.add("data", org_id="shop", actor="a")
         assert set(store.read_view("shop").agents) == {"worf", "data"}
-        assert verify_audit(store.context, store.folder, is_shared=True).findings == ()
+        assert verify_audit(store.context, store.folder).findings == ()
 
 
 def test_a_transaction_that_breaks_answers_everybody(place: StoreLocation) -> None:
@@ -55,7 +60,7 @@ def test_a_transaction_that_breaks_answers_everybody(place: StoreLocation) -> No
         with pytest.raises(StoreError, match=r"does not answer|cannot be used"):
             store.context.change(break_off)
         store.audit.write(AuditEntry("decision", 2.0, "allow"))
-        found = verify_audit(store.context, store.folder, is_shared=True)
+        found = verify_audit(store.context, store.folder)
     assert (found.findings, found.rows) == ((), 2)
 
 
@@ -80,9 +85,33 @@ def test_a_database_that_cannot_be_used_is_said_without_its_password(
 
 def test_a_backup_is_left_to_the_tools_of_the_server(place: StoreLocation, tmp_path: Path) -> None:
     """And says which."""
-    with opened(place) as store, pytest.raises(BadStore, match="PostgreSQL") as refusal:
-        back_up(store, str(tmp_path / "copy"))
+    with pytest.raises(BadStore, match="PostgreSQL") as refusal:
+        back_up(place, str(tmp_path / "copy"), Tokens(), Clock())
     assert "pg_dump" in refusal.value.help
+    with pytest.raises(BadStore, match="PostgreSQL") as refusal:
+        restore(place, "copy", actor="a", reason="", at="", clock=Clock(), tokens=Tokens())
+    assert "pg_restore" in refusal.value.help
+
+
+def test_a_database_is_restored_with_its_own_tools(place: StoreLocation, tmp_path: Path) -> None:
+    """By the commands that the page about stores shows. The audit tells what is missing until somebody accepts it."""
+    binaries = find_binaries()
+    url = place.url.replace("+psycopg", "")
+    dump = str(tmp_path / "backup.dump")
+    with opened(place) as store:
+        store.agents.add("worf", org_id="shop", actor="a")
+        subprocess.run([f"{binaries}/pg_dump", "--format=custom", f"--file={dump}", url], check=True)
+        store.agents.add("data", org_id="shop", actor="a")
+    subprocess.run(
+        [f"{binaries}/pg_restore", "--clean", "--if-exists", "--single-transaction", f"--dbname={url}", dump],
+        check=True,
+    )
+    with opened(place) as store:
+        assert set(store.read_view("shop").agents) == {"worf"}
+        found = verify(store)
+        assert [each.problem for each in found.findings] == ["cut_off"]
+        accept(Context(None, store, Actor("system:cli")), reason="a test")
+        assert verify(store).verdict == "whole"
 
 
 def test_figures_of_a_store(place: StoreLocation) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def place(quick_folder: Path) -> StoreLocation:
 def problems(place: StoreLocation) -> list[Finding]:
     """What verify finds: the problem, and where in the chain."""
     with opened(place) as store:
-        found = verify_audit(store.context, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder)
     return [(each.problem, each.row.partition(":")[2] or "writer") for each in found.findings]
 
 
@@ -151,15 +152,15 @@ def test_a_checkpoint_that_proves_nothing_is_said(
 
 
 def test_another_key_proves_nothing(place: StoreLocation) -> None:
-    """Neither does none, which is said as a note."""
+    """Neither does none."""
     key = Path(place.checkpoints) / "key"
     key.write_text("00" * 32 + "\n")
     assert {problem for problem, _ in problems(place)} == {"unproven"}
     key.unlink()
     with opened(place) as store:
-        found = verify_audit(store.context, store.folder, is_shared=False)
-    assert found.findings == ()
-    assert "there is no key" in found.notes[0]
+        found = verify_audit(store.context, store.folder)
+    assert [(each.problem, each.row) for each in found.findings] == [("unproven", "key")]
+    assert found.verdict == "unproven"
 
 
 def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: StoreLocation, tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ def test_checkpoints_kept_elsewhere_find_what_those_here_do_not(place: StoreLoca
     head_of(place).write_bytes(old)
     assert problems(place) == []
     with opened(place) as store:
-        found = verify_audit(store.context, Folder(str(tmp_path / "elsewhere"), Tokens()), is_shared=False)
+        found = verify_audit(store.context, Folder(str(tmp_path / "elsewhere"), Tokens(), Clock()))
     assert [(each.problem, each.row[-11:]) for each in found.findings] == [("cut_off", "decision:11")]
 
 
@@ -201,7 +202,7 @@ def test_a_segment_noted_but_not_yet_dropped_is_no_finding(place: StoreLocation)
         Path(place.path + suffix).unlink(missing_ok=True)
     head_of(place).write_bytes(head)
     with opened(place) as store:
-        found = verify_audit(store.context, store.folder, is_shared=False)
+        found = verify_audit(store.context, store.folder)
     assert [(each.problem, each.row.partition(":")[2]) for each in found.findings] == [
         ("cut_off", "history:1")
     ]
@@ -211,28 +212,33 @@ def test_a_backup_verifies_like_its_store(place: StoreLocation, tmp_path: Path) 
     """While others write; and an existing file is left alone."""
     target = tmp_path / "copy.db"
     with opened(place) as store:
-        back_up(store, str(target))
+        back_up(place, str(target), Tokens(), Clock())
         store.audit.write(AuditEntry("decision", 99.0, "allow"))
         with pytest.raises(Exception, match="exists"):
-            back_up(store, str(target))
+            back_up(place, str(target), Tokens(), Clock())
         (tmp_path / "other.db.audit").mkdir()
         with pytest.raises(Exception, match="exists"):
-            back_up(store, str(tmp_path / "other.db"))
+            back_up(place, str(tmp_path / "other.db"), Tokens(), Clock())
         with pytest.raises(Exception, match="is not a folder"):
-            back_up(store, str(tmp_path / "none" / "copy.db"))
+            back_up(place, str(tmp_path / "none" / "copy.db"), Tokens(), Clock())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["copy.db", "copy.db.audit", "other.db.audit"]
     copy = parse_location("copy.db", str(tmp_path))
     assert problems(copy) == []
     with opened(copy) as store:
-        assert verify_audit(store.context, store.folder, is_shared=False).rows == 10
+        assert verify_audit(store.context, store.folder).rows == 10
     assert not Path(f"{target}-journal").exists()
 
 
-def test_heads_of_other_machines_are_a_note(place: StoreLocation, tmp_path: Path) -> None:
-    """With a shared database each machine has its own; a chain whose head is elsewhere cannot be finished here."""
-    with opened(place) as store:
-        empty = Folder(str(tmp_path), Tokens())
-        empty.lease(lambda _: True).close()
-        found = verify_audit(store.context, empty, is_shared=True)
-    assert found.findings == ()
-    assert "the machine that wrote it" in found.notes[0]
+def test_checkpoints_of_several_machines_prove_the_audit_together(
+    place: StoreLocation, tmp_path: Path
+) -> None:
+    """With a shared database each machine may have a folder of its own; one folder does not prove the rows of all."""
+    other = replace(place, checkpoints=str(tmp_path / "other"))
+    with opened(other) as store:
+        store.audit.write(AuditEntry("decision", 11.0, "deny"))
+        folders = [Folder(each.checkpoints, Tokens(), Clock()) for each in (place, other)]
+        for one in folders:
+            found = verify_audit(store.context, one)
+            assert (found.verdict, [each.problem for each in found.findings]) == ("unproven", ["unproven"])
+        found = verify_audit(store.context, *folders)
+    assert (found.verdict, found.findings, found.rows) == ("whole", (), 11)

@@ -64,10 +64,7 @@ def routes(value: Any, route: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 @pytest.mark.deep
 def test_any_other_value_anywhere_is_read_or_refused() -> None:
-    """One value replaced by something odd: a bundle that can be asked, or a `BundleError`; nothing else.
-
-    Every night by each of the odd values; otherwise by one, in turns.
-    """
+    """One value replaced by something odd, every night by each: a bundle that can be asked, or a `BundleError`."""
     refused = []
     for number, route in enumerate(routes(BUNDLE)):
         if route == ("checksum",):

@@ -1,0 +1,184 @@
+"""The key that signs checkpoints of the audit, and files of signed lines.
+
+The signature is an HMAC-SHA256: in the standard library, and 3 µs per commit (ADR 0008). The file of the key has the key
+to sign with in its first line, and in further lines the keys before it, each with the time until which it holds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from typing import Any, TypeVar
+
+import msgspec
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore
+from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
+
+T = TypeVar("T")
+Tokens = Callable[[int], bytes]
+"""So many random bytes."""
+_BYTES = 32
+_MOST_BYTES = 4096
+_MOST_BEFORE = 8
+"""Keys before the current one that are kept."""
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NONBLOCK", 0)
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class SigningKey:
+    """The key in a folder of checkpoints. It is read again when its file changes."""
+
+    def __init__(self, folder: str, tokens: Tokens, clock: Callable[[], float]) -> None:
+        self.path = os.path.join(folder, "key")
+        self._tokens = tokens
+        self._clock = clock
+        self._seen: tuple[int, int, int] | None = None
+        self._lines: tuple[tuple[bytes, float], ...] = ()
+        self._before: tuple[bytes, ...] = ()
+
+    def read(self) -> tuple[bytes, ...]:
+        """The keys that hold now, the one to sign with first. None of them if the file is missing or damaged."""
+        try:
+            state = os.stat(self.path)
+        except FileNotFoundError:
+            return ()
+        seen = (state.st_mtime_ns, state.st_ino, state.st_size)
+        if seen != self._seen:
+            self._lines = _parse(read_regular(self.path, _MOST_BYTES))
+            self._seen = seen
+        now = self._clock()
+        return tuple(key for key, until in self._lines if now < until)
+
+    @property
+    def edition(self) -> object:
+        """Another value when the file has changed since, as it was last read."""
+        return self._seen
+
+    def create(self) -> None:
+        """Make the key unless there is one. It is complete before it has its name, because others may read it."""
+        if not os.path.lexists(self.path):
+            new = self._write([self._draw()])
+            with contextlib.suppress(FileExistsError):
+                os.link(new, self.path)
+            os.unlink(new)
+
+    @contextlib.contextmanager
+    def rotating(self, until: float) -> Iterator[None]:
+        """Sign with a new key from now on. The keys before hold until a time, and while the block runs."""
+        self._before = self.read()
+        try:
+            self._rotate(until)
+            yield
+        finally:
+            self._before = ()
+
+    def _rotate(self, until: float) -> None:
+        now = self._clock()
+        before = [(key, min(end, until)) for key, end in self._lines][:_MOST_BEFORE]
+        lines = [f"{key.hex()} {end:.0f}" for key, end in before if end > now]
+        os.rename(self._write([self._draw(), *lines]), self.path)
+
+    def sign(self, value: dict[str, Any]) -> bytes:
+        """A value as one line of JSON with its signature. Raises `BadStore` if there is no key."""
+        # A process that has signed goes on if somebody removes the key: its rows can be proven once the key is back.
+        key = next(iter(self.read()), self._lines[0][0] if self._lines else None)
+        if key is None:
+            raise BadStore(
+                f"there is no usable key in {quote(self.path)}",
+                "restore it from a backup, or move the file away: the next change makes a new key",
+            )
+        return _canonical({**value, "mac": _mac(key, value)})
+
+    def verified(self, line: bytes, kind: type[T]) -> T | None:
+        """The value of a signed line. None if it cannot be trusted."""
+        try:
+            value = msgspec.json.decode(line)
+            mac = value.pop("mac")
+            if any(hmac.compare_digest(mac, _mac(key, value)) for key in (*self.read(), *self._before)):
+                return msgspec.convert(value, kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError):
+            pass
+        return None
+
+    def _draw(self) -> str:
+        return self._tokens(_BYTES).hex()
+
+    def _write(self, lines: Iterable[str]) -> str:
+        new = f"{self.path}.{self._tokens(6).hex()}"
+        write_new(new, "".join(f"{line}\n" for line in lines).encode())
+        return new
+
+
+class SignedLines:
+    """A file to which signed lines are added, and in which none is changed."""
+
+    def __init__(self, path: str, key: SigningKey) -> None:
+        self.path = path
+        self._key = key
+
+    def read(self, kind: type[T]) -> Iterator[tuple[int, T | None]]:
+        """Line number and value. None for a line that cannot be trusted."""
+        with contextlib.suppress(FileNotFoundError), open_regular(self.path) as file:
+            for number, line in enumerate(file, 1):
+                yield number, self._key.verified(line, kind)
+
+    def add(self, *values: msgspec.Struct) -> None:
+        """Add lines. They are on the disk when this returns."""
+        file = os.open(self.path, _APPEND, 0o600)
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise NotRegular(self.path)
+            size = os.fstat(file).st_size
+            # What was cut in the middle of a line stays a line of its own.
+            is_cut = size and os.pread(file, 1, size - 1) != b"\n"
+            lines = b"".join(self._key.sign(msgspec.to_builtins(value)) + b"\n" for value in values)
+            os.write(file, b"\n" + lines if is_cut else lines)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def sign_again(self, kind: type[Any]) -> None:
+        """Sign each line with the key of now. Lines that cannot be trusted stay as they are."""
+        with contextlib.suppress(FileNotFoundError):
+            content = read_regular(self.path, -1)
+            lines = []
+            for line in content.splitlines(keepends=True):
+                value = self._key.verified(line, kind)
+                lines.append(line if value is None else self._key.sign(msgspec.to_builtins(value)) + b"\n")
+            new = f"{self.path}.new"
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(new)
+            write_new(new, b"".join(lines))
+            os.rename(new, self.path)
+
+
+def write_new(path: str, content: bytes) -> None:
+    """Write a private file that must not exist. It is on the disk when this returns."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(file, content)
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _parse(content: bytes) -> tuple[tuple[bytes, float], ...]:
+    found = []
+    try:
+        for line in content.decode("ascii").splitlines():
+            key, _, until = line.strip().partition(" ")
+            found.append((bytes.fromhex(key), float(until) if until else inf))
+    except ValueError:
+        return ()
+    return tuple(found) if all(len(key) == _BYTES for key, _ in found) else ()
+
+
+def _mac(key: bytes, value: dict[str, Any]) -> str:
+    return hmac.new(key, _canonical(value), hashlib.sha256).hexdigest()
