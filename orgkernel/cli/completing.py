@@ -90,7 +90,7 @@ def _matching(words: Iterable[Any], incomplete: str) -> list[str]:
 
 def _kernel(ctx: click.Context) -> Kernel | None:
     """The kernel for the command line so far. None if there is nothing to read: a completion prints no errors."""
-    from orgkernel.cli.opening import links_of, organization_here
+    from orgkernel.cli.here import links_of, organization_here
     from orgkernel.kernel.cache_folder import open_cache
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.settings import find_project

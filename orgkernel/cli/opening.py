@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orgkernel.cli import Caches, completing
+from orgkernel.cli.here import links_of, organization_here
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import NothingToRead
@@ -57,11 +58,6 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
-def links_of(project: Project) -> list[str]:
-    """The files and folders outside its paths that links of a project may lead to, in full."""
-    return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
-
-
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
     """What to read: the given paths, or else those of the project."""
     here = os.getcwd()
@@ -81,21 +77,6 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
             f"note: also read {counted(len(others), 'file')} beside {listing(sorted(request.asked))}: {listing(others)}",
             err=True,
         )
-
-
-def organization_here(kernel: Kernel) -> str | None:
-    """The organization in whose folder the user stands; None if there is none, or more than one."""
-    folders: dict[str, list[str]] = {}
-    for org_id, each in kernel.state.latest.organizations.items():
-        path = kernel.state.latest.tree.paths.get(each.records.document.name, each.records.document.path)
-        folders.setdefault(os.path.realpath(os.path.dirname(path)), []).append(org_id)
-    folder = os.path.realpath(os.getcwd())
-    while folder not in folders:
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folders[folder][0] if len(folders[folder]) == 1 else None
 
 
 def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
