@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 
@@ -11,6 +12,7 @@ from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, next_state
 from orgkernel.loading.cache import Cache
+from orgkernel.loading.files import documents_in
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import OrgSnapshot
@@ -43,7 +45,13 @@ class Registry:
     @property
     def watched(self) -> tuple[str, ...]:
         """Files and folders whose change can change an answer."""
-        return tuple(root.path for root in self._request.roots)
+        found: list[str] = []
+        for root in self._request.roots:
+            if root.only:  # a folder above: not all that lies below it is read
+                found += [path for path in (*root.only, *documents_in(root.path)) if os.path.exists(path)]
+            else:
+                found.append(root.path)
+        return tuple(dict.fromkeys(found))
 
     def prefer(self, org_id: str | None) -> None:
         """Make an organization the active one, if none is yet."""
