@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types contracts unit nightly docs docs-site regenerate bench differential lock clean
+.PHONY: run test check lint types contracts unit nightly docs docs-site regenerate bench differential lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -61,7 +61,22 @@ differential: $(VENV)/dev.stamp
 lock: $(VENV)/dev.stamp
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build pyproject.toml -o requirements/run.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -o requirements/dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build --extra postgres --extra oidc pyproject.toml -c requirements/run.lock -o requirements/serve.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -c requirements/serve.lock -o requirements/dev.lock
+
+dist: $(VENV)/dev.stamp
+	$(BIN)/python -m hatchling build
+
+# A software bill of materials (CycloneDX) of what a user installs, and of what the container holds besides its base.
+sbom: $(VENV)/dev.stamp
+	mkdir -p dist
+	$(BIN)/python -m tools.sbom requirements/run.lock dist/orgkernel.cdx.json
+	$(BIN)/python -m tools.sbom requirements/serve.lock dist/orgkernel-container.cdx.json
+
+# Write the newest commits of actions and the newest digests of base images into the files that name them. Needs git,
+# docker with buildx, and the network.
+pin: $(VENV)/run.stamp
+	$(BIN)/python -m tools.pin
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -26,12 +26,14 @@ from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing
 from manifest_api.guards.connections import (
     KEEP_ALIVE_SECONDS,
+    Connection,
     Connections,
     LimitedProtocol,
     connection_budget,
 )
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.proxies import TrustedProxies
+from manifest_api.guards.tls import SOON_DAYS, SecuredListener, Tls, TlsFiles, days_left
 from manifest_api.guards.tokens import TokenSettings
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.store_access import Retention, StoreAccess
@@ -66,21 +68,20 @@ def serve(
     drain_seconds: float = DRAIN_SECONDS,
     budget: int = DEFAULT_BUDGET,
     retention: Retention | None = None,
+    tls: TlsFiles | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents.
+    """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents and the certificate.
 
     `reload` also reloads them when they change on disk, and `access_log` logs every request. `on_ready` is called with
     the URL of the server when it accepts connections. Port 0 picks a free port. After SIGTERM, `/readyz` answers 503 for
-    `drain_seconds` while all else is answered; then the server closes. The other options are those of
-    `create_app`. Raises `UsageError` for an address that cannot be used, such as one beyond loopback before there is a
-    key.
+    `drain_seconds` while all else is answered; then the server closes. With `tls`, only HTTPS is spoken. The other
+    options are those of `create_app`. Raises `UsageError` for an address that cannot be used, such as one beyond
+    loopback before there is a key, and for a certificate that cannot be used.
     """
+    secured = None if tls is None else Tls(tls)
     has_keys = tokens is not None or _has_keys(store)
-    if needs_key and not has_keys:
-        raise UsageError(
-            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
-        )
-    listener = _listen(host, port, beyond=has_keys)
+    found = resolve_address(host, port, has_keys=has_keys, needs_key=needs_key)
+    listener = _listen(found, host, port)
     # What was loaded stays: looking through it for garbage would hold up answers for longer than they take.
     gc.freeze()
     app = create_app(
@@ -88,24 +89,24 @@ def serve(
         reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
     )  # fmt: skip
-    config = build_config(app, app.state.trusted_proxies)
+    connections = limit_connections(app.state.trusted_proxies)
+    config = build_config(app, connections)
     logging.getLogger("watchfiles").setLevel(logging.WARNING)
+    if secured is not None and days_left(secured.expires_at) < SOON_DAYS:
+        logger.warning("the certificate expires in %d days: renew it", days_left(secured.expires_at))
     try:
-        said_ready = partial(on_ready or (lambda url: None), _url(listener))
-        _Server(config, app, said_ready, drain_seconds).run([listener])
+        said_ready = partial(on_ready or (lambda url: None), _url(listener, secured is not None))
+        _Server(config, app, said_ready, drain_seconds, connections, secured).run([listener])
     finally:
         listener.close()
 
 
-def build_config(app: ASGIApp, proxies: TrustedProxies | None = None) -> uvicorn.Config:
-    """The configuration of uvicorn. `proxies` may have as many connections as there are."""
-    trusted = proxies or TrustedProxies()
-    connections = Connections(
-        connection_budget(), lambda address: is_loopback(address) or trusted.includes(address)
-    )
+def build_config(app: ASGIApp, connections: Connections | None = None) -> uvicorn.Config:
+    """The configuration of uvicorn."""
+    places = connections or limit_connections()
     return uvicorn.Config(
         app,
-        http=partial(LimitedProtocol, connections=connections),  # type: ignore[arg-type]
+        http=partial(LimitedProtocol, connections=places),  # type: ignore[arg-type]
         backlog=_BACKLOG,
         # Whoever asks is told by the connection alone: see guards/loopback.py.
         proxy_headers=False,
@@ -120,15 +121,29 @@ def build_config(app: ASGIApp, proxies: TrustedProxies | None = None) -> uvicorn
     )
 
 
+def limit_connections(proxies: TrustedProxies | None = None) -> Connections:
+    """The places for connections. `proxies` may take as many as there are."""
+    trusted = proxies or TrustedProxies()
+    return Connections(connection_budget(), lambda address: is_loopback(address) or trusted.includes(address))
+
+
 class _Server(uvicorn.Server):
     """A uvicorn server that reports when it is ready, drains on SIGTERM, ends without a traceback, and reloads on
     SIGHUP.
     """
 
     def __init__(
-        self, config: uvicorn.Config, app: FastAPI, on_ready: Callable[[], None], drain_seconds: float
+        self,
+        config: uvicorn.Config,
+        app: FastAPI,
+        on_ready: Callable[[], None],
+        drain_seconds: float,
+        connections: Connections,
+        tls: Tls | None,
     ) -> None:
         super().__init__(config)
+        self._connections = connections
+        self._tls = tls
         self._state = app.state
         self._reloader: Reloader = app.state.reloader
         self._feed: Feed = app.state.feed
@@ -137,9 +152,23 @@ class _Server(uvicorn.Server):
         self._reloads: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
+        if self._tls is None:
+            await super().startup(sockets)
+        else:
+            await super().startup([])
+            for listener in sockets or ():
+                listener.listen(_BACKLOG)
+                secured = SecuredListener(listener, self._tls, self._connections, self._make_protocol)
+                self.servers.append(secured)  # type: ignore[arg-type]
         if self.started:
             self._on_ready()
+
+    def _make_protocol(self, handshake: Connection) -> LimitedProtocol:
+        """The protocol of a connection, as uvicorn makes one."""
+        return LimitedProtocol(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state,
+            connections=self._connections, handshake=handshake,
+        )  # fmt: skip
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Requests that are cut off now are no faults to print tracebacks for; ours go to our own logger.
@@ -181,6 +210,14 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     def _read_again(self) -> None:
+        if self._tls is not None:
+            try:
+                self._tls.renew()
+                logger.info(
+                    "read the certificate again; it expires in %d days", days_left(self._tls.expires_at)
+                )
+            except UsageError as error:
+                logger.error("the certificate stays as it was: %s", error.message)
         task = asyncio.get_running_loop().create_task(self._reloader.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
@@ -196,21 +233,28 @@ def _has_keys(store: StoreLocation | None) -> bool:
         store_access.close()
 
 
-def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
-    """A listening socket on a loopback address, or on any address if `beyond`. Raises `UsageError` if it cannot be
-    used.
-    """
+def resolve_address(host: str, port: int, *, has_keys: bool, needs_key: bool = False) -> list[Any]:
+    """What the system knows of an address to listen on. Raises `UsageError` if it needs a key and there is none."""
+    if needs_key and not has_keys:
+        raise UsageError(
+            "everybody needs a key, and there is none", "create one with `orgkernel key create --admin`"
+        )
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         raise UsageError(
             f"{quote(host)} is not an address of this machine", "listen on `127.0.0.1`"
         ) from None
-    if not beyond and not all(is_loopback(str(address[0])) for *_, address in found):
+    if not has_keys and not all(is_loopback(str(address[0])) for *_, address in found):
         raise UsageError(
             f"{quote(host)} is not a loopback address",
             "without an API key, only loopback can be served; create a key with `orgkernel key create --admin`, or listen on `127.0.0.1`",
         )
+    return found
+
+
+def _listen(found: list[Any], host: str, port: int) -> socket.socket:
+    """A listening socket on the first of the addresses that were found. Raises `UsageError` if it cannot be used."""
     family, kind, protocol, _, address = found[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -229,6 +273,7 @@ def _listen(host: str, port: int, *, beyond: bool = False) -> socket.socket:
     return listener
 
 
-def _url(listener: socket.socket) -> str:
+def _url(listener: socket.socket, is_secured: bool) -> str:
     address, port = listener.getsockname()[:2]
-    return f"http://[{address}]:{port}" if ":" in address else f"http://{address}:{port}"
+    scheme = "https" if is_secured else "http"
+    return f"{scheme}://[{address}]:{port}" if ":" in address else f"{scheme}://{address}:{port}"

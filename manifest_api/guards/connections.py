@@ -12,7 +12,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
@@ -53,6 +53,26 @@ class _Phase(Enum):
     ANSWERING = auto()
 
 
+class Connection(Protocol):
+    """A connection that holds a place."""
+
+    address: str
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it may make room for others."""
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """The order in which connections make room."""
+
+    def check(self, now: float) -> None:
+        """Close the connection if it has overrun a limit."""
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+
+
 class Connections:
     """The open connections of a server. Used from one event loop."""
 
@@ -62,11 +82,11 @@ class Connections:
         """`speaks_for_many` says whether an address stands for many clients."""
         self._most = most
         self._speaks_for_many = speaks_for_many
-        self._open: set[LimitedProtocol] = set()
+        self._open: set[Connection] = set()
         self._addresses: Counter[str] = Counter()
         self._sweeping: asyncio.TimerHandle | None = None
 
-    def add(self, connection: LimitedProtocol, loop: asyncio.AbstractEventLoop) -> bool:
+    def add(self, connection: Connection, loop: asyncio.AbstractEventLoop) -> bool:
         """Take a place for a connection. False if all places are taken by requests that are being answered."""
         if self._sweeping is None:
             self._sweeping = loop.call_later(_SWEEP_SECONDS, self._sweep, loop)
@@ -80,7 +100,7 @@ class Connections:
         self._addresses[address] += 1
         return True
 
-    def remove(self, connection: LimitedProtocol) -> None:
+    def remove(self, connection: Connection) -> None:
         """Give the place of a connection back."""
         if connection in self._open:
             self._open.remove(connection)
@@ -95,7 +115,7 @@ class Connections:
             return False
         oldest = min(waiting, key=lambda each: each.rank)
         self.remove(oldest)
-        oldest.transport.abort()
+        oldest.abort()
         return True
 
     def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -108,9 +128,13 @@ class Connections:
 class LimitedProtocol(HttpToolsProtocol):
     """A connection with limits."""
 
-    def __init__(self, *args: Any, connections: Connections, **named: Any) -> None:
+    def __init__(
+        self, *args: Any, connections: Connections, handshake: Connection | None = None, **named: Any
+    ) -> None:
+        """`handshake` is what held the place of this connection until now."""
         super().__init__(*args, **named)
         self._connections = connections
+        self._handshake = handshake
         self.address = ""
         self._phase = _Phase.NEW
         self._since = self.loop.time()
@@ -135,6 +159,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
+        if self._handshake is not None:
+            self._connections.remove(self._handshake)
         if not self._connections.add(self, self.loop):
             self._refuse(TOO_MANY_CONNECTIONS, "all connections of the server are in use")
 
@@ -207,6 +233,10 @@ class LimitedProtocol(HttpToolsProtocol):
             self._phase is _Phase.IDLE and now - self._since > KEEP_ALIVE_SECONDS
         ):
             self.transport.close()
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self.transport.abort()
 
     def _stop_parsing(self, kind: ProblemCode, detail: str) -> None:
         self._refusal = (kind, detail)

@@ -41,6 +41,7 @@ _COMMANDS = {
     "signals": "Show how the layers of an agent coordinate.",
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",
+    "doctor": "Say what is wrong with this installation, and how to mend it.",
     "agent": "List and manage agents.",
     "grant": "Grant and revoke permissions.",
     "restriction": "Restrict permissions, and lift restrictions.",

@@ -6,16 +6,20 @@ import gc
 import logging
 import os
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.cli.stores import store_option
-from orgkernel.errors import NotServed
+from orgkernel.errors import NotServed, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store
 from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
+
+if TYPE_CHECKING:
+    from manifest_api.guards.tls import TlsFiles
 
 
 @click.command("serve")
@@ -67,6 +71,13 @@ from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
     "--keep-history", default=365, show_default=True, type=click.IntRange(1), metavar="DAYS",
     help="Drop audit rows of grants, requests, ranks, keys and locks that are older.",
 )  # fmt: skip
+@click.option(
+    "--tls-certificate", envvar="ORGKERNEL_TLS_CERTIFICATE", metavar="FILE",
+    help="Speak HTTPS with this certificate (PEM). SIGHUP reads it again.",
+)  # fmt: skip
+@click.option(
+    "--tls-key", envvar="ORGKERNEL_TLS_KEY", metavar="FILE", help="Private key of the certificate (PEM).",
+)  # fmt: skip
 @store_option
 @cache_option
 @click.option("--access-log", is_flag=True, help="Log each request to stderr as a line of JSON.")
@@ -84,6 +95,8 @@ def command(
     store_budget: int,
     keep_decisions: int,
     keep_history: int,
+    tls_certificate: str | None,
+    tls_key: str | None,
     store: str | None,
     no_cache: bool,
     access_log: bool,
@@ -98,6 +111,7 @@ def command(
     from manifest_api.store_access import Retention
 
     here = os.getcwd()
+    tls = tls_files(tls_certificate, tls_key)
     project = find_project(here)
     location = locate_store(project, here, store)
     project.require_own("oidc")
@@ -122,8 +136,17 @@ def command(
         reload_seconds=reload_limit,
         trusted_proxies=trusted_proxies, needs_key=require_key, drain_seconds=drain,
         budget=store_budget * 1024 * 1024,
-        retention=Retention(keep_decisions, keep_history) if keep_decisions else None,
+        retention=Retention(keep_decisions, keep_history) if keep_decisions else None, tls=tls,
     )  # fmt: skip
+
+
+def tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
+    """The files of the two options, which belong together. Raises `UsageError`."""
+    from manifest_api.guards.tls import TlsFiles
+
+    if (certificate is None) != (key is None):
+        raise UsageError("`--tls-certificate` and `--tls-key` belong together", "give both, or none")
+    return None if certificate is None or key is None else TlsFiles(certificate, key)
 
 
 def _log_plainly(name: str) -> None:

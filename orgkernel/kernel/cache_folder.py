@@ -20,8 +20,13 @@ _SECRET_BYTES = 32
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
-def open_cache(project: Project, environment: Mapping[str, str]) -> tuple[Cache | None, str]:
-    """The cache of a project, and why it has none although its settings name one, as a sentence or nothing."""
+def open_cache(
+    project: Project, environment: Mapping[str, str], *, create: bool = True
+) -> tuple[Cache | None, str]:
+    """The cache of a project, and why it has none although its settings name one, as a sentence or nothing.
+
+    Unless `create`, a secret that is not there is not made, and nothing can be read from the cache.
+    """
     folder = find_cache_folder(project, environment)
     if folder is None:
         return None, ""
@@ -31,7 +36,8 @@ def open_cache(project: Project, environment: Mapping[str, str]) -> tuple[Cache 
     if own is None:
         return None, f"the cache {folder} is not used: without `HOME` there is no place for its secret"
     try:
-        secret = _read_secret(own)
+        is_missing = not create and not os.path.lexists(os.path.join(own, _SECRET))
+        secret = b"" if is_missing else _read_secret(own)
     except OSError as error:
         # A folder of the user's own that cannot be written is reported by the cache itself.
         if folder == own:

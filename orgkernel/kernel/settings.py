@@ -55,6 +55,8 @@ class Project:
     """Files and folders outside `paths` that links may lead to, starting at `folder`."""
     owned_by_others: str = ""
     """The file of the settings, if another user owns it or may write to it. Then `require_own` refuses what it grants."""
+    file: str = ""
+    """Where the settings were found. Empty for the default settings."""
 
     def require_own(self, setting: str) -> None:
         """Raise `BadProject` if somebody else may have written a setting that grants something."""
@@ -74,11 +76,18 @@ def find_project(folder: str) -> Project:
             if settings is not None:
                 project = _project(here, name, settings)
                 where = os.path.join(here, name)
-                return project if _is_own(where) else replace(project, owned_by_others=where)
+                return replace(project, file=where, owned_by_others="" if is_own(where) else where)
         parent = os.path.dirname(here)
         if parent == here:
             return Project(folder)
         here = parent
+
+
+def find_ignored(project: Project) -> str:
+    """A `pyproject.toml` with settings that are not obeyed, because there is an `orgkernel.toml` beside it."""
+    beside = os.path.join(project.folder, "pyproject.toml")
+    is_ignored = os.path.basename(project.file) == FILE and _read(beside, ("tool", "orgkernel")) is not None
+    return beside if is_ignored else ""
 
 
 def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
@@ -102,7 +111,7 @@ def _read(path: str, section: tuple[str, ...]) -> dict[str, Any] | None:
     return settings if isinstance(settings, dict) else None
 
 
-def _is_own(path: str) -> bool:
+def is_own(path: str) -> bool:
     """Whether only this user and the administrator may write a file, and what a link of its name leads to.
 
     Many systems give each user a group of their own, with the same number, and let it write new files.

@@ -62,13 +62,16 @@ def _with_checkpoints(location: StoreLocation, place: str | None, folder: str) -
     return replace(location, checkpoints=os.path.normpath(os.path.join(folder, os.path.expanduser(place))))
 
 
-def open_store(location: StoreLocation, *, create: bool = True) -> Store:
-    """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one."""
-    if not create:
+def open_store(location: StoreLocation, *, create: bool = True, read_only: bool = False) -> Store:
+    """The store of a place. Unless `create`, a file that is not there is `BadStore`: nobody wants to read a new one.
+
+    Opened `read_only`, the store and its folder stay as they are.
+    """
+    if read_only or not create:
         require_there(location)
     from orgkernel.state.store import Store
 
-    return Store(location, clock=time.time, tokens=os.urandom)
+    return Store(location, clock=time.time, tokens=os.urandom, read_only=read_only)
 
 
 def require_there(location: StoreLocation) -> None:

@@ -63,6 +63,11 @@ class Cache:
         self._max_bytes = max_bytes
         self._found: list[str] = []
 
+    def find_problem(self) -> str:
+        """Why entries cannot be read or written, as a sentence. Empty if they can, or if there are none yet."""
+        self._is_safe()
+        return self.problem
+
     def find(self, key: str) -> memoryview | None:
         """The bytes under a key. None if there is no valid entry."""
         if not self._is_safe():

@@ -13,9 +13,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote as url_quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
 
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import BadStore, OrgkernelError, Refused, StoreBusy, StoreError, StoreFull
@@ -89,10 +91,12 @@ def _sqlite_failure(cause: sqlite3.Error, shown: str) -> StoreError:
     return StoreError(f"the store {quote(shown)} failed: {cause}")
 
 
-def make_engine(location: StoreLocation, busy_seconds: float = 5.0) -> Engine:
-    """An engine for a location. A missing file is created. Raises `BadStore`."""
+def make_engine(location: StoreLocation, busy_seconds: float = 5.0, *, read_only: bool = False) -> Engine:
+    """An engine for a location. A missing file is created, unless it is only read. Raises `BadStore`."""
     if not location.path:
-        return _postgresql(location, busy_seconds)
+        return _postgresql(location, busy_seconds, read_only)
+    if read_only:
+        return _reading_only(location, busy_seconds)
     _make_file(location)
     engine = create_engine(
         URL.create("sqlite", database=location.path),
@@ -154,6 +158,22 @@ def _said(location: StoreLocation) -> Iterator[None]:
         raise failure from None
 
 
+def _reading_only(location: StoreLocation, busy_seconds: float) -> Engine:
+    """An engine that leaves the file and its folder as they are."""
+    # Without a journal nobody has the store open, and SQLite would make one to read it.
+    is_alone = not os.path.exists(f"{location.path}-wal")
+    url = f"file:{url_quote(location.path)}?mode=ro{'&immutable=1' * is_alone}"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            url, uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+        )
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
 def _set_pragmas(connection: Any, _: object) -> None:
     cursor = connection.cursor()
     try:
@@ -184,12 +204,13 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _postgresql(location: StoreLocation, busy_seconds: float) -> Engine:
+def _postgresql(location: StoreLocation, busy_seconds: float, read_only: bool = False) -> Engine:
     try:
         from orgkernel.state.postgresql import bound
 
         url = make_url(location.url)
-        engine = create_engine(url, max_overflow=_CALLERS, pool_pre_ping=True)
+        arguments = {"options": "-c default_transaction_read_only=on"} if read_only else {}
+        engine = create_engine(url, max_overflow=_CALLERS, pool_pre_ping=True, connect_args=arguments)
     except ImportError:
         raise BadStore(
             f"the store {quote(location.shown)} needs the driver of PostgreSQL",

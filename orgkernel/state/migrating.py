@@ -32,11 +32,16 @@ def version_of(engine: Engine, shown: str) -> str | None:
         return _version(connection, shown)
 
 
-def prepare(engine: Engine, shown: str) -> None:
-    """Make the tables of a new store; raises `BadStore` for any version but the newest."""
+def prepare(engine: Engine, shown: str, *, create: bool = True) -> None:
+    """Make the tables of a new store; raises `BadStore` for any version but the newest.
+
+    Unless `create`, a store without tables is `BadStore` as well.
+    """
     version = version_of(engine, shown)
     if version == NEWEST:
         return
+    if version is None and not create:
+        raise BadStore(f"the store {quote(shown)} has no tables yet", "the first change makes them")
     if version is None:
         upgrade(engine, shown)
     elif version in VERSIONS:

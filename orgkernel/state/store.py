@@ -43,22 +43,25 @@ class Store:
         limits: RequestLimits | None = None,
         busy_seconds: float = 5.0,
         kept_reports: float = KEPT_SECONDS,
+        read_only: bool = False,
     ) -> None:
         """Raises `BadStore` for what cannot be used, `StoreBusy` for what is locked.
 
-        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest.
+        `kept_reports` is for how many seconds SALUTE reports are kept that are not the latest. A store that is
+        `read_only` is neither made nor upgraded, and nothing beside it is written.
         """
         self.location = location
         self.folder = Folder(location.checkpoints, tokens, clock)
-        self.engine = make_engine(location, busy_seconds)
-        lock = None
+        self.engine = make_engine(location, busy_seconds, read_only=read_only)
+        self._lock = None
         try:
-            self._lock = lock = StoreLock(location, alone=False, seconds=busy_seconds)
-            prepare(self.engine, location.shown)
+            if not read_only:  # whose file would be made
+                self._lock = StoreLock(location, alone=False, seconds=busy_seconds)
+            prepare(self.engine, location.shown, create=not read_only)
         except Exception as error:
             self.engine.dispose()
-            if lock is not None:
-                lock.close()
+            if self._lock is not None:
+                self._lock.close()
             raise failure_of(error, location.shown) from None
         self._writer = Writer(self.engine, location.shown, clock, self.folder)
         context = StoreContext(self.engine, location.shown, self._writer, clock, tokens)
@@ -122,7 +125,8 @@ class Store:
         self._writer.close()
         self._views.close()
         self.engine.dispose()
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def __enter__(self) -> Store:
         return self

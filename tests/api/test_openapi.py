@@ -117,6 +117,20 @@ def test_answers_fit_their_schemas(client: TestClient, path: str, shape: str) ->
     assert answer.keys() == document["components"]["schemas"][shape]["properties"].keys()
 
 
+def test_each_body_has_an_example_of_its_own_that_fits() -> None:
+    """The page shows it, and a reader sends it."""
+    document = build_openapi()
+    shown = set()
+    for method, path, operation in operations():
+        if "requestBody" in operation:
+            body = operation["requestBody"]["content"]["application/json"]
+            schema = {**document, **body["schema"]}
+            problems = [error.message for error in Draft202012Validator(schema).iter_errors(body["example"])]
+            assert problems == [], (method, path)
+            shown.add(json.dumps(body["example"]))
+    assert len(shown) > 20
+
+
 def test_page_loads_nothing(client: TestClient) -> None:
     """The documentation page names every route and asks nothing of anybody."""
     response = client.get("/docs")

@@ -176,7 +176,7 @@ class Reader:
             if line.startswith("Stop with"):
                 break
         said = "".join(printed)
-        serving = re.search(r"serving .* on http://127\.0\.0\.1:(\d+)\n", said)
+        serving = re.search(r"serving .* on https?://127\.0\.0\.1:(\d+)\n", said)
         assert serving, said
         self.port = serving[1]
         threading.Thread(target=server.stderr.read, daemon=True).start()

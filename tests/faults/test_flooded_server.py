@@ -18,6 +18,10 @@ from tests.support.trees import TEMPLATES
 
 PARTIAL = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 WHOLE = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+SOON = 5.0
+"""Seconds within which an answer comes from a server that does not wait for its attackers, on a busy machine: a connection
+that finds the queue of the system full is tried again after one and after three seconds.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +65,12 @@ def test_partial_heads_do_not_end_the_service(server: Server) -> None:
         for each in held:
             with suppress(ConnectionError):
                 each.sendall(PARTIAL)
-        assert max(answers(server) for _ in range(5)) < 1
+        assert max(answers(server) for _ in range(5)) < SOON
         assert server.client.get("/readyz").status_code == 200
         begun = time.monotonic()
         assert all_of(held[-1]).startswith(b"HTTP/1.1 408")
         assert time.monotonic() - begun < 15
-    assert answers(server) < 1
+    assert answers(server) < SOON
 
 
 def test_a_large_head_is_refused_at_once(server: Server) -> None:
@@ -81,7 +85,7 @@ def test_a_large_head_is_refused_at_once(server: Server) -> None:
                 for _ in range(60):
                     attacking.sendall(b"x" * 1_000_000)
                     slowest = max(slowest, answers(server))
-    assert slowest < 1
+    assert slowest < 2  # it used to be blocked for as long
     assert memory(server) - before < 20
 
 
@@ -116,7 +120,7 @@ def test_pipelined_requests_are_limited(server: Server) -> None:
         with suppress(ConnectionError):
             flooding.sendall(WHOLE * 50_000)
         assert all_of(flooding).count(b"HTTP/1.1 200") < 50_000
-    assert answers(server) < 1
+    assert answers(server) < SOON
 
 
 def test_a_body_without_end_is_cut(server: Server) -> None:
@@ -132,7 +136,7 @@ def test_a_body_without_end_is_cut(server: Server) -> None:
                 attacking.sendall(b"10000\r\n" + b"x" * 65_536 + b"\r\n")
                 sent += 65_536
     assert sent < 30_000_000
-    assert answers(server) < 1
+    assert answers(server) < SOON
 
 
 def test_noise_between_requests_does_not_keep_a_connection(server: Server) -> None:

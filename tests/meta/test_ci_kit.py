@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,16 +12,21 @@ from typing import Any
 
 import pytest
 import yaml
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from orgkernel.cli import cli
 from orgkernel.cli.check import FORMATS
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
 from tests.support.trees import REPOSITORY, write_tree
+from tools.pin import pin_actions, pin_images
+from tools.sbom import build_bill
 
 BIN = Path(sys.executable).parent
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
 WORKFLOW = REPOSITORY / ".github/workflows/ci.yml"
+RELEASE = REPOSITORY / ".github/workflows/release.yml"
 NIGHTLY = REPOSITORY / ".github/workflows/nightly.yml"
 HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
 
@@ -31,6 +37,8 @@ HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
         ("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"),
         ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/ci.yml"),
         ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/nightly.yml"),
+        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/release.yml"),
+        ("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml"),
         ("prek", "validate-manifest", ".pre-commit-hooks.yaml"),
         ("zizmor", "--offline", "--no-progress", "--persona=pedantic", "."),
     ],
@@ -66,7 +74,7 @@ def test_inputs_reach_the_shell_only_through_its_environment() -> None:
 
 def test_no_host_is_named() -> None:
     """What is installed comes with the action."""
-    for path in (REPOSITORY / "action.yml", HOOKS, WORKFLOW, NIGHTLY):
+    for path in (REPOSITORY / "action.yml", HOOKS, WORKFLOW, NIGHTLY, RELEASE):
         assert "://" not in path.read_text(encoding="utf-8")
 
 
@@ -77,10 +85,51 @@ def test_our_workflow_may_read_and_nothing_else_and_runs_what_we_run() -> None:
     assert all(job["permissions"] == {"contents": "read"} for job in workflow["jobs"].values())
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
     test = workflow["jobs"]["test"]
-    assert test["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    assert test["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
     assert test["steps"][-1] == {"run": ".ci/run"}
-    uses = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert all(re.fullmatch(r"\./|actions/[a-z-]+@v\d+", each) for each in uses)
+
+
+def test_actions_are_named_by_a_commit_that_cannot_be_moved() -> None:
+    """With the release it belongs to, which `make pin` renews."""
+    for path in (WORKFLOW, NIGHTLY, RELEASE):
+        uses = re.findall(r"uses: (.*)", path.read_text(encoding="utf-8"))
+        assert uses
+        for each in uses:
+            assert re.fullmatch(r"\./ # .*|actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each), each
+
+
+def test_a_release_is_built_without_rights_and_attached_with_one() -> None:
+    """What is built runs code of others, so it may read only; the job that may write runs none."""
+    workflow = yaml.safe_load(RELEASE.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {}
+    assert workflow["jobs"]["build"]["permissions"] == {"contents": "read"}
+    assert workflow["jobs"]["attach"]["permissions"] == {"contents": "write"}
+    assert {"run": "make dist sbom"} in workflow["jobs"]["build"]["steps"]
+    assert not any("checkout" in step.get("uses", "") for step in workflow["jobs"]["attach"]["steps"])
+
+
+def test_pins_are_renewed_within_their_major_version() -> None:
+    """A signed tag is followed to its commit; an image keeps its tag."""
+    old, tag, new = "0" * 40, "1" * 40, "2" * 40
+    tags = f"{tag}\trefs/tags/v6.1.0\n{new}\trefs/tags/v6.1.0^{{}}\n{old}\trefs/tags/v6.0.9\n{old}\trefs/tags/v7.0.0\n"
+    pinned = pin_actions(f"- uses: a/b@{old} # v6.0.0\n", lambda _: tags)
+    assert pinned == f"- uses: a/b@{new} # v6.1.0\n"
+    digest = "sha256:" + "a" * 64
+    assert pin_images("FROM python:3 AS x\n", lambda _: digest) == f"FROM python:3@{digest} AS x\n"
+    assert pin_images(f"image: b:1@sha256:{'0' * 64}\n", lambda _: digest) == f"image: b:1@{digest}\n"
+
+
+def test_the_bill_of_materials_lists_what_is_locked() -> None:
+    """Nothing more, nothing less, each with its hashes, in a form that CycloneDX allows."""
+    lock = REPOSITORY / "requirements/serve.lock"
+    bill = build_bill(lock)
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
+    locked = dict(re.findall(r"(?m)^([a-z0-9._-]+)(?:\[.*?\])?==(\S+)", lock.read_text(encoding="utf-8")))
+    assert {part["name"]: part["version"] for part in bill["components"]} == locked
+    for part in bill["components"]:
+        assert all(each["hashes"] for each in part["externalReferences"])
+    (root, *_) = bill["dependencies"]
+    assert f"pkg:pypi/sqlalchemy@{locked['sqlalchemy']}" in root["dependsOn"]
 
 
 def test_every_night_a_hundred_thousand_cases_are_decided() -> None:

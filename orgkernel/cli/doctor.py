@@ -1,0 +1,80 @@
+"""`orgkernel doctor`: say what is wrong with this installation and this folder, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from orgkernel.cli.opening import format_option, path_option
+from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.stores import store_option
+from orgkernel.diagnostics.wording import printable
+
+
+@click.command("doctor")
+@path_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address that `serve` listens on.")
+@click.option(
+    "--require-key",
+    is_flag=True,
+    envvar="ORGKERNEL_REQUIRE_KEY",
+    help="`serve` needs a key from loopback too.",
+)
+@click.option(
+    "--tls-certificate",
+    envvar="ORGKERNEL_TLS_CERTIFICATE",
+    metavar="FILE",
+    help="Certificate of `serve` (PEM).",
+)
+@click.option(
+    "--tls-key", envvar="ORGKERNEL_TLS_KEY", metavar="FILE", help="Private key of the certificate (PEM)."
+)
+@click.option(
+    "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
+    help="Size that the store may have in `serve`.",
+)  # fmt: skip
+@click.option("--offline", is_flag=True, help="Do not fetch the keys of the identity provider.")
+@store_option
+@format_option("text", "json")
+def command(
+    paths: tuple[str, ...],
+    host: str,
+    require_key: bool,
+    tls_certificate: str | None,
+    tls_key: str | None,
+    store_budget: int,
+    offline: bool,
+    store: str | None,
+    form: str,
+) -> None:
+    """Check this installation, the settings, the documents, the store and how `serve` would listen.
+
+    Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if all is well or
+    there are warnings only, 1 with a problem, 2 if it cannot look.
+    """
+    from orgkernel.cli.checkup import Asked, check_everything
+    from orgkernel.cli.serve import tls_files
+
+    asked = Asked(
+        os.getcwd(), os.environ, paths, store, host, require_key, tls_files(tls_certificate, tls_key),
+        store_budget * 1024 * 1024, offline,
+    )  # fmt: skip
+    found = []
+    for each in check_everything(asked):
+        found.append(each)
+        if form == "text":  # a line when it is known: a database or an issuer may take a while
+            click.echo(printable(f"{each.status:<8} {each.check:<12} {each.message}"))
+            if each.help:
+                click.echo(printable(f"{'':<22}help: {each.help}"))
+    problems = sum(each.status == "problem" for each in found)
+    warnings = sum(each.status == "warning" for each in found)
+    if form == "json":
+        echo_indented({"problems": problems, "warnings": warnings, "checks": found})
+    else:
+        said = [counted(problems, "problem")] * bool(problems) + [counted(warnings, "warning")] * bool(
+            warnings
+        )
+        click.echo(", ".join(said) or "all is well", err=True)
+    if problems:
+        raise click.exceptions.Exit(1)
