@@ -12,7 +12,7 @@ import click
 from orgkernel.cli import Caches, completing
 from orgkernel.cli.here import links_of, organization_here
 from orgkernel.cli.output import counted
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.names import ACTIVE
@@ -73,10 +73,14 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
     """Print, in one line, which documents were read besides those that were asked for."""
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
     if others:
-        click.echo(
-            f"note: also read {counted(len(others), 'file')} beside {listing(sorted(request.asked))}: {listing(others)}",
-            err=True,
-        )
+        what, where = counted(len(others), "file"), _paths(sorted(request.asked))
+        click.echo(f"note: also read {what} beside {where}: {_paths(others)}", err=True)
+
+
+def _paths(names: list[str]) -> str:
+    """The first five paths, each whole, and how many more there are."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(f"`{printable(name)}`" for name in names[:5]) + more
 
 
 def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
