@@ -40,7 +40,7 @@ from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.decisions import Answered
 

@@ -9,7 +9,7 @@ import msgspec
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import PaceTierName
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.permissions import LONGEST_WORD, Name
 from orgkernel.records.levels import ToolLevel
 

@@ -26,7 +26,7 @@ from orgkernel.errors import (
     UnknownRole,
     UsageError,
 )
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 
 logger = logging.getLogger("orgkernel.server")
 

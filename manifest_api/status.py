@@ -20,7 +20,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UnknownOrganization
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
 
 
@@ -37,7 +37,7 @@ def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int
 def build_standing(state: RegistryState, org_id: str) -> OrganizationStanding:
     """The status of an organization."""
     answering = state.served.get(org_id)
-    found = state.refused.get(org_id, ())
+    found = state.refused.get(org_id, answering.snapshot.diagnostics if answering else ())
     first = next((each for each in found if each.severity is Severity.ERROR), None)
     return OrganizationStanding(
         org_id=org_id,

@@ -198,12 +198,22 @@ def _commands_page() -> str:
         "Data goes to stdout, everything else to stderr. Exit codes: 0 fine, 1 findings or failed cases, 2 it cannot run.",
         "",
         *_help(cli, _context(cli, "orgkernel", None)),
+        "Most commands take `--org`. It may be left out where one organization is meant: the only one that is read, the one in",
+        "whose folder you stand, or the one that `active` names in orgkernel.toml. Colors appear on terminals, unless the",
+        "variable `NO_COLOR` is set. [Complete commands and ids](../how-to/complete.md) sets up completion.",
+        "",
     ]
     context = _context(cli, "orgkernel", None)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None
-        lines += [f"## {name}", "", *_help(command, _context(command, name, context))]
+        here = _context(command, name, context)
+        lines += [f"## {name}", "", *_help(command, here)]
+        if isinstance(command, click.Group):
+            for below in command.list_commands(here):
+                subcommand = command.get_command(here, below)
+                assert subcommand is not None
+                lines += [f"### {name} {below}", "", *_help(subcommand, _context(subcommand, below, here))]
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import move_agent, record_result, set_rank
 from orgkernel.operations.permissions import Name, Text

@@ -24,7 +24,7 @@ from manifest_api.store_requests import (
 )
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 from orgkernel.operations.permissions import ID, Name, Text

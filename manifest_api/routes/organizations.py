@@ -28,7 +28,7 @@ from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest
 
 router = APIRouter(tags=["organizations"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])

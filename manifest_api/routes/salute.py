@@ -29,7 +29,7 @@ from manifest_api.store_requests import (
 from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.decisions.state_view import PaceTierName, StoredReport
 from orgkernel.diagnostics.wording import quote
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.reports import hand_in_report, org_of
 from orgkernel.records.salute_report import SaluteReport

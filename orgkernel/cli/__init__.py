@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orgkernel.diagnostics.wording import printable
-from orgkernel.errors import OrgkernelError
+from orgkernel.diagnostics.wording import did_you_mean, printable, quote
+from orgkernel.errors import OrgkernelError, UsageError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from orgkernel.loading.cache import Cache
 
 # Each command and its summary in `orgkernel --help`.
 _COMMANDS = {
-    "new": "Create an organization from a template, or add a role.",
+    "new": "Create an organization, or add a role, a tool or a domain.",
     "check": "Check documents and organizations.",
     "rule": "Explain a rule, or list all rules.",
     "schema": "Print the JSON Schema of a kind of document.",
@@ -88,6 +90,22 @@ class _LazyGroup(click.Group):
         module, _, name = _PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
         command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # only for completion
+
+        named = [
+            CompletionItem(each, help=_COMMANDS[each]) for each in _COMMANDS if each.startswith(incomplete)
+        ]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], _COMMANDS) or "list all commands with `orgkernel --help`"
+            raise UsageError(f"there is no command {quote(args[0])}", hint)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

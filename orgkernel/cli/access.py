@@ -8,9 +8,10 @@ from typing import Any
 import click
 import msgspec
 
+from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
+from orgkernel.cli.output import as_text, echo_answer, painted, places
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, RemedyEdit, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
@@ -20,15 +21,11 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
 
 _SHOWN_REMEDIES = 5
 _EXIT = {"allow": 0, "deny": 1, "ask": 3, "conditional": 4}
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
 
-_org_option = click.option(
-    "--org", default=ACTIVE, show_default=True, metavar="ORG", help="Organization, or `active`."
-)
 _behalf_option = click.option(
     "--on-behalf-of",
     metavar="SUBJECT",
@@ -46,7 +43,10 @@ _circumstances = (
     cache_option,
 )  # fmt: skip
 _question_options = with_options(
-    click.argument("subject"), click.argument("action"), click.argument("resource"), _org_option, path_option,
+    click.argument("subject", shell_complete=completing.subjects),
+    click.argument("action", shell_complete=completing.actions),
+    click.argument("resource", shell_complete=completing.resources),
+    org_option, path_option,
     _behalf_option, _via_option, *_circumstances, format_option("text", "json"),
 )  # fmt: skip
 
@@ -101,14 +101,19 @@ def _explain(
         org, request, counted=_SHOWN_REMEDIES
     )
     question = f"{request.subject} {request.action} {request.resource}"
-    echo_answer(form, _as_data(explanation, trace=trace), lambda: render(question, explanation))
+    outcome = explanation.decision.outcome
+
+    def text() -> str:
+        return painted(outcome, outcome) + render(question, explanation).removeprefix(outcome)
+
+    echo_answer(form, _as_data(explanation, trace=trace), text)
     raise click.exceptions.Exit(_EXIT[explanation.decision.outcome])
 
 
 @click.command("who-can")
-@click.argument("action")
-@click.argument("resource")
-@_org_option
+@click.argument("action", shell_complete=completing.actions)
+@click.argument("resource", shell_complete=completing.resources)
+@org_option
 @path_option
 @_kinds_option(SUBJECT_KINDS)
 @with_options(*_circumstances)
@@ -129,8 +134,8 @@ def who_can(
 
 
 @click.command("what-can")
-@click.argument("subject")
-@_org_option
+@click.argument("subject", shell_complete=completing.subjects)
+@org_option
 @path_option
 @_kinds_option(_RESOURCE_KINDS)
 @_behalf_option

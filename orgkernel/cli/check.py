@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,21 +13,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, request_of, save
-from orgkernel.cli.output import counted, echo_json
+from orgkernel.cli.opening import (
+    cache_of,
+    cache_option,
+    format_option,
+    nothing_here,
+    request_of,
+    save,
+    say_what_else,
+)
+from orgkernel.cli.output import counted, echo_json, painted
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import Place, sort_diagnostics
-from orgkernel.errors import NothingToRead
+from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.settings import find_project
-from orgkernel.loading.files import Located, read_lines
+from orgkernel.loading.files import MAX_BYTES, Located, Root, read_lines
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import shipped_request
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.roots import Request, shared_ontology, shipped_request
+from orgkernel.snapshots.snapshot import Snapshot, covers
 
 if TYPE_CHECKING:
     from orgkernel.diagnostics.render import ReadLines
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "junit", "sarif")
+# The name that a document on standard input is shown under.
+_STDIN = "<stdin>"
 _SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 
 
@@ -56,18 +69,26 @@ def command(
 ) -> None:
     """Check documents and organizations.
 
-    A PATH is a file, a folder of documents or the folder of an organization. Without PATH, the paths in the nearest
+    A PATH is a file, a folder of documents, the folder of an organization, or `-` for a document on standard input, which
+    is checked by itself. Without PATH, the paths in the nearest
     orgkernel.toml are checked, or else the current folder. Exits 0 without findings at or above --fail-on, 1 with such
     findings, 2 if it cannot run or there is nothing to check.
     """
     project = find_project(os.getcwd())
     if shipped and paths:
         raise click.UsageError("--shipped cannot be combined with PATH")
+    if "-" in paths:
+        if len(paths) > 1 or baseline or to_write or store:
+            raise click.UsageError("`-` cannot be combined with another PATH, a baseline or a store")
+        no_cache = True
     if shipped and (baseline or to_write):
         raise click.UsageError("--shipped cannot be combined with a baseline")
     if baseline and to_write:
         raise click.UsageError("--baseline cannot be combined with --write-baseline")
-    request = shipped_request() if shipped else request_of(paths, project)
+    if paths == ("-",):
+        request = Request((Root(_written_input(), _STDIN), shared_ontology()), frozenset({_STDIN}))
+    else:
+        request = shipped_request() if shipped else request_of(paths, project)
     file = baseline or to_write
     if file:
         from orgkernel.cli.baselines import allowed_by, hold_against  # few checks have a baseline
@@ -76,11 +97,7 @@ def command(
     loader = Loader(request, project.severities, cache_of(project, no_cache))
     snapshot = loader.load()
     click.get_current_context().call_on_close(lambda: save(loader))
-    if not snapshot.read_anything:
-        raise NothingToRead(
-            "nothing to check: no orgkernel documents found",
-            "create an organization with `orgkernel new DIR`",
-        )
+    _require_documents(paths, snapshot, request)
     if store is not None:
         from orgkernel.kernel.drift import find_drift  # slow to import: it imports every rule
         from orgkernel.kernel.stored import locate_store, open_store
@@ -93,30 +110,68 @@ def command(
     if file:
         found, known = hold_against(file, allowed, snapshot, request, write=bool(to_write))
     threshold = Severity(fail_on) if fail_on else project.fail_on
-    headline = _summary(found, snapshot, known)
-    _print_report(form, found, snapshot, threshold)
+    headline = _summary(found, snapshot, request, known)
+    _print_report(form, found, snapshot, request, threshold)
     if form == "github":
         _append_step_summary(found, snapshot, headline)
+    if not shipped:
+        say_what_else(snapshot, request)
     click.echo(headline, err=True)
     if any(each.severity.reaches(threshold) for each in found):
         raise click.exceptions.Exit(1)
 
 
-def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, known: int) -> str:
+def _written_input() -> str:
+    """A file with standard input, until the command ends."""
+    content = sys.stdin.buffer.read(MAX_BYTES + 1)
+    folder = tempfile.mkdtemp(prefix="orgkernel-")
+    click.get_current_context().call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
+    path = os.path.join(folder, _STDIN)
+    with open(path, "wb") as file:
+        file.write(content)
+    return path
+
+
+def _require_documents(paths: tuple[str, ...], snapshot: Snapshot, request: Request) -> None:
+    """Raise `NothingToRead` if a path of the command line has no documents: it must not look as if it were checked."""
+    names = snapshot.names_of_documents | {each.place.file for each in snapshot.diagnostics}
+    without = [each for each in sorted(request.asked) if not any(covers(each, name) for name in names)]
+    if without and (paths or len(without) == len(request.asked)):
+        where = [os.path.normpath(each) for each in without]
+        raise nothing_here(f"nothing to check: there are no orgkernel documents in {listing(where)}", where)
+
+
+def _summary(found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, known: int) -> str:
     counts = Counter(each.severity for each in found)
     findings = ", ".join(
         counted(counts[severity], severity.value) for severity in Severity if counts[severity]
     )
-    roles = sum(len(each.records.posts) for each in snapshot.organizations.values())
-    files = len(_checked_files(snapshot))
-    what = f"{counted(len(snapshot.organizations), 'organization')}, {counted(roles, 'role')}, {counted(files, 'file')}"
-    skipped = snapshot.tree.skipped
+
+    asked = snapshot.reported(request.asked)
+    organizations = [
+        each.records for each in snapshot.organizations.values() if each.records.document.name in asked
+    ]
+    roles = sum(len(each.posts) for each in organizations)
+    if not organizations:
+        profiles = (each for each in snapshot.tree.documents if each.kind == "role_profile")
+        roles = sum(each.name in asked for each in profiles)
+    files = len(_checked_files(snapshot, request))
+    numbers = ((len(organizations), "organization"), (roles, "role"), (files, "file"))
+    what = ", ".join(counted(number, noun) for number, noun in numbers if number or organizations)
+    own = (
+        file.located.name
+        for file in snapshot.tree.files
+        if file.read.skipped and not file.located.root.shared
+    )
+    skipped = sum(any(covers(each, name) for each in request.asked) for name in own)
     passed_over = f"; {counted(skipped, 'file')} skipped: not orgkernel documents" if skipped else ""
     allowed = f"; {counted(known, 'finding')} allowed by the baseline" if known else ""
     return f"{findings or 'no findings'} in {what}{passed_over}{allowed}"
 
 
-def _print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fail_on: Severity) -> None:
+def _print_report(
+    form: str, found: Sequence[Diagnostic], snapshot: Snapshot, request: Request, fail_on: Severity
+) -> None:
     """Print findings in one of `FORMATS`. A file that can no longer be read is shown without its lines."""
     if form in ("full", "concise", "json"):
         _print_for_here(form, found, _line_reader(snapshot, str))
@@ -135,7 +190,7 @@ def _print_report(form: str, found: Sequence[Diagnostic], snapshot: Snapshot, fa
     elif form == "junit":
         from orgkernel.diagnostics.formats.junit import render_junit
 
-        files = {rename(name) for name in _checked_files(snapshot)}
+        files = {rename(name) for name in _checked_files(snapshot, request)}
         click.echo(render_junit(renamed, files, fail_on).encode(), nl=False)
     else:
         from orgkernel import __version__
@@ -168,10 +223,9 @@ def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headli
         click.echo(f"warning: the step summary cannot be written: {error.strerror}", err=True)
 
 
-def _checked_files(snapshot: Snapshot) -> set[str]:
-    """Names of the files that were checked, without shared catalogs."""
-    files = {document.name for document in snapshot.tree.documents if not document.context}
-    return files | {each.name for each in snapshot.tree.broken}
+def _checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
+    """Names of the files that were asked about and have documents."""
+    return snapshot.reported(request.asked) & snapshot.names_of_documents
 
 
 def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) -> None:
@@ -180,7 +234,8 @@ def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) ->
     if form == "json":
         echo_json(render_json(found))
     else:
-        click.echo(render_concise(found) if form == "concise" else render_full(found, lines), nl=False)
+        text = render_concise(found, painted) if form == "concise" else render_full(found, lines, painted)
+        click.echo(text, nl=False)
 
 
 def _line_reader(snapshot: Snapshot, rename: Callable[[str], str]) -> ReadLines:

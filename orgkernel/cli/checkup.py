@@ -170,7 +170,7 @@ def check_settings(project: Project) -> _Lines:
 def check_documents(asked: Asked, project: Project) -> _Lines:
     """What is read, and what is found in it."""
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.registry import ACTIVE
+    from orgkernel.kernel.names import ACTIVE
 
     request = request_of(asked.paths, project)
     kernel = Kernel(request, active=project.active, severities=project.severities)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import click
 
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
+from orgkernel.diff.changes import Change
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.settings import find_project
 from orgkernel.project.compare import compare_trees
@@ -20,16 +22,22 @@ _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_gi
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="[NEW]", required=False)
 @format_option("text", "json", "github", "markdown")
-@click.option("--exit-code", is_flag=True, help="Exit 1 if there are differences.")
+@click.option(
+    "--fail-on", type=click.Choice(["widened", "any"]),
+    help="Exit 1 if something is widened or may be, or if there is any difference.",
+)  # fmt: skip
+@click.option("--exit-code", is_flag=True, help="The same as `--fail-on any`.")
 @click.option("--org", metavar="ORG", help="Compare only this organization.  [default: all]")
-def command(old: str, new: str | None, form: str, exit_code: bool, org: str | None) -> None:
+def command(
+    old: str, new: str | None, form: str, fail_on: str | None, exit_code: bool, org: str | None
+) -> None:
     """Show what each role gained and lost between two trees, with the lines that caused it.
 
     A tree is a file, a folder or a git revision: `git:REV` means the paths of the other side at REV, `git:REV:PATH` a
     PATH relative to the top of the repository, or to the current folder if it begins with `./`. Without NEW, OLD must be
     a revision and is compared with the work tree: the paths in the nearest orgkernel.toml, or else the current folder.
 
-    Exits 0, 1 with --exit-code if there are differences, 2 if it cannot run.
+    Exits 0, 1 if there is what --fail-on names, 2 if it cannot run.
     """
     found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org)
     for note in found.notes:
@@ -37,5 +45,8 @@ def command(old: str, new: str | None, form: str, exit_code: bool, org: str | No
     echo_answer(form, as_data(found.changes), lambda: _RENDER[form](found.changes))
     if form == "github":
         click.echo(render_summary(found.changes), err=True)
-    if exit_code and found.changes:
+    fails: Sequence[Change] = found.changes if exit_code or fail_on == "any" else ()
+    if fail_on == "widened":
+        fails = [*fails, *(each for each in found.changes if each.classification in ("widened", "unclear"))]
+    if fails:
         raise click.exceptions.Exit(1)

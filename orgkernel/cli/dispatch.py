@@ -6,17 +6,24 @@ from typing import Any
 
 import click
 
+from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.diagnostics.wording import listing
+from orgkernel.kernel.kernel import Kernel
 
 
 @click.command("dispatch")
-@click.argument("domain")
+@click.argument("domain", shell_complete=completing.domains)
 @org_option
 @path_option
 @click.option(
-    "--needs", multiple=True, metavar="TOOL", help="Tool that the role must be equipped with; repeatable."
+    "--needs",
+    multiple=True,
+    metavar="TOOL",
+    shell_complete=completing.tools,
+    help="Tool that the role must be equipped with; repeatable.",
 )
 @click.option("--all", "all_considered", is_flag=True, help="List all other candidates, not only five.")
 @cache_option
@@ -28,6 +35,23 @@ def command(
     kernel = open_kernel(org=org, **where)
     decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
     echo_answer(form, decision, lambda: _render(decision))
+    if decision.outcome != "role" and " " in domain.strip():
+        click.echo(_how_to_route(kernel, org, domain), err=True)
+
+
+def _how_to_route(kernel: Kernel, org: str, text: str) -> str:
+    """How a sentence is routed: by the domain that its words stand for, if they stand for one."""
+    from orgkernel.runtime.classification import DomainWords, build_classifier, classify
+
+    domains = {
+        domain_id: DomainWords(each.record.examples, each.record.triggers, each.record.passthrough)
+        for domain_id, each in kernel.organization(org).snapshot.records.domains.items()
+    }
+    found = classify(build_classifier(domains), text).domains
+    if found:
+        asked = " or ".join(f"`orgkernel dispatch {domain}`" for domain in found)
+        return f"help: this is a sentence, and `dispatch` takes a domain; by its words, try {asked}"
+    return f"help: this is a sentence, and `dispatch` takes a domain; domains are {listing(domains)}"
 
 
 def _render(decision: DispatchDecision) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_yaml, echo_answer, echo_json
+from orgkernel.cli.output import as_yaml, echo_answer, echo_json, terminal_width
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
@@ -14,18 +15,23 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
 
 
 @click.command("manifest")
-@click.argument("role", required=False)
+@click.argument("role", required=False, shell_complete=completing.roles)
 @org_option
 @path_option
 @click.option("--role-type", help="Only roles of this type.")
-@click.option("--domain", help="Only roles that handle this domain.")
+@click.option("--domain", shell_complete=completing.domains, help="Only roles that handle this domain.")
 @click.option("--plan", help="Only roles that follow this plan.")
-@click.option("--tool", help="Only roles equipped with this tool.")
+@click.option("--tool", shell_complete=completing.tools, help="Only roles equipped with this tool.")
 @click.option("--skill", help="Only roles that require this skill.")
 @click.option("--reports-to", help="Only direct subordinates of this role.")
 @click.option("--department", help="Only roles in this department.")
 @click.option("--layer", help="Only roles in this layer.")
-@click.option("--agent", metavar="AGENT", help="Show an agent in all its roles, instead of a role.")
+@click.option(
+    "--agent",
+    metavar="AGENT",
+    shell_complete=completing.agents,
+    help="Show an agent in all its roles, instead of a role.",
+)
 @store_option
 @cache_option
 @format_option("table", "json", "yaml")
@@ -79,8 +85,12 @@ def graph(org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
     organization = kernel.latest(org)
     if organization.has_errors:
         click.echo(f"note: organization `{organization.org_id}` has errors; see `orgkernel check`", err=True)
-    render = {"tree": render_tree, "mermaid": render_mermaid, "dot": render_dot, "json": render_json}[form]
-    drawing = render(organization.graph)
+    if form == "tree":
+        drawing = render_tree(organization.graph, max(40, terminal_width() or 80))
+    else:
+        drawing = {"mermaid": render_mermaid, "dot": render_dot, "json": render_json}[form](
+            organization.graph
+        )
     if form == "json":
         echo_json(drawing)
     else:

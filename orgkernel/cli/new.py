@@ -1,4 +1,4 @@
-"""`orgkernel new`: create an organization from a template, or add a role to one."""
+"""`orgkernel new`: create an organization from a template, or add a role, a tool or a domain to one."""
 
 from __future__ import annotations
 
@@ -6,59 +6,84 @@ import os
 
 import click
 
-from orgkernel.cli.opening import open_kernel, path_option
+from orgkernel.cli import completing
+from orgkernel.cli.opening import open_kernel, org_option, path_option
 from orgkernel.diagnostics.wording import printable
-from orgkernel.project.scaffold import add_role, copy_template
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.project.scaffold import add_domain, add_role, add_tool, copy_template
 from orgkernel.records.role_profile import RoleType
 from orgkernel.snapshots.shipped import template_names
+from orgkernel.snapshots.snapshot import OrgSnapshot
 
 # The first character stops click from wrapping the lines.
 _EXAMPLES = """\b
 Examples:
-  orgkernel new my_org --template software_dev
-  orgkernel new role reviewer --org software_dev
+  orgkernel new my_org --template software_dev --id my_org
+  orgkernel new role reviewer --reports-to engineering_xo
+  orgkernel new tool jira
+  orgkernel new domain translation
 """
+_PARTS = ("role", "tool", "domain")
 
 
 @click.command("new", epilog=_EXAMPLES)
-@click.argument("what", nargs=-1, required=True, metavar="DIR | role ID")
-@click.option("--template", metavar="NAME", default="blank", show_default=True, help="Template to copy.")
-@click.option("--org", metavar="ORG", help="Organization to add the role to (required with `role ID`).")
+@click.argument("what", nargs=-1, metavar="DIR | role ID | tool ID | domain ID")
+@click.option(
+    "--template",
+    metavar="NAME",
+    shell_complete=completing.templates,
+    default="blank",
+    show_default=True,
+    help="Template to copy.",
+)
+@click.option(
+    "--id",
+    "new_id",
+    metavar="ORG",
+    help="Id of the new organization, and its DIR if none is given.  [default: that of the template]",
+)
+@org_option
 @click.option(
     "--type", "role_type", type=click.Choice(["specialist", "executive", "commander"]), default="specialist",
     show_default=True, help="Type of the role.",
 )  # fmt: skip
 @click.option(
-    "--reports-to", metavar="ROLE", help="Superior of the role.  [default: the root of the organization]"
+    "--reports-to",
+    metavar="ROLE",
+    shell_complete=completing.roles,
+    help="Superior of the role.  [default: the root of the organization]",
 )
 @path_option
 def command(
-    what: tuple[str, ...], template: str, org: str | None, role_type: RoleType, reports_to: str | None,
-    paths: tuple[str, ...],
+    what: tuple[str, ...], template: str, new_id: str | None, org: str, role_type: RoleType,
+    reports_to: str | None, paths: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Create an organization from a template in DIR, or add a role to an organization."""
-    if what[0] == "role" and len(what) == 2:
-        if org is None:
-            raise click.UsageError("--org is missing: name the organization to add the role to")
-        _new_role(what[1], org, role_type, reports_to, paths)
-    elif len(what) == 1 and what[0] != "role":
-        _new_organization(what[0], template)
+    """Create an organization from a template in DIR, or add a role, a tool or a domain to an organization."""
+    if len(what) == 2 and what[0] in _PARTS:
+        # Without the name, so that a template is never taken in place of an organization that is not here.
+        organization = open_kernel(paths, ACTIVE).latest(org)
+        if what[0] == "role":
+            _new_role(organization, what[1], role_type, reports_to)
+        else:
+            _new_entry(organization, *what)
+    elif len(what) == 1 and what[0] not in _PARTS:
+        _new_organization(what[0], template, new_id)
+    elif not what and new_id:
+        _new_organization(new_id, template, new_id)
     else:
-        raise click.UsageError("write `orgkernel new DIR` or `orgkernel new role ID --org ORG`")
+        part = what[0] if what and what[0] in _PARTS else "role"
+        raise click.UsageError(f"write `orgkernel new DIR` or `orgkernel new {part} ID`")
 
 
-def _new_organization(folder: str, template: str) -> None:
-    for name in copy_template(template, folder):
+def _new_organization(folder: str, template: str, new_id: str | None) -> None:
+    for name in copy_template(template, folder, new_id):
         click.echo(os.path.join(folder, name))
     others = ", ".join(name for name in template_names() if name != template)
     click.echo(f"\ncopied template {template} (others: {others}); next:", err=True)
-    click.echo(f"  orgkernel check {folder}\n  orgkernel graph --org {template} --path {folder}", err=True)
+    click.echo(f"  orgkernel check {folder}\n  orgkernel graph --path {folder}", err=True)
 
 
-def _new_role(
-    role_id: str, org: str, role_type: RoleType, reports_to: str | None, paths: tuple[str, ...]
-) -> None:
-    organization = open_kernel(paths).latest(org)
+def _new_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, reports_to: str | None) -> None:
     role = add_role(organization, role_id, role_type, reports_to)
     click.echo(os.path.relpath(role.path))
     if role.included:
@@ -69,3 +94,12 @@ def _new_role(
     else:
         file = organization.records.document.name
         click.echo(f"add it under `hierarchy` in {printable(file)}: `{role_id}: {{}}`", err=True)
+
+
+def _new_entry(organization: OrgSnapshot, what: str, entry_id: str) -> None:
+    add, where = {"tool": (add_tool, "tools_primary"), "domain": (add_domain, "bst_domains")}[what]
+    click.echo(os.path.relpath(add(organization, entry_id)))
+    click.echo(
+        f"{organization.org_id} now declares the {what}; edit the file, and add `{entry_id}` to the `{where}` of a role",
+        err=True,
+    )

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from orgkernel.cli import Caches
+from orgkernel.cli import Caches, completing
+from orgkernel.cli.here import links_of, organization_here
+from orgkernel.cli.output import counted
+from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.cache_folder import open_cache
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
+from orgkernel.snapshots.roots import Request, organization_above, resolve_paths, shipped_request
 from orgkernel.snapshots.shipped import template_names
+from orgkernel.snapshots.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
 
-org_option = click.option("--org", required=True, metavar="ORG", help="Organization, or `active`.")
+org_option = click.option(
+    "--org", default=ACTIVE, metavar="ORG", shell_complete=completing.organizations,
+    help="Organization.  [default: the only one, that of the current folder, or the active one]",
+)  # fmt: skip
 path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder to read; repeatable.  [default: the paths in orgkernel.toml, or else the current folder]",
@@ -50,17 +58,42 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
     return click.option("--format", "form", type=click.Choice(formats), default=formats[0], show_default=True)
 
 
-def links_of(project: Project) -> list[str]:
-    """The files and folders outside its paths that links of a project may lead to, in full."""
-    return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
-
-
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
     """What to read: the given paths, or else those of the project."""
     here = os.getcwd()
     if paths:
         return resolve_paths(paths, here, links=links_of(project))
+    if project.folder != here:
+        where = os.path.relpath(project.folder)
+        click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
     return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
+
+
+def say_what_else(snapshot: Snapshot, request: Request) -> None:
+    """Print, in one line, which documents were read besides those that were asked for."""
+    others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
+    if others:
+        what, where = counted(len(others), "file"), _paths(sorted(request.asked))
+        click.echo(f"note: also read {what} beside {where}: {_paths(others)}", err=True)
+
+
+def _paths(names: list[str]) -> str:
+    """The first five paths, each whole, and how many more there are."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return ", ".join(f"`{printable(name)}`" for name in names[:5]) + more
+
+
+def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
+    """The error that there are no documents at some paths, with the organization above them, if there is one."""
+    for path in paths:
+        above = organization_above(os.path.abspath(path))
+        if above is not None:
+            return NothingToRead(
+                what, f"an organization lies in a folder above: pass {quote(os.path.relpath(above))}"
+            )
+    return NothingToRead(
+        what, "pass a folder with documents, or create an organization with `orgkernel new DIR`"
+    )
 
 
 def cache_of(project: Project, no_cache: bool) -> Cache | None:
@@ -102,15 +135,19 @@ def open_kernel(
     project = find_project(os.getcwd())
     active = active or project.active
     cache = cache_of(project, no_cache)
-    kernel = Kernel(request_of(paths, project), active=active, severities=project.severities, cache=cache)
+    request = request_of(paths, project)
+    kernel = Kernel(request, active=active, severities=project.severities, cache=cache)
     known = kernel.state.served.keys() | kernel.state.refused.keys()
+    if org == ACTIVE and active is None and len(known) > 1:
+        kernel.prefer(organization_here(kernel))
     if not paths and org not in known and org in template_names():
         click.echo(f"note: there is no organization `{org}` here; using the template `{org}`", err=True)
         kernel = Kernel(shipped_request(), active=active, severities=project.severities, cache=cache)
     elif not kernel.state.latest.read_anything:
-        raise NothingToRead(
-            "there are no orgkernel documents here",
-            "pass a folder with `--path`, or create an organization with `orgkernel new DIR`",
+        raise nothing_here(
+            f"there are no orgkernel documents in {listing(paths or project.paths)}", paths or (".",)
         )
+    else:
+        say_what_else(kernel.state.latest, request)
     click.get_current_context().call_on_close(lambda: save(kernel))
     return kernel

@@ -23,6 +23,7 @@ from orgkernel.exchange.agent_zero.installer import install, uninstall
 from orgkernel.exchange.agent_zero.specification import JsonObject
 from orgkernel.exchange.agent_zero.status import HostStatus, is_same, read_status
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.baseline import is_within
 from orgkernel.project.replacing import replace_file
 from orgkernel.snapshots.shipped import shipped_folder
@@ -126,7 +127,7 @@ def _echo(line: str) -> None:
 
 
 @click.command("compile")
-@click.argument("org", metavar="ORG")
+@click.argument("org", metavar="[ORG]", default=ACTIVE)
 @click.option("--agent-zero", is_flag=True, required=True, help="Compile for the Agent-Zero extension.")
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE.  [default: stdout]")
 @path_option

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +21,29 @@ if TYPE_CHECKING:
 # None of these occurs outside of strings.
 _ESCAPED = re.compile(r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _TEXT = "tag:yaml.org,2002:str"
+
+
+PLAIN_WIDTH = 110
+"""The width of tables that no terminal shows."""
+_COLOR_OF = {
+    "error": "red", "warning": "yellow", "info": "blue",
+    "allow": "green", "deny": "red", "ask": "yellow", "conditional": "yellow",
+}  # fmt: skip
+
+
+def has_colors() -> bool:
+    """Whether stdout is a terminal whose user wants colors (no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal; None if stdout is no terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def painted(text: str, word: str) -> str:
+    """A text in the color of a severity or an outcome, on a terminal with colors."""
+    return click.style(text, fg=_COLOR_OF[word], bold=True) if has_colors() else text
 
 
 def echo_json(text: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.decisions.pace import RolePace
@@ -20,7 +21,7 @@ _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
 
 
 @click.command("pace")
-@click.argument("role")
+@click.argument("role", shell_complete=completing.roles)
 @org_option
 @click.option(
     "--observation",

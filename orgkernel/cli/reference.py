@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from orgkernel.cli import completing
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.errors import UsageError
 
 
 @click.command("rule")
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=completing.rules)
 def rule(code: str | None) -> None:
     """Explain the rule with this CODE or name, or list all rules."""
     from orgkernel.rules.pages import all_pages

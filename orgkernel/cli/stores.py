@@ -17,6 +17,7 @@ from orgkernel.cli.output import echo_indented
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead, UsageError
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import StateAt, StoreLocation, locate_store, open_store
 from orgkernel.operations.context import OPERATOR, Context, actor_named
@@ -81,7 +82,7 @@ def find_declared(paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel |
     decision uses the documents. Raises `NothingToRead` for a given path.
     """
     try:
-        kernel = open_kernel(paths, no_cache=no_cache)
+        kernel = open_kernel(paths, ACTIVE, no_cache=no_cache)
     except NothingToRead:
         if paths:
             raise

@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from orgkernel.cli.output import PLAIN_WIDTH, has_colors, terminal_width
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
 from orgkernel.manifest.v1 import (
@@ -20,7 +21,9 @@ from orgkernel.manifest.v1 import (
     ToolItem,
 )
 
-_WIDTH = 110
+_PLACES = "declared in"
+# The least width for the columns beside the places.
+_LEAST_BESIDE = 50
 TableRow = tuple[str, str, tuple[Why, ...]]
 
 
@@ -43,7 +46,7 @@ def _render_sections(
     manifest: RoleManifest | AgentManifest, title: str, sections: Mapping[str, list[TableRow]]
 ) -> str:
     home = _home(manifest.why)
-    table = new_table("", "item", "details", "declared in")
+    table = new_table("", "item", "details", _PLACES)
     for section, rows in sections.items():
         label = section
         for item, what, why in rows:
@@ -84,7 +87,7 @@ def render_organization(manifest: OrganizationManifest) -> str:
             role.role_id, role.role_type, superior,
             ", ".join(item.id for item in role.domains) or "–", str(len(role.plans)), str(len(role.tools)),
         )  # fmt: skip
-    domains = new_table("domain", "role", "declared in")
+    domains = new_table("domain", "role", _PLACES)
     for domain in manifest.domains:
         domains.add_row(domain.id, domain.role_id or "nobody", _places(domain.why, home))
     title = f"{manifest.org_name} ({manifest.org_id}), {manifest.count} role{'s' * (manifest.count != 1)}"
@@ -106,7 +109,8 @@ def new_table(*headings: str) -> Table:
     """An empty table with these headings, without lines."""
     table = Table(box=None, pad_edge=False, show_edge=False)
     for heading in headings:
-        table.add_column(heading, overflow="fold")
+        # A broken path can neither be clicked nor pasted.
+        table.add_column(heading, overflow="fold", no_wrap=heading == _PLACES)
     return table
 
 
@@ -183,9 +187,17 @@ def _places(why: tuple[Why, ...], home: str) -> str:
 
 def draw(table: Table) -> str:
     """A table as text."""
-    buffer = io.StringIO()
+    buffer, colors = io.StringIO(), has_colors()
+    paths = [
+        len(str(line))
+        for each in table.columns
+        if each.no_wrap
+        for cell in each.cells
+        for line in str(cell).split("\n")
+    ]
+    width = max(terminal_width() or PLAIN_WIDTH, max(paths, default=0) + _LEAST_BESIDE)
     console = Console(
-        file=buffer, width=_WIDTH, force_terminal=False, no_color=True, highlight=False, markup=False
+        file=buffer, width=width, force_terminal=colors, no_color=not colors, highlight=False, markup=False
     )
     console.print(table)
     return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())

@@ -7,7 +7,8 @@ import os
 
 import click
 
-from orgkernel.cli.opening import cache_of, cache_option, format_option, links_of, save
+from orgkernel.cli.here import links_of
+from orgkernel.cli.opening import cache_of, cache_option, format_option, save
 from orgkernel.cli.output import as_text, echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.errors import NothingToRead

@@ -105,13 +105,16 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     chosen = fitting[0]
     # The next best who could have taken it, then those that lack a tool.
     others = chain(fitting[1:], (each for each in ranked if _lacks(each, needed)))
-    plans = tuple(edge.target for edge in view.plans_of(chosen.role_id))
+    # A role may name what nobody declares: that is an error for the role, and gives it nothing.
+    declared = view.records.plans
+    plans = tuple(edge.target for edge in view.plans_of(chosen.role_id) if edge.target in declared)
+    tools = tuple(edge.target for edge in view.tools_of(chosen.role_id) if edge.target in view.records.tools)
     served = (domain, chosen.domain)
     return DispatchDecision(
         "role", word, domain, chosen.role_id, view.records.posts[chosen.role_id].profile.name,
         tuple(plan for plan in plans if any(edge.target in served for edge in view.domains_served_by(plan))),
         plans,
-        tuple(edge.target for edge in view.tools_of(chosen.role_id)),
+        tools,
         tuple(edge.target for edge in view.chain_above(chosen.role_id)),
         (
             *_resolution(view, word, domain),

@@ -14,6 +14,9 @@ from orgkernel.runtime.secret_shapes import mask_secrets
 ReadLines = Callable[[str], Sequence[str]]
 """Name of a file, as shown, to its lines; none where it cannot be read."""
 
+Paint = Callable[[str, str], str]
+"""A text and a severity to the text in the color of the severity."""
+
 _WIDTH = 100
 # A quoted text, or everything up to what ends a plain one.
 _TOKEN = re.compile(
@@ -53,14 +56,14 @@ def title(found: Diagnostic) -> str:
     return clean(f"{found.code} {found.name}")
 
 
-def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines) -> str:
-    """Each finding with the line it is about, its help, and where to read more."""
-    return "\n".join(_block(found, read_lines) for found in diagnostics)
+def render_full(diagnostics: Iterable[Diagnostic], read_lines: ReadLines, paint: Paint | None = None) -> str:
+    """Each finding with the line it is about, its help, and where to read more. `paint` colors what stands out."""
+    return "\n".join(_block(found, read_lines, paint or _unpainted) for found in diagnostics)
 
 
-def render_concise(diagnostics: Iterable[Diagnostic]) -> str:
+def render_concise(diagnostics: Iterable[Diagnostic], paint: Paint | None = None) -> str:
     """One line for each finding."""
-    return "".join(f"{_headline(found)}\n" for found in diagnostics)
+    return "".join(f"{_headline(found, paint or _unpainted)}\n" for found in diagnostics)
 
 
 def render_json(diagnostics: Iterable[Diagnostic]) -> str:
@@ -87,12 +90,17 @@ def as_data(found: Diagnostic) -> dict[str, Any]:
     }
 
 
-def _headline(found: Diagnostic) -> str:
-    return printable(f"{found.place}: {found.severity.value}[{found.code}] {found.name}: {found.message}")
+def _unpainted(text: str, word: str) -> str:
+    return text
 
 
-def _block(found: Diagnostic, read_lines: ReadLines) -> str:
-    lines = [_headline(found), *_excerpt(found, read_lines)]
+def _headline(found: Diagnostic, paint: Paint) -> str:
+    level = paint(printable(f"{found.severity.value}[{found.code}]"), found.severity.value)
+    return f"{printable(str(found.place))}: {level} {printable(f'{found.name}: {found.message}')}"
+
+
+def _block(found: Diagnostic, read_lines: ReadLines, paint: Paint) -> str:
+    lines = [_headline(found, paint), *_excerpt(found, read_lines, paint)]
     lines += [f"    {printable(str(each.place))}: {printable(each.text)}" for each in found.related]
     if found.help:
         lines.append(f"    help: {printable(found.help)}")
@@ -100,7 +108,7 @@ def _block(found: Diagnostic, read_lines: ReadLines) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _excerpt(found: Diagnostic, read_lines: ReadLines) -> list[str]:
+def _excerpt(found: Diagnostic, read_lines: ReadLines, paint: Paint) -> list[str]:
     source = read_lines(found.place.file)
     number, column = found.place.line, found.place.column - 1
     if not 0 < number <= len(source) or not source[number - 1].strip():
@@ -112,5 +120,5 @@ def _excerpt(found: Diagnostic, read_lines: ReadLines) -> list[str]:
     # Characters that print as several, or as none, would shift the caret: one column each.
     shown = "".join(character if character.isprintable() else "·" for character in shown.replace("\t", " "))
     gutter = f"{number:>5} | "
-    caret = " " * (column - start) + "^" * min(length, _WIDTH - (column - start))
-    return [f"{gutter}{shown}", f"{' ' * 6}| {caret}"]
+    caret = paint("^" * min(length, _WIDTH - (column - start)), found.severity.value)
+    return [f"{gutter}{shown}", f"{' ' * 6}| {' ' * (column - start)}{caret}"]

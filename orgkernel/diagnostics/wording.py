@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from orgkernel.runtime.secret_shapes import mask_secrets
 
@@ -62,6 +62,19 @@ def suggest(word: str, known: Collection[str]) -> str | None:
 
     matches = get_close_matches(word, sorted(near)[:_COMPARED], n=1, cutoff=0.7)
     return matches[0] if matches else None
+
+
+def did_you_mean_tool(word: str, tools: Mapping[str, Iterable[str]]) -> str:
+    """Help for a tool that is not declared, by its name here or in another runtime; `tools` maps ids to those names.
+
+    >>> did_you_mean_tool("Bash", {"shell": ["Bash"], "bake": []}), did_you_mean_tool("shel", {"shell": []})
+    ('did you mean `shell`, which another runtime calls `Bash`?', 'did you mean `shell`?')
+    """
+    wanted = word.casefold()
+    for tool_id, names in tools.items():
+        if any(name.casefold() == wanted for name in names):
+            return f"did you mean {quote(tool_id)}, which another runtime calls {quote(word)}?"
+    return did_you_mean(word, tools)
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:

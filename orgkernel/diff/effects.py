@@ -11,6 +11,9 @@ Widened:
 Narrowed is the inverse. Unclear is a change of a policy that may let somebody do more. Everything else is neutral: a role's
 instructions, its place in the organization, its reports.
 
+A limit that bounds nothing is neutral: a ceiling that leaves everything, a `deny` that names nothing, the numbers of a
+dispatch that no role may do.
+
 INVARIANT: the effect of a reversed change is the inverse, so everything is a comparison of two measures.
 """
 
@@ -40,6 +43,8 @@ _GROWS = {
     ("limits", "max_children"),
     ("limits", "max_concurrent"),
 }
+# Of these, only a role that may dispatch makes any use.
+_OF_DISPATCH = frozenset(each for each in _GROWS if each[0] == "limits")
 # Facts whose values climb a ladder.
 _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
     ("identity", "clearance"): _CLEARANCES,
@@ -76,6 +81,8 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
     if (part, key) == ("limits", "workspace_root"):
         # Every relative path means another one.
         return "unclear"
+    if field == "value" and (part, key) in _OF_DISPATCH and not (_dispatches(old) or _dispatches(new)):
+        return "neutral"
     if field == "value" and (part, key) in _GROWS:
         return _compared(_number(change.before), _number(change.after))
     ladder = _LADDERS.get((part, key)) if field == "value" else None
@@ -86,6 +93,11 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
 
 def _policies(organization: _Role | None) -> Mapping[str, _Role]:
     return {} if organization is None else {each["id"]: each for each in organization["policies"]}
+
+
+def _dispatches(organization: _Role | None) -> bool:
+    """Whether a role may dispatch another one. What is not known counts as yes."""
+    return organization is None or any(role["dispatch_targets"] for role in organization[ROLES])
 
 
 def _compared(before: float, after: float) -> ChangeEffect:

@@ -110,15 +110,20 @@ def _of_kind(field: str, change: Change, old: _Policy, new: _Policy) -> Directio
 
 def _direction_of(policy: _Policy) -> Direction:
     """What it does to be there: give, take, or both."""
-    takes = policy["ceiling"] or bool(policy["denies"])
-    if policy["effect"] == "annotate":
-        return -1 if takes else 0
+    takes = _is_bounding(policy) or bool(policy["denies"])
     if policy["effect"] != "allow":
-        return -1
+        return -1 if takes or policy["asks"] else 0
     principal = said_of(policy["match"].get("principal"))
     if any(name in principal for name in _CREW):  # whom only roles give anything
         return -1 if takes else 0
     return None if takes else 1
+
+
+def _is_bounding(policy: _Policy) -> bool:
+    """Whether it is a ceiling that leaves out anything: one that allows all tools caps none."""
+    return policy["ceiling"] and any(
+        f"{kind.removesuffix('s')}:*" not in policy["allows"] for kind in policy["bounds"]
+    )
 
 
 def _reaches(wide: Mapping[str, Any], narrow: Mapping[str, Any]) -> bool:

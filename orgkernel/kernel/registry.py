@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, next_state
 from orgkernel.loading.cache import Cache
+from orgkernel.loading.files import documents_in
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
-ACTIVE = "active"
 _SAVE_WAIT = 1.0
 
 
@@ -43,7 +45,17 @@ class Registry:
     @property
     def watched(self) -> tuple[str, ...]:
         """Files and folders whose change can change an answer."""
-        return tuple(root.path for root in self._request.roots)
+        found: list[str] = []
+        for root in self._request.roots:
+            if root.only:  # a folder above: not all that lies below it is read
+                found += [path for path in (*root.only, *documents_in(root.path)) if os.path.exists(path)]
+            else:
+                found.append(root.path)
+        return tuple(dict.fromkeys(found))
+
+    def prefer(self, org_id: str | None) -> None:
+        """Make an organization the active one, if none is yet."""
+        self._active = self._active or org_id
 
     def check(self) -> tuple[Diagnostic, ...]:
         """Everything found in the documents, in the order a reader goes through the files.
@@ -128,5 +140,5 @@ class Registry:
             raise UnknownOrganization("there is no organization", "start one with `orgkernel new DIR`")
         raise AmbiguousActive(
             f"there are {len(known)} organizations and none of them is the active one",
-            f"name one of {listing(known)}; `orgkernel serve --active ORG` makes one of them `active`",
+            f"name one of {listing(known)}, or set `active` in orgkernel.toml",
         )

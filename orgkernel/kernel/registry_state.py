@@ -26,7 +26,7 @@ class RegistryState:
     latest: Snapshot
     served: Mapping[str, ServedOrganization]
     refused: Mapping[str, tuple[Diagnostic, ...]]
-    """Organizations whose latest version has errors, with what was found about them, the stale ones included."""
+    """Organizations whose latest version may not answer, with what was found about them, the stale ones included."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def next_state(
     refused: dict[str, tuple[Diagnostic, ...]] = {}
     blamed: set[str] = set()
     for org_id, organization in latest.organizations.items():
-        if not organization.has_errors:
+        if organization.may_answer:
             now[org_id] = ServedOrganization(organization)
             continue
         refused[org_id] = organization.diagnostics

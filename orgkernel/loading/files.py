@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -42,6 +43,15 @@ class Root:
     """Real paths of other folders and files that links may lead to."""
     from_settings: bool = False
     """Named by the settings of a project, which may come with the documents."""
+    only: tuple[str, ...] = ()
+    """Of the folders below, only these, with all they hold, and those on the way to them. Empty means all."""
+
+    def enters(self, folder: str) -> bool:
+        """Whether a folder below the root is looked into."""
+        inside = os.path.join(folder, "")
+        return not self.only or any(
+            inside.startswith(os.path.join(each, "")) or each.startswith(inside) for each in self.only
+        )
 
 
 class Located(NamedTuple):
@@ -112,6 +122,8 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
         below, inside = [], os.path.join(real, "")
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS:
+                continue
+            if root.only and _is_folder(entry) and not root.enters(entry.path):
                 continue
             # A name may hold a line break, or bytes that are no text and could not be printed or hashed.
             shown = printable(entry.name)
@@ -259,6 +271,14 @@ def mentions(path: str, words: str) -> bool:
         return words.encode() in read_regular(path, MAX_BYTES)
     except (OSError, ValueError):
         return False
+
+
+def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
+    """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
+    try:
+        return words.findall(read_regular(path, MAX_BYTES))
+    except (OSError, ValueError):
+        return []
 
 
 def read_lines(path: str, digest: str) -> list[str]:

@@ -56,7 +56,8 @@ def role_abilities(
 ) -> Abilities:
     """The plans and tools of a role, with the level left of each tool. A plan is runnable if its tools can be used."""
     holder = tables_of(view).subject(f"role:{role_id}")
-    bound = [tool_item(view, edge) for edge in tools]
+    # An undeclared tool is an error for the role, and gives it nothing.
+    bound = [tool_item(view, edge) for edge in tools if edge.target in view.records.tools]
     always = list(essential_tools(view, essential, tools))
     if holder is not None:
         listed = frozenset(item.id for item in (*bound, *always))

@@ -17,16 +17,18 @@ _DEEPEST_INDENT = 40
 _NARROW = frozenset("└─├│…")
 
 
-def render_tree(view: OrgView) -> str:
-    """One line per role, subordinates below their superior, at most 80 columns wide."""
+def render_tree(view: OrgView, width: int = _WIDTH) -> str:
+    """One line per role, subordinates below their superior, at most so many columns wide."""
     count = len(view.roles)
-    lines = [_cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}")]
+    lines = [
+        _cut(f"{view.records.organization.name} ({view.org_id}), {count} role{'s' * (count != 1)}", width)
+    ]
     below = _below(view)
     shown: set[str] = set()
     roots = [role_id for role_id in below if _superior(view, role_id) is None]
     roots += [circle[0] for circle in view.cycles(EdgeKind.REPORTS_TO)]
     for number, root in enumerate(roots):
-        lines += _branch(view, below, root, number == len(roots) - 1, shown)
+        lines += _branch(view, below, root, number == len(roots) - 1, shown, width)
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -46,7 +48,7 @@ def _superior(view: OrgView, role_id: str) -> str | None:
 
 
 def _branch(
-    view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str]
+    view: OrgView, below: Mapping[str, Sequence[str]], root: str, last: bool, shown: set[str], width: int
 ) -> Iterator[str]:
     """The role and all roles below it, without recursion, because a chain of command can be long."""
     pending = [(root, "", last)]
@@ -54,10 +56,10 @@ def _branch(
         role, indent, last = pending.pop()
         prefix = _indent(indent) + ("└── " if last else "├── ")
         if role in shown:
-            yield _cut(f"{prefix}{role} (again: its chain of command is a cycle)")
+            yield _cut(f"{prefix}{role} (again: its chain of command is a cycle)", width)
             continue
         shown.add(role)
-        yield _line(view, role, prefix)
+        yield _line(view, role, prefix, width)
         deeper = indent + ("    " if last else "│   ")
         pending.extend((each, deeper, number == 0) for number, each in enumerate(reversed(below[role])))
 
@@ -70,27 +72,27 @@ def _indent(indent: str) -> str:
     return depth + indent[len(depth) - _DEEPEST_INDENT :]
 
 
-def _line(view: OrgView, role_id: str, prefix: str) -> str:
+def _line(view: OrgView, role_id: str, prefix: str, width: int) -> str:
     post = view.records.posts.get(role_id)
     if post is None:
-        return _cut(f"{prefix}{role_id} (no profile)")
-    name = f"  {printable(post.profile.role_name[:_WIDTH])}" if post.profile.role_name else ""
+        return _cut(f"{prefix}{role_id} (no profile)", width)
+    name = f"  {printable(post.profile.role_name[:width])}" if post.profile.role_name else ""
     text = f"{prefix}{role_id}{name}"
     domains = [edge.target for edge in view.domains_of(role_id)]
     for count in range(len(domains), 0, -1):
         more = f" +{len(domains) - count}" if count < len(domains) else ""
         line = f"{text}: {', '.join(domains[:count])}{more}"
-        if _columns(line) <= _WIDTH:
+        if _columns(line) <= width:
             return line
-    return _cut(text)
+    return _cut(text, width)
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, width: int) -> str:
     """A line that fits, without control characters."""
-    line = printable(text[: _WIDTH + 1])
-    if _columns(line) <= _WIDTH:
+    line = printable(text[: width + 1])
+    if _columns(line) <= width:
         return line
-    while _columns(line) > _WIDTH - 1:
+    while _columns(line) > width - 1:
         line = line[:-1]
     return f"{line}…"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import AmbiguousActive, Refused
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 
 NO_ORGANIZATION = "NO_ORGANIZATION"

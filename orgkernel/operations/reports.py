@@ -9,7 +9,7 @@ from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.registry import ACTIVE
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Actor, Context
 from orgkernel.reports.collecting import Collector
 

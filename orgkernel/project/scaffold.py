@@ -1,4 +1,4 @@
-"""Start something new: a copy of a template, or a role in an existing organization."""
+"""Start something new: a copy of a template, or a role, tool or domain of an existing organization."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
+from orgkernel.graph.records import Definition
 from orgkernel.loading.files import decode
 from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.loading.scalars import resolve_scalar
@@ -41,9 +43,10 @@ class NotEmpty(UsageError):
     code = "NOT_EMPTY"
 
 
-def copy_template(template: str, folder: str) -> list[str]:
+def copy_template(template: str, folder: str, org_id: str | None = None) -> list[str]:
     """Fill a new or empty folder with a template and the schemas for its editor hints. Returns the written files.
 
+    With `org_id`, the organization of the copy has this id instead of the template's, also in its cases.
     Raises `NotEmpty`, or `UsageError` for an unknown template or a folder that cannot be written. After an error, the
     files written so far are removed.
     """
@@ -52,9 +55,13 @@ def copy_template(template: str, folder: str) -> list[str]:
         raise UsageError(f"there is no template {quote(template)}", help)
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise NotEmpty(f"{quote(folder)} is not an empty folder", "pass the name of a new or empty folder")
+    if org_id is not None:
+        _require_id(org_id)
     made = _missing_folders(folder)
     try:
         shutil.copytree(os.path.join(shipped_folder("templates"), template), folder, dirs_exist_ok=True)
+        if org_id is not None:
+            _rename_organization(folder, template, org_id)
         written = _point_modelines(folder)
         os.makedirs(os.path.join(folder, _SCHEMAS))
         for kind, schema in build_schemas().items():
@@ -67,6 +74,18 @@ def copy_template(template: str, folder: str) -> list[str]:
             f"{quote(folder)} cannot be written: {(error.strerror or str(error)).lower()}"
         ) from None
     return written
+
+
+def _rename_organization(folder: str, template: str, org_id: str) -> None:
+    """Write another id where the organization declares its own, and where its cases name it."""
+    own = re.compile(rf"^((?:org_id|    org): ){re.escape(template)}$", re.MULTILINE)
+    for here, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(here, name)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(own.sub(lambda found: found[1] + _scalar(org_id), text))
 
 
 def _point_modelines(folder: str) -> list[str]:
@@ -127,10 +146,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
     Raises `UsageError` if the id is malformed or taken, or a file cannot be written. Then nothing is left behind.
     """
     records = organization.records
-    if not _ID.fullmatch(role_id):
-        raise UsageError(
-            f"{quote(role_id)} is not an id", "use letters, digits and `_`, at most 100 characters"
-        )
+    _require_id(role_id)
     view, folder = organization.index, os.path.dirname(records.document.path)
     path = os.path.join(folder, "roles", f"{role_id}.yaml")
     if view.is_role(role_id) or view.is_excused(role_id) or os.path.lexists(path):
@@ -154,12 +170,12 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
         ) from None
 
 
-def _modeline(folder: str) -> str:
-    """The editor hint, if the organization's folder has the schemas."""
-    if not os.path.isfile(os.path.join(folder, _SCHEMAS, "role_profile.json")):
+def _modeline(folder: str, kind: str = "role_profile", up: str = "../") -> str:
+    """The editor hint of a file `up` from the organization's folder, if that has the schemas."""
+    if not os.path.isfile(os.path.join(folder, _SCHEMAS, f"{kind}.json")):
         return ""
     schemas = _SCHEMAS.replace(os.sep, "/")
-    return f"# yaml-language-server: $schema=../{schemas}/role_profile.json\n"
+    return f"# yaml-language-server: $schema={up}{schemas}/{kind}.json\n"
 
 
 def _profile(role_id: str, role_type: RoleType, superior: str) -> str:
@@ -194,35 +210,110 @@ def _scalar(text: str) -> str:
 
 def _include(document: SourceDocument, role_id: str) -> bool:
     """Add a line to the hierarchy of an organization's YAML file. If that would change anything else, do nothing."""
-    original = os.path.realpath(document.path)
+    return _insert(document.path, document.digest, "hierarchy", role_id, {}, ("{}",))
+
+
+def _insert(path: str, digest: str, section: str, key: str, value: object, lines: Sequence[str]) -> bool:
+    """Add an entry at the end of a mapping of a YAML file, which still has this digest.
+
+    `lines` is the value as YAML: one line goes behind the key, several below it. If the entry would change anything else,
+    do nothing and return False.
+    """
+    original = os.path.realpath(path)
     with open_regular(original) as file:
         content = file.read()
-    source = decode(document.path, document.name, content)
+    source = decode(path, path, content)
     before = parse_yaml(source.text)
-    if source.refusal or before.refusals or source.digest != document.digest or len(before.documents) != 1:
+    if source.refusal or before.refusals or source.digest != digest or len(before.documents) != 1:
         return False
     parsed = before.documents[0]
-    hierarchy = parsed.value.get("hierarchy")
-    if not isinstance(hierarchy, dict) or not hierarchy:
+    entries = parsed.value.get(section) if isinstance(parsed.value, dict) else None
+    if not isinstance(entries, dict) or not entries:
         return False
-    marks = [unpack_mark(find_mark(parsed.marks, ("hierarchy", key), key=True)) for key in hierarchy]
+    marks = [unpack_mark(find_mark(parsed.marks, (section, each), key=True)) for each in entries]
     last_line, column = marks[-1]
-    lines = source.text.split("\n")
+    text = source.text.split("\n")
     end = last_line
-    while end < len(lines) and (
-        not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) >= column
-    ):
+    while end < len(text) and (not text[end].strip() or len(text[end]) - len(text[end].lstrip()) >= column):
         end += 1
-    while not lines[end - 1].strip():
+    while not text[end - 1].strip():
         end -= 1
-    line = f"{' ' * (column - 1)}{_scalar(role_id)}: {{}}" + "\r" * lines[0].endswith("\r")
-    changed = "\n".join([*lines[:end], line, *lines[end:]])
+    indent, ending = " " * (column - 1), "\r" * text[0].endswith("\r")
+    if len(lines) == 1:
+        added = [f"{indent}{_scalar(key)}: {lines[0]}{ending}"]
+    else:
+        added = [f"{indent}{_scalar(key)}:{ending}", *(f"{indent}  {line}{ending}" for line in lines)]
+    changed = "\n".join([*text[:end], *added, *text[end:]])
     after = parse_yaml(changed)
-    wanted = {**parsed.value, "hierarchy": {**hierarchy, role_id: {}}}
+    wanted = {**parsed.value, section: {**entries, key: value}}
     if after.refusals or [each.value for each in after.documents] != [wanted]:
         return False
     replace_file(original, codecs.BOM_UTF8 * content.startswith(codecs.BOM_UTF8) + changed.encode())
     return True
+
+
+def add_tool(organization: OrgSnapshot, tool_id: str) -> str:
+    """Declare a tool in the organization's own catalog. Returns the file. Raises `UsageError`."""
+    name = tool_id.replace("_", " ").strip()
+    lines = (
+        f"name: {_scalar(name[:1].upper() + name[1:] or tool_id)}",
+        "description: What this tool does, in one sentence.",
+        "type: deterministic_function",
+        "actions: {use: full}",
+    )
+    return _add_entry(organization, "tool", tool_id, organization.records.tools, lines)
+
+
+def add_domain(organization: OrgSnapshot, domain_id: str) -> str:
+    """Declare a domain in the organization's own catalog. Returns the file. Raises `UsageError`."""
+    lines = ("description: What belongs to this domain, in one sentence.", "examples: []", "triggers: []")
+    return _add_entry(organization, "domain", domain_id, organization.records.domains, lines)
+
+
+def _add_entry(
+    organization: OrgSnapshot,
+    what: str,
+    entry_id: str,
+    known: Mapping[str, Definition[Any]],
+    lines: Sequence[str],
+) -> str:
+    _require_id(entry_id)
+    records = organization.records
+    if entry_id in known:
+        place = known[entry_id].place()
+        raise UsageError(
+            f"{what} {quote(entry_id)} is already declared", f"see {quote(f'{place.file}:{place.line}')}"
+        )
+    folder = os.path.dirname(records.document.path)
+    section, kind = f"{what}s", f"{what}_catalog"
+    catalogs = [
+        each for each in records.catalogs if each.kind == kind and os.path.dirname(each.path) == folder
+    ]
+    value = parse_yaml("\n".join(lines)).documents[0].value
+    try:
+        for catalog in catalogs:
+            if _insert(catalog.path, catalog.digest, section, entry_id, value, lines):
+                return catalog.path
+        path = os.path.join(folder, f"{section}.yaml")
+        if os.path.lexists(path):
+            shown = "\n".join(
+                f"  {line}" for line in (f"{_scalar(entry_id)}:", *(f"  {line}" for line in lines))
+            )
+            raise UsageError(f"{quote(path)} cannot be extended", f"add to it under `{section}:`\n{shown}")
+        body = "".join(f"    {line}\n" for line in lines)
+        text = f'_schema: orgkernel:{kind}\n_version: "1.0"\n\n{section}:\n  {_scalar(entry_id)}:\n{body}'
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_modeline(folder, kind, "") + text)
+        return path
+    except OSError as error:
+        raise UsageError(
+            f"{quote(folder)} cannot be written: {(error.strerror or str(error)).lower()}"
+        ) from None
+
+
+def _require_id(text: str) -> None:
+    if not _ID.fullmatch(text):
+        raise UsageError(f"{quote(text)} is not an id", "use letters, digits and `_`, at most 100 characters")
 
 
 def build_schemas() -> dict[str, dict[str, Any]]:

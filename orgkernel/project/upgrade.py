@@ -259,7 +259,9 @@ def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
     found: list[FileUpgrade] = []
     seen: set[str] = set()
     for asked in sorted(request.asked):
-        root = Root(os.path.normpath(os.path.join(folder, asked)), asked)
+        full = os.path.normpath(os.path.join(folder, asked))
+        inside = os.path.relpath(full, folder)
+        root = Root(full, asked if inside.startswith("..") else inside)
         for path, name in find_files(root):
             real = os.path.realpath(path)
             if real in seen:

@@ -38,11 +38,13 @@ places is reported at the first one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator
 
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
@@ -68,9 +70,26 @@ def check(assembly: Assembly) -> Iterator[Finding]:
                     Related(strays[role_id].place("role_id"), "the organization does not see this profile"),
                 )
             else:
-                help = did_you_mean(role_id, known)
+                help = did_you_mean(role_id, strays) or _renamed(records, missing, assembly)
+                help = help or did_you_mean(role_id, known)
                 help = help or f"create one with `orgkernel new role {role_id} --org {records.org_id}`"
             yield Finding(place, f"role {quote(role_id)} has no profile", help, f"role:{role_id}", related)
+
+
+def _renamed(records: OrgRecords, missing: Collection[str], assembly: Assembly) -> str:
+    """Help where one role has no profile and one profile beside it has no role: one of the two was renamed."""
+    home = os.path.join(os.path.dirname(records.document.path), "")
+    strays = [
+        each
+        for each in assembly.stray_profiles
+        if each.path.startswith(home) and isinstance(each.record, RoleProfile)
+    ]
+    if len(missing) != 1 or len(strays) != 1:
+        return ""
+    (stray,) = strays
+    assert isinstance(stray.record, RoleProfile)
+    role_id, file = quote(stray.record.role_id), quote(stray.name)
+    return f"did you rename it? {file} declares {role_id}, which no organization includes"
 
 
 RULE = Rule("ORG201", "missing-profile", Severity.ERROR, RuleScope.TREE, check)

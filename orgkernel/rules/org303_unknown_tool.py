@@ -33,6 +33,9 @@ tools_primary:
 
 ## Known limits
 
+A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+remains an error of that role.
+
 Nothing is reported while a tool catalog could not be read. The tools of a server, written `server.tool`, must be declared
 like all others. A prefix in a policy that matches nothing is reported by ORG425.
 
@@ -46,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
-from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.diagnostics.wording import did_you_mean_tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
@@ -60,12 +63,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     tools = view.records.tools
     if "tool_catalog" in view.records.incomplete:
         return
+    names = {tool_id: tool.record.names.values() for tool_id, tool in tools.items()}
     unknown = find_undeclared(
         view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
         EdgeKind.MAY_GRANT,
         known=tools, also=_of_entries(view.records),
     )  # fmt: skip
-    yield from undeclared(unknown, "tool", lambda word: did_you_mean(word, tools))
+    yield from undeclared(unknown, "tool", lambda word: did_you_mean_tool(word, names))
 
 
 def _of_entries(records: OrgRecords) -> Iterator[Reference]:

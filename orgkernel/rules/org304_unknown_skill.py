@@ -25,6 +25,9 @@ skills:
 
 ## Known limits
 
+A name in a profile that nobody declares gives its role nothing. The rest of the organization is served, and the finding
+remains an error of that role.
+
 Nothing is reported while a skill catalog could not be read.
 
 ## Since

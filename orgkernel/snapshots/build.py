@@ -27,7 +27,7 @@ from orgkernel.snapshots.check import (
     suppress,
     with_severities,
 )
-from orgkernel.snapshots.snapshot import NOTHING_FOUND, FoundBefore, OrgSnapshot, Snapshot, covers
+from orgkernel.snapshots.snapshot import NOTHING_FOUND, FoundBefore, OrgSnapshot, Snapshot, reported_files
 
 
 def build_snapshot(
@@ -87,7 +87,7 @@ def _build_snapshot(
     by_file: dict[str, list[Diagnostic]] = {}
     for found in kept:
         by_file.setdefault(found.place.file, []).append(found)
-    reported = _reported_files(tree, assembly.organizations, asked)
+    reported = reported_files(tree, assembly.organizations, asked)
     organizations = {}
     for org_id, organization in built.items():
         theirs = [found for found in with_severities(raised[org_id], severities) if found in kept_set]
@@ -113,22 +113,6 @@ def _build(records: OrgRecords) -> OrgSnapshot:
 
 def _loose_view(assembly: Assembly) -> OrgView | None:
     return _build(assembly.loose_catalogs).index if assembly.loose_catalogs else None
-
-
-def _reported_files(
-    tree: Tree, organizations: Iterable[OrgRecords], asked: frozenset[str] | None
-) -> frozenset[str]:
-    """Names of the files whose findings are reported."""
-    context = {document.name for document in tree.documents if document.context}
-    reported = {
-        name
-        for name in tree.paths
-        if (name not in context if asked is None else any(covers(each, name) for each in asked))
-    }
-    for records in organizations:
-        if records.document.name in reported:
-            reported |= {post.document.name for post in records.posts.values()}
-    return frozenset(reported)
 
 
 def _digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:

@@ -53,7 +53,13 @@ def digest_request(
     own = [root.path for root in request.roots if not root.shared]
     top = os.path.dirname(os.path.commonpath(own)) if own else ""
     shape = [
-        (root.name, root.shared, root.context, os.path.relpath(root.path, top) if not root.shared else "")
+        (
+            root.name,
+            root.shared,
+            root.context,
+            os.path.relpath(root.path, top) if not root.shared else "",
+            [os.fsencode(os.path.relpath(each, top)) for each in root.only],
+        )
         for root in request.roots
     ]
     levels = sorted((code, level and level.value) for code, level in severities.items())

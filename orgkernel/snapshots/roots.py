@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from orgkernel.errors import NothingToRead
-from orgkernel.loading.files import Root, documents_in, find_files, mentions, stays_inside
+from orgkernel.loading.files import Root, documents_in, find_files, find_words, mentions, stays_inside
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
 _LEVELS_UP = 4
+_WORD = re.compile(rb"[\w.-]+")
+_ROLE_ID = re.compile(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ def resolve_paths(
     Paths below `shown_from`, by default `folder`, are shown relative to it, others in full.
 
     A folder is read whole. An organization's folder also sees the `roles/` and the catalogs beside it; a file, or a
-    folder without an organization, sees the one it lies in. What is read only for that reason is not reported on.
+    folder of documents without an organization, sees the organization that it lies in (`_home`). What is read only for
+    that reason is not reported on. A folder without documents sees nothing.
     """
     reader = shown_from or folder
     roots: list[Root] = []
@@ -46,14 +50,22 @@ def resolve_paths(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = _shown(full, reader)
-        asked.add(name)
         home = _home(full, real)
+        # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
+        asked.add(
+            name
+            if home is None
+            else os.path.normpath(os.path.join(_shown(home, reader), os.path.relpath(full, home)))
+        )
         alone = mentions(full, ORGANIZATION)
         if home in (None, full) or alone:
             # An organization named by its file is read alone: its neighbors in a flat folder are not asked about.
             roots.append(Root(full, name, links=real))
         if home is not None and home != full:
-            (context if alone else roots).append(Root(home, _shown(home, reader), context=alone, links=real))
+            only = () if alone else _seen_from(full, home, real)
+            (context if alone else roots).append(
+                Root(home, _shown(home, reader), context=alone, links=real, only=only)
+            )
         if home is not None:
             context += _beside(home, _shown(home, reader), real)
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
@@ -88,25 +100,76 @@ def holds_organization(folder: str, links: Iterable[str] = ()) -> bool:
 
 
 def _home(path: str, links: tuple[str, ...]) -> str | None:
-    """The folder of the organization that a path needs to be understood; None where it is read by itself."""
-    if os.path.isdir(path) and holds_organization(path, links):
+    """The folder of the organization that a path needs to be understood; None where it is read by itself.
+
+    A folder with an organization is its own home. Another path lies in the nearest organization above that has it in its
+    folder or its `roles/`, or that includes a role declared there. Catalogs lie in the nearest organization above.
+    """
+    is_folder = os.path.isdir(path)
+    if is_folder and holds_organization(path, links):
         return path
-    above = _organization_above(os.path.dirname(path), links)
-    if above is None or not os.path.isdir(path):
-        return above
-    files = find_files(Root(path, "", links=links))
-    return None if any(mentions(file, ORGANIZATION) for file, _ in files) else above
+    folder = os.path.dirname(path)
+    above = list(_organizations_above(folder, links))
+    if not above:
+        return None
+    files = [file for file, _ in find_files(Root(path, "", links=links))] if is_folder else [path]
+    if is_folder and any(mentions(file, ORGANIZATION) for file in files):
+        return None
+    roles = {role for file in files for role in find_words(file, _ROLE_ID)}
+    is_ours = any(mentions(file, PREFIX) for file in files)
+    for home in above:
+        place = os.path.relpath(path, home).split(os.sep)
+        is_laid_out = bool(files) and (place[0] == "roles" or (not is_folder and folder == home))
+        if is_laid_out or (is_ours and (not roles or _names(home, roles, links))):
+            return home
+    return None
 
 
-def _organization_above(folder: str, links: tuple[str, ...]) -> str | None:
+def organization_above(path: str) -> str | None:
+    """The nearest folder above a path that directly contains an organization."""
+    return next(_organizations_above(os.path.dirname(path), ()), None)
+
+
+def _organizations_above(folder: str, links: tuple[str, ...]) -> Iterator[str]:
     for _ in range(_LEVELS_UP):
         if holds_organization(folder, links):
-            return folder
+            yield folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            return None
+            return
         folder = parent
-    return None
+
+
+def _names(folder: str, roles: Set[bytes], links: tuple[str, ...]) -> bool:
+    """Whether an organization that lies directly in a folder names one of some roles."""
+    return any(
+        mentions(path, ORGANIZATION) and not roles.isdisjoint(find_words(path, _WORD))
+        for path in documents_in(folder, links)
+    )
+
+
+def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
+    """The folders of an organization that are read to understand a path in it: never all that lies below it.
+
+    These are the path itself, `roles/`, and the folders beside those on the way that directly hold documents, but no other
+    organization.
+    """
+    seen = [path, os.path.join(home, "roles")]
+    folder = os.path.dirname(path)
+    while True:
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            names = []
+        beside = (os.path.join(folder, name) for name in names if not name.startswith("."))
+        for each in beside:
+            if os.path.isdir(each) and stays_inside(each, links):
+                own = documents_in(each, links)
+                if any(mentions(file, PREFIX) for file in own) and not holds_organization(each, links):
+                    seen.append(each)
+        if folder == home:
+            return tuple(dict.fromkeys(seen))
+        folder = os.path.dirname(folder)
 
 
 def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -83,6 +84,13 @@ class OrgSnapshot:
         """Whether one of its findings is an error."""
         return any(found.severity is Severity.ERROR for found in self.diagnostics)
 
+    @property
+    def may_answer(self) -> bool:
+        """Whether none of its errors is about more than what one role has."""
+        return all(
+            found.severity is not Severity.ERROR or is_of_one_role(found) for found in self.diagnostics
+        )
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -96,12 +104,50 @@ class Snapshot:
     found_before: FoundBefore = NOTHING_FOUND
     """For the next load, which reads few documents anew; empty where the snapshot comes from the cache."""
 
+    def reported(self, asked: frozenset[str]) -> frozenset[str]:
+        """Names of the files that were asked about: those at the paths, and the profiles that their organizations include."""
+        return reported_files(self.tree, (each.records for each in self.organizations.values()), asked)
+
+    @property
+    def names_of_documents(self) -> frozenset[str]:
+        """Names of the files with documents, readable or not, without the shared catalogs."""
+        read = {each.name for each in self.tree.documents if not each.shared}
+        return frozenset(read | {each.name for each in self.tree.broken})
+
     @property
     def read_anything(self) -> bool:
         """Whether there was a document, readable or not, at the paths."""
         return any(not document.context for document in self.tree.documents) or bool(self.diagnostics)
 
 
+# An unknown domain, plan, tool or skill gives a role nothing. In a policy, a catalog or an organization it may mean that
+# something is not denied.
+_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304"})
+
+
+def is_of_one_role(found: Diagnostic) -> bool:
+    """Whether a finding is about what one role has, so that the organization answers without it (docs/adr/0031)."""
+    return found.code in _UNKNOWN_NAMES and found.subject.startswith("role:")
+
+
 def covers(name: str, file: str) -> bool:
     """Whether a shown name is that of this file, or of a folder the file lies in."""
-    return name in ("", ".", file) or file.startswith(f"{name}/")
+    if name in ("", "."):
+        return not os.path.isabs(file)  # names of files outside the current folder are full paths
+    return name == file or file.startswith(f"{name}/")
+
+
+def reported_files(
+    tree: Tree, organizations: Iterable[OrgRecords], asked: frozenset[str] | None
+) -> frozenset[str]:
+    """Names of the files whose findings are reported."""
+    context = {document.name for document in tree.documents if document.context}
+    reported = {
+        name
+        for name in tree.paths
+        if (name not in context if asked is None else any(covers(each, name) for each in asked))
+    }
+    for records in organizations:
+        if records.document.name in reported:
+            reported |= {post.document.name for post in records.posts.values()}
+    return frozenset(reported)

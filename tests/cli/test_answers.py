@@ -106,14 +106,14 @@ def test_a_template_answers_where_there_is_no_organization_and_says_so(tmp_path:
 
 
 def test_active_is_the_only_organization_or_the_one_the_project_names(shop: Path) -> None:
-    """Several and none named: refused, with their names."""
+    """Several and none named, in the folder of none: refused, with their names."""
     assert run("dispatch", "codegen", "--org", "active", cwd=shop).returncode == 0
-    copy_template(shop / "dev", "software_dev")
-    done = run("dispatch", "codegen", "--org", "active", cwd=shop)
+    copy_template(shop.parent / "dev", "software_dev")
+    done = run("dispatch", "codegen", "--org", "active", cwd=shop.parent)
     assert done.returncode == 2
     assert "`shop`" in done.stderr + done.stdout
     assert "`software_dev`" in done.stderr
-    write_tree(shop, {"orgkernel.toml": 'active = "software_dev"\n'})
+    write_tree(shop.parent, {"orgkernel.toml": 'active = "software_dev"\n'})
     answer = json.loads(run("dispatch", "codegen", "--org", "active", "--format", "json", cwd=shop).stdout)
     assert answer["role_id"] == "codegen_specialist"
 
@@ -122,7 +122,6 @@ def test_active_is_the_only_organization_or_the_one_the_project_names(shop: Path
     "arguments",
     [
         ("dispatch", "codegen", "--org", "shp"),
-        ("dispatch", "codegen"),
         ("dispatch", "--org", "shop"),
         ("dispatch", "codegen", "--org", "shop", "--path", "gone"),
         ("dispatch", "codegen", "--org", "shop", "--format", "xml"),
@@ -147,7 +146,7 @@ def test_what_cannot_be_answered_is_exit_2_with_nothing_on_stdout(
 
 def test_an_organization_with_errors_is_not_answered_for(shop: Path) -> None:
     """Exit 2 and where to look: an answer from a broken organization would be a guess."""
-    write_tree(shop, {"roles/dev.yaml": SHOP["roles/dev.yaml"].replace("codegen]", "codegn]")})
+    write_tree(shop, {"org.yaml": SHOP["org.yaml"].replace("docker_ops]", "docker_op]")})
     for arguments in (("dispatch", "codegen"), ("manifest", "co"), ("manifest",)):
         done = run(*arguments, "--org", "shop", cwd=shop)
         assert (done.returncode, done.stdout) == (2, "")

@@ -132,6 +132,7 @@ def test_without_a_path_the_nearest_project_file_upwards_says_what_is_checked(tm
     done = run("check", "--format", "json", cwd=deep)
     assert codes(done.stdout) == ["ORG301"]
     assert [found["file"] for found in json.loads(done.stdout)] == [str(deep / "dev.yaml")]
+    assert done.stderr.startswith("note: reading `orgs` of the project in `../../..`\n")
     above = run("check", "--format", "concise", cwd=tmp_path)
     assert above.stdout.startswith("orgs/shop/roles/dev.yaml:5:26: ")
 
@@ -269,7 +270,10 @@ def test_an_organization_file_in_a_flat_folder_is_checked_alone(tmp_path: Path) 
     flat(tmp_path)
     shop = run("check", "shop.yaml", "--format", "json", cwd=tmp_path)
     assert (shop.returncode, codes(shop.stdout)) == (0, [])
-    assert shop.stderr.startswith("no findings in 1 organization, 3 roles, ")
+    assert shop.stderr == (
+        "note: also read 2 files beside `shop.yaml`: `other.yaml`, `roles/night.yaml`\n"
+        "no findings in 1 organization, 3 roles, 4 files\n"
+    )
     other = run("check", "other.yaml", "--format", "json", cwd=tmp_path)
     assert [(found["code"], found["file"]) for found in json.loads(other.stdout)] == [
         ("ORG702", "roles/night.yaml")
@@ -293,6 +297,71 @@ def test_an_organization_folder_sees_the_roles_beside_it(tmp_path: Path) -> None
     assert [(found["code"], found["file"]) for found in json.loads(done.stdout)] == [
         ("ORG702", "orgs/roles/ops.yaml")
     ]
+
+
+def test_a_folder_without_documents_is_exit_2_whatever_lies_above(shop: Path) -> None:
+    """A check that looked at the neighbors only must not look like one that passed."""
+    write_tree(shop, {"empty/notes.yaml": "a: 1\n", "empty/deep/readme.md": ""})
+    for path in ("empty", "empty/deep"):
+        done = run("check", path, cwd=shop)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (
+            f"error: nothing to check: there are no orgkernel documents in `{path}`\n"
+            "help: an organization lies in a folder above: pass `.`\n"
+        )
+    assert run("check", "roles", "empty", cwd=shop).returncode == 2
+    for command in (("check",), ("graph", "--org", "shop"), ("dispatch", "--org", "shop", "codegen")):
+        inside = run(*command, cwd=shop / "empty")
+        assert (inside.returncode, inside.stdout) == (2, "")
+        assert (
+            "there are no orgkernel documents in `.`\nhelp: an organization lies in a folder above: pass `..`"
+            in (inside.stderr)
+        )
+
+
+def test_of_the_folders_above_only_what_the_organization_needs_is_read(shop: Path) -> None:
+    """Its file, its roles and its catalogs; neither what else lies there nor the organizations of others."""
+    domains = (
+        '_schema: orgkernel:domain_catalog\n_version: "1.0"\ndomains: {knitting: {description: Knits.}}\n'
+    )
+    write_tree(
+        shop,
+        {
+            "catalogs/domains.yaml": domains,
+            "roles/ops.yaml": SHOP["roles/ops.yaml"].replace("docker_ops", "docker_ops, knitting"),
+            "junk/deep/role.yaml": "_schema: orgkernel:role_profile\nrole_id: [\n",
+            "junk/values.yaml": "a: 1\n",
+            **{f"other/{name}": text.replace("org_id: shop", "org_id: other") for name, text in SHOP.items()},
+        },
+    )
+    done = run("check", "roles", "--format", "concise", cwd=shop)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == (
+        "note: also read 2 files beside `roles`: `catalogs/domains.yaml`, `org.yaml`\n"
+        "no findings in 3 roles, 3 files\n"
+    )
+    inside = run("check", "--format", "concise", cwd=shop / "roles")
+    assert (inside.returncode, inside.stdout) == (0, "")
+    assert inside.stderr.startswith(f"note: also read 2 files beside `{shop / 'roles'}`: ")
+    one = run("dispatch", "knitting", "--org", "shop", cwd=shop / "roles")
+    assert one.stdout.startswith("knitting → ops")
+    assert one.stderr.startswith("note: also read 2 files beside ")
+
+
+def test_a_folder_of_documents_belongs_to_an_organization_above_that_includes_them(shop: Path) -> None:
+    """An organization that happens to lie above, and names none of the roles, is not asked."""
+    write_tree(
+        shop,
+        {
+            "team/dev.yaml": SHOP["roles/dev.yaml"],
+            "mine/new.yaml": "_schema: orgkernel:role_profile\nrole_id: new\ndescription: New.\n",
+        },
+    )
+    (shop / "roles" / "dev.yaml").unlink()
+    theirs = run("check", "team", cwd=shop)
+    assert theirs.stderr.endswith("`roles/ops.yaml`\nno findings in 1 role, 1 file\n")
+    mine = run("check", "mine", cwd=shop)
+    assert (mine.returncode, mine.stderr) == (0, "no findings in 1 role, 1 file\n")
 
 
 def test_shipped_is_what_comes_with_the_package(tmp_path: Path) -> None:

@@ -380,6 +380,25 @@ def test_exit_code(repository: Path, form: str) -> None:
     assert run("diff", "git:nothing", "org", "--exit-code", cwd=repository).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "widened", "any"),
+    [
+        ("  can_delegate: false", "  can_delegate: true", 1, 1),
+        ("    - skills_tool\n", "", 0, 1),
+        ("role_name: ", "role_name: New ", 0, 1),
+        ("role_name", "role_name", 0, 0),
+    ],
+)
+def test_what_fails_a_comparison(repository: Path, old: str, new: str, widened: int, any: int) -> None:
+    """A gate for what gives somebody more, and one for every difference; without one, differences are only shown."""
+    path = repository / CODEGEN
+    path.write_text(path.read_text().replace(old, new))
+    asked = ("diff", "git:HEAD", "org")
+    assert run(*asked, cwd=repository).returncode == 0
+    assert run(*asked, "--fail-on", "widened", cwd=repository).returncode == widened
+    assert run(*asked, "--fail-on", "any", cwd=repository).returncode == any
+
+
 def test_moving_lines_is_no_change(repository: Path) -> None:
     """Comments, blank lines and another file for a role change nothing that holds."""
     path = repository / CODEGEN

@@ -60,7 +60,7 @@ def test_the_version_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("nosuch",), ("--nosuch",), ("check", "--nosuch"), ("check", "--format", "xml"), ("check", "--fail-on", "never"),
+    [("--nosuch",), ("check", "--nosuch"), ("check", "--format", "xml"), ("check", "--fail-on", "never"),
      ("rule", "a", "b"), ("serve", "--port", "99999"), ("serve", "--port", "x")],
 )  # fmt: skip
 def test_wrong_usage_is_exit_2_on_stderr(tmp_path: Path, arguments: tuple[str, ...]) -> None:

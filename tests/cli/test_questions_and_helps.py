@@ -69,7 +69,7 @@ def test_with_several_organizations_the_help_says_how_to_name_one(tmp_path: Path
     document = "_schema: orgkernel:organization\norg_id: {}\norg_name: One\n"
     write_tree(tmp_path / "house", {f"{each}/org.yaml": document.format(each) for each in ("east", "west")})
     question = _run(tmp_path, "what-can", "role:any", code=2)
-    assert "name one of `east`, `west`; `orgkernel serve --active ORG` makes one of them `active`" in question
+    assert "name one of `east`, `west`, or set `active` in orgkernel.toml" in question
     write = _run(tmp_path, "agent", "add", "moe", code=2)
     assert (
         "name one of `east`, `west`, or all of them: `--all-orgs` on the command line, `*` over HTTP" in write

@@ -4,7 +4,6 @@
   a command that shows nothing has to succeed;
 - a block with `title="PATH"` is a file that the reader writes, and so do we;
 - a `python` block with `>>> ` is a doctest;
-- `<!-- run: COMMAND -->` does what the text tells the reader to do in words;
 - `orgkernel serve` goes on running, on a free port, and is asked by the commands that follow.
 """
 
@@ -28,8 +27,7 @@ from tests.support.trees import REPOSITORY
 BIN = Path(sys.executable).parent
 PORT = "8000"
 _BLOCK = re.compile(
-    r"^(?P<indent> *)```(?P<language>[a-z]+)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$"
-    r"|^<!-- run: (?P<hidden>.*?) -->$",
+    r"^(?P<indent> *)```(?P<language>[a-z]+)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
 # What a shell gives a meaning; a command without any is run in this process, which is a hundred times faster.
@@ -65,9 +63,6 @@ Step = Command | File | Example
 def steps_of(page: str) -> Iterator[Step]:
     """What the page shows, in order."""
     for block in _BLOCK.finditer(page):
-        if block["hidden"]:
-            yield Command(block["hidden"], "")
-            continue
         body = re.sub(rf"^{block['indent']}", "", block["body"], flags=re.MULTILINE)
         title = re.search(r'title="([^"]+)"', block["options"])
         if title:

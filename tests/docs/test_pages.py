@@ -94,6 +94,12 @@ def test_links_lead_somewhere() -> None:
     assert missing == []
 
 
+def test_no_step_is_hidden() -> None:
+    """What a reader must do is visible: a page holds no comment that runs something."""
+    for name, text in PAGES.items():
+        assert "<!-- run" not in text, name
+
+
 def test_no_host_is_named() -> None:
     """Addresses are of this machine; nothing depends on where the project lives."""
     for name, text in PAGES.items():
@@ -149,7 +155,6 @@ def test_commands_that_are_named_exist() -> None:
         ("```console\n$ orgkernel --version\norgkernel 9\n```\n", "orgkernel 0"),
         ("```console\n$ orgkernel check nowhere\n```\n", "nowhere"),
         ("```console\n$ echo one | cat\ntwo\n```\n", "one"),
-        ("<!-- run: false -->\n", "false"),
         ("```console\n$ make nothing\n```\n", "no target"),
         ('```yaml title="a.txt"\none\n```\n\n```console\n$ cat a.txt | cat\ntwo\n```\n', "one"),
         ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected"),

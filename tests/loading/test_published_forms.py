@@ -316,6 +316,20 @@ def test_the_published_folder(tmp_path: Path) -> None:
     assert not any(name.startswith(("active", "reports")) for name in sigint.files | software.files)
 
 
+def test_the_role_of_the_specification_works_in_its_organization(tmp_path: Path) -> None:
+    """Its example profile, unchanged: what it names is declared by the shared catalogs."""
+    folder = published_folder()
+    (name,) = [each for each in folder if each.endswith("/sigint_specialist.json")]
+    snapshot = lay_out(tmp_path, folder | {name: json.loads(ROLE)})
+    assert [found.code for found in snapshot.diagnostics if found.subject == "role:sigint_specialist"] == [
+        "ORG702"
+    ]
+    assert decide_dispatch(snapshot.organizations["sigint_alpha"].index, "log_analysis").allowed_plans == (
+        "log_investigation",
+        "data_transform",
+    )
+
+
 def test_the_published_folder_dispatches(tmp_path: Path) -> None:
     """The roles of the specification's tests are chosen, and small talk activates nobody in software_dev."""
     snapshot = lay_out(tmp_path, published_folder())

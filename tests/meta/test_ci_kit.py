@@ -251,11 +251,12 @@ def test_the_comparison_fetches_a_base_that_is_not_there_and_appends_to_the_summ
         },
     )
     for given, path in ((base, ""), ("base", ".")):
-        done = run_step("Compare", work, DIFF_BASE=given, DIFF_PATH=path)
+        done = run_step("Compare", work, DIFF_BASE=given, DIFF_PATH=path, DIFF_FAIL_ON="")
         assert done.returncode == 0, done.stderr
+    assert run_step("Compare", work, DIFF_BASE=base, DIFF_PATH=".", DIFF_FAIL_ON="widened").returncode == 1
     assert (tmp_path / "summary.md").read_text(encoding="utf-8").count("browser_agent") >= 2
     for hostile in ("--upload-pack=touch pwned", "$(touch pwned)"):
-        assert run_step("Compare", work, DIFF_BASE=hostile).returncode != 0
+        assert run_step("Compare", work, DIFF_BASE=hostile, DIFF_PATH="", DIFF_FAIL_ON="").returncode != 0
     assert not list(tmp_path.rglob("pwned"))
 
 

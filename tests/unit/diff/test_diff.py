@@ -162,7 +162,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         organization(limits={"delegation": "envelope", "max_children": 4}),
         [
             "+ small: limits.delegation is `envelope` instead of `strict`",
-            "- small: limits.max_children is `4` instead of `5`",
+            "~ small: limits.max_children is `4` instead of `5`",
         ],
     ),
     "an edge of dispatch": (

@@ -362,3 +362,38 @@ def test_a_policy_that_silences_a_fallback_does_what_the_fallback_did(
     changes, *_ = effects(tmp_path, others, {**others, "p": comes})
     (about,) = (each for each in changes if each.path[:2] == ("policies", "p"))
     assert about.classification == expected
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        allow({"role": "one"}, ceiling=True),
+        allow(ceiling=True, effect="annotate"),
+        allow(effect="deny", tools=[]),
+        allow({"role": "one"}, effect="ask", tools=[]),
+    ],
+)
+def test_a_policy_that_bounds_nothing_is_neutral(tmp_path: Path, policy: dict[str, Any]) -> None:
+    """A ceiling that leaves everything, or a list without an entry: nobody can do less."""
+    changes, before, after = effects(tmp_path, {}, {"x": policy})
+    assert {each.classification for each in changes if each.subject == "policy:x"} == {"neutral"}
+    for subject in SUBJECTS:
+        request = AccessRequest(subject, "use", "tool:lamp")
+        assert before.decide("home", request).outcome == after.decide("home", request).outcome
+
+
+def test_the_numbers_of_a_dispatch_nobody_may_do_are_neutral(tmp_path: Path) -> None:
+    """And they narrow as soon as a role may dispatch another one."""
+    helper = "_schema: orgkernel:role_profile\nrole_id: two\n"
+    manages = ROLE + "chain_of_command: {can_delegate: true}\n"
+    chart = ORG.replace("one: {}", "one: {subordinates: [two]}")
+    for number, (org, role, effect) in enumerate(((ORG, ROLE, "neutral"), (chart, manages, "narrowed"))):
+        sides = []
+        for name, limits in (("old", ""), ("new", "limits: {max_children: 1}\n")):
+            files = {"org.yaml": org + limits, "one.yaml": role, "two.yaml": helper, "tools.yaml": TOOLS}
+            view = Kernel.open(write_tree(tmp_path / f"{number}{name}", files)).latest("home").index
+            sides.append(
+                {"home": OrganizationVersion(build_organization_manifest(view, view.roles, ()), view=view)}
+            )
+        (change,) = compare_versions(*sides)
+        assert change.classification == effect

@@ -313,10 +313,13 @@ def test_no_trigger_points_to_two_domains():
 
 
 def test_the_plans_are_those_of_the_library():
-    """Ten plans, each for its one domain, with 4 to 8 steps that need only declared tools."""
+    """Ten plans and the one of the specification's example, each for its one domain, with 4 to 8 steps that need only
+    declared tools.
+    """
     catalog = plans().plans
-    assert {name: plan.domains for name, plan in catalog.items()} == {p: (d,) for p, d in PLANS.items()}
-    assert len(catalog) == 10
+    library = PLANS | {"data_transform": "data_transform"}
+    assert {name: plan.domains for name, plan in catalog.items()} == {p: (d,) for p, d in library.items()}
+    assert len(catalog) == 11
     for name, plan in catalog.items():
         assert plan.name
         assert plan.description
@@ -328,7 +331,7 @@ def test_the_plans_are_those_of_the_library():
 
 def test_the_tools_are_those_of_agent_zero():
     """Nineteen described tools, each under its own name in Agent-Zero."""
-    catalog = tools().tools
+    catalog = {name: tool for name, tool in tools().tools.items() if tool.provider == "agent_zero"}
     assert list(catalog) == AGENT_ZERO_TOOLS
     assert len(catalog) == 19
     for tool_id, tool in catalog.items():
@@ -336,6 +339,15 @@ def test_the_tools_are_those_of_agent_zero():
         assert tool.description
         assert tool.provider == "agent_zero"
         assert tool.names["agent_zero"] == tool_id
+
+
+def test_the_built_in_tools_of_claude_code_are_declared():
+    """Each built-in tool is a tool here or another name of one."""
+    names = {tool.names.get("claude_code") for tool in tools().tools.values()}
+    assert names >= {
+        "Bash", "BashOutput", "Edit", "Glob", "Grep", "KillShell", "NotebookEdit", "Read", "Skill", "Task", "TodoWrite",
+        "WebFetch", "WebSearch", "Write",
+    }  # fmt: skip
 
 
 def test_names_of_other_runtimes_are_unambiguous():

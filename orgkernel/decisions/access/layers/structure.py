@@ -6,7 +6,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.lines import why_tool
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import did_you_mean, did_you_mean_tool, listing, quote
 
 _KINDS = ("tool", "credential", "data", "role")
 
@@ -31,7 +31,11 @@ def _resource_unknown(evaluation: Evaluation) -> Sentence:
     if kind not in _KINDS:
         text = f"{quote(evaluation.request.resource)} is not a resource"
         return f"{text}; {did_you_mean(kind, _KINDS) or f'the kinds are {listing(_KINDS)}'}", ()
-    hint = did_you_mean(name, {"tool": view.records.tools, "role": view.records.posts}.get(kind, ()))
+    if kind == "tool":
+        names = {tool_id: tool.record.names.values() for tool_id, tool in view.records.tools.items()}
+        hint = did_you_mean_tool(name, names)
+    else:
+        hint = did_you_mean(name, view.records.posts if kind == "role" else ())
     text = f"{kind} {quote(name)} is not declared"
     return f"{text}; {hint}" if hint else text, ()
 

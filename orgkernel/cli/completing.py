@@ -1,0 +1,113 @@
+"""Shell completion of ids: organizations, roles, subjects, actions, resources and domains of the documents here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from orgkernel.errors import OrgkernelError
+
+if TYPE_CHECKING:
+    import click
+
+    from orgkernel.index.org_index import OrgIndex
+    from orgkernel.kernel.kernel import Kernel
+
+Complete = Callable[["click.Context", "click.Parameter", str], list[str]]
+
+
+def organizations(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Ids of the organizations here."""
+    kernel = _kernel(ctx)
+    return [] if kernel is None else _matching(kernel.state.latest.organizations, incomplete)
+
+
+def _of_index(words: Callable[[OrgIndex, click.Context], Iterable[str]]) -> Complete:
+    """A completion from the organization that is meant."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        kernel = _kernel(ctx)
+        try:
+            return [] if kernel is None else _matching(words(kernel.latest(_org(ctx)).index, ctx), incomplete)
+        except OrgkernelError:
+            return []
+
+    return complete
+
+
+def _org(ctx: click.Context) -> str:
+    from orgkernel.kernel.names import ACTIVE
+
+    return ctx.params.get("org") or ctx.params.get("org_id") or ACTIVE
+
+
+def _subjects(view: OrgIndex, _: click.Context) -> Iterable[str]:
+    records = view.records
+    yield from (f"role:{each}" for each in view.roles)
+    yield from (f"agent:{each}" for each in records.agents)
+    yield from (f"person:{each}" for each in records.people)
+    yield from (f"system:{each}" for each in records.system_origins)
+    yield from (f"webhook:{each}" for each in records.webhooks)
+
+
+def _resources(view: OrgIndex, _: click.Context) -> Iterable[str]:
+    yield from (f"tool:{each}" for each in view.records.tools)
+    yield from (f"role:{each}" for each in view.roles)
+
+
+def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
+    found = {action for tool in view.records.tools.values() for action in tool.record.actions}
+    return sorted({"use", "dispatch", "escalate", *found})
+
+
+roles = _of_index(lambda view, _: view.roles)
+domains = _of_index(lambda view, _: (*view.records.domains, *view.records.aliases))
+tools = _of_index(lambda view, _: view.records.tools)
+agents = _of_index(lambda view, _: view.records.agents)
+subjects = _of_index(_subjects)
+resources = _of_index(_resources)
+actions = _of_index(_actions)
+
+
+def templates(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Names of the templates."""
+    from orgkernel.snapshots.shipped import template_names
+
+    return _matching(template_names(), incomplete)
+
+
+def rules(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """Codes of the rules."""
+    from orgkernel.rules.pages import all_pages
+
+    return _matching(all_pages(), incomplete)
+
+
+def _matching(words: Iterable[Any], incomplete: str) -> list[str]:
+    return [word for word in map(str, words) if word.startswith(incomplete)]
+
+
+def _kernel(ctx: click.Context) -> Kernel | None:
+    """The kernel for the command line so far. None if there is nothing to read: a completion prints no errors."""
+    from orgkernel.cli.here import links_of, organization_here
+    from orgkernel.kernel.cache_folder import open_cache
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.settings import find_project
+    from orgkernel.snapshots.roots import resolve_paths
+
+    here = os.getcwd()
+    try:
+        project = find_project(here)
+        paths = ctx.params.get("paths")
+        if paths:
+            request = resolve_paths(paths, here, links=links_of(project))
+        else:
+            request = resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
+        cache = open_cache(project, os.environ)[0]
+        kernel = Kernel(request, active=project.active, severities=project.severities, cache=cache)
+        kernel.save()
+        kernel.prefer(organization_here(kernel))
+    except (OrgkernelError, OSError):
+        return None
+    return kernel

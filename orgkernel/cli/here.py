@@ -1,0 +1,30 @@
+"""What the current folder means: its organization, and the links of its project."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.settings import Project
+
+
+def links_of(project: Project) -> list[str]:
+    """The files and folders outside its paths that links of a project may lead to, in full."""
+    return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
+
+
+def organization_here(kernel: Kernel) -> str | None:
+    """The organization in whose folder the user stands; None if there is none, or more than one."""
+    folders: dict[str, list[str]] = {}
+    for org_id, each in kernel.state.latest.organizations.items():
+        path = kernel.state.latest.tree.paths.get(each.records.document.name, each.records.document.path)
+        folders.setdefault(os.path.realpath(os.path.dirname(path)), []).append(org_id)
+    folder = os.path.realpath(os.getcwd())
+    while folder not in folders:
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folders[folder][0] if len(folders[folder]) == 1 else None
