@@ -62,9 +62,12 @@ def _acting(
 
 @command.command("add")
 @_agent_argument
-@click.option("--rank", metavar="RANK")
+@click.option("--rank", metavar="RANK", help="Rank, of those that the ladder declares.")
 @click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="How far it is trusted.")
-@click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True)
+@click.option(
+    "--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True,
+    help="State in which it begins.",
+)  # fmt: skip
 @_change_options
 def add(
     agent_id: str, rank: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str,
@@ -100,13 +103,15 @@ def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: 
 
 @command.command("move")
 @_agent_argument
-@click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)))
+@click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)), metavar="STATE")
 @all_orgs_option
 @_change_options
 def move(
     agent_id: str, lifecycle: Lifecycle, org: str | None, all_orgs: bool, reason: str, form: str, **where: Any
 ) -> None:
     """Suspend, reactivate or decommission an agent, or end its probation.
+
+    STATE is `registered`, `probationary`, `active`, `suspended` or `decommissioned`.
 
     With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
     """
@@ -124,7 +129,7 @@ def move(
 def qualify(
     agent_id: str, qualification: str, score: float, org: str | None, reason: str, form: str, **where: Any
 ) -> None:
-    """Record the score of an agent in a test. It passes from the threshold on that is declared for the test."""
+    """Record the score of an agent in a test. It passes if the score reaches the threshold of the test."""
     with _acting(**where) as context:
         result = record_result(context, agent_id, qualification, score, org=org, reason=reason)
     echo_record(
@@ -138,7 +143,7 @@ def qualify(
 @cache_option
 @format_option("text", "json")
 def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
-    """List the agents of the rosters and of the store, as they stand now; where the two differ is said on stderr."""
+    """List the agents of the rosters and of the store, as they stand now. Differences between the two are printed on stderr."""
     kernel = find_declared(paths, no_cache=no_cache)
     agents = declared_agents(kernel)
     drift: tuple[Diagnostic, ...] = ()

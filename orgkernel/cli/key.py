@@ -51,7 +51,9 @@ def command() -> None:
     metavar="PERSON",
     help="The person who uses it, or with --agent, who runs that agent.",
 )
-@click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never.")
+@click.option(
+    "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
+)
 @by_option
 @_where_options
 def create(

@@ -49,7 +49,10 @@ def list_(org: str | None, store: str | None, form: str) -> None:
 @click.argument("tool_id", metavar="TOOL")
 @click.argument("holder", metavar="SUBJECT")
 @click.option(
-    "--seconds", type=click.FloatRange(min=1), metavar="N", help="Default and most: the tool's timeout."
+    "--seconds",
+    type=click.FloatRange(min=1),
+    metavar="N",
+    help="How long to hold it. Default and maximum: the timeout of the tool.",
 )
 @context_option
 @change_options

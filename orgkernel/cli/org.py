@@ -81,7 +81,10 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
 @command.command("deactivate")
 @root_option
 def deactivate_command(root: str) -> None:
-    """Deactivate the organization of a host, and remove the files that activation wrote."""
+    """Deactivate the organization of a host.
+
+    Removes the files that activation wrote.
+    """
     report = deactivate(root)
     _tell(report)
     nothing = not report.removed and report.set_aside is None
@@ -94,7 +97,7 @@ def deactivate_command(root: str) -> None:
 @path_option
 @cache_option
 def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool) -> None:
-    """Show whether the organization layer of a host is on, and why or why not."""
+    """Show whether an organization is active in a host, and why."""
     status = read_status(root)
     if status.organization is not None and status.digest is not None:
         behind = _is_behind(root, status, paths, no_cache=no_cache)

@@ -66,13 +66,13 @@ def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorato
     return with_options(
         click.argument("subject"),
         click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
-        click.option(
-            "--level", type=click.Choice(LEVELS), default=level, show_default=level or False, help=help
-        ),
+        click.option("--level", type=click.Choice(LEVELS), default=level, help=help),
         *more,
         _org_option,
         all_orgs_option,
-        click.option("--expires", metavar="WHEN", help="`30m`, `24h`, `7d`, or a date. Default: never."),
+        click.option(
+            "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
+        ),
         change_options,
     )
 
@@ -168,7 +168,7 @@ def restriction() -> None:
 
 
 @restriction.command("issue")
-@_issue_options("none", "The most that is left.")
+@_issue_options("none", "The most that is left. Default: none.")
 def _issue_restriction(**values: Any) -> None:
     """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
 
@@ -273,7 +273,7 @@ def request() -> None:
 @click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
 @click.option(
     "--kind", type=click.Choice(_KINDS), default="access", show_default=True,
-    help="Answered within 24 h, 2 min or 1 h; else expired.",
+    help="Decides when the request expires: `access` after 24 h, `command` after 2 min, `action` after 1 h.",
 )  # fmt: skip
 @click.option(
     "--level", type=click.Choice(LEVELS), help="What is asked for. Default: full, or what --action requires."

@@ -58,11 +58,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--drain", default=2.0, show_default=True, type=click.FloatRange(0, 600), metavar="SECONDS",
-    help="After SIGTERM, /readyz answers 503 for so long before the server closes.",
+    help="How long /readyz answers 503 after SIGTERM before the server closes.",
 )  # fmt: skip
 @click.option(
     "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
-    help="Size of the store from which on callers without a key are refused what would be audited.",
+    help="Size of the store beyond which callers without a key get no answer that has to be audited.",
 )  # fmt: skip
 @click.option(
     "--keep-decisions", default=90, show_default=True, type=click.IntRange(0), metavar="DAYS",

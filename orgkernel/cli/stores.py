@@ -40,7 +40,7 @@ by_option = click.option(
     default=OPERATOR,
     show_default=True,
     metavar="SUBJECT",
-    help="Subject that acts, such as `person:ID` or `agent:ID`, with its rights. Default: an operator.",
+    help="Act as this subject, such as `person:ID` or `agent:ID`, with its rights. `system:cli` is an operator.",
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
 # The options of a command that changes what is stored, and looks into the documents.

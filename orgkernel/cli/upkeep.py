@@ -59,7 +59,7 @@ _filters = with_options(
     click.option(
         "--subject", metavar="SUBJECT", help="Only rows about `KIND:ID`, or about all of a kind with `KIND:`."
     ),
-    click.option("--channel", metavar="CHANNEL"),
+    click.option("--channel", metavar="CHANNEL", help="Only rows of this channel."),
     click.option("--record", "record_id", metavar="ID", help="Only rows about this grant, request or key."),
 )
 
@@ -73,7 +73,7 @@ def _filter(since: str | None, until: str | None, **others: Any) -> Any:
 @audit_command.command("query")
 @_filters
 @click.option("--count", "count", type=click.Choice(_COUNTS), help="Print counts instead of rows.")
-@click.option("--limit", type=click.IntRange(1), default=50, show_default=True)
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Most rows to list.")
 @store_option
 @format_option("text", "json")
 def query_(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
@@ -256,8 +256,14 @@ def export_(store: str | None, form: str, **filters: Any) -> None:
 
 
 @audit_command.command("prune")
-@click.option("--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS")
-@click.option("--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS")
+@click.option(
+    "--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS",
+    help="Age of the decisions that are kept.",
+)  # fmt: skip
+@click.option(
+    "--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS",
+    help="Age of the other rows that are kept.",
+)  # fmt: skip
 @store_option
 def prune_(decisions: int, history: int, store: str | None) -> None:
     """Delete old rows: decisions and usage, and the history of grants, requests, ranks, keys and locks.
