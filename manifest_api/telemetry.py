@@ -69,7 +69,7 @@ def open_telemetry(environment: Mapping[str, str]) -> Telemetry | None:
         return Telemetry(environment, traced, measured)
     except ImportError as error:
         logger.warning(
-            "OpenTelemetry is configured and cannot be used: %s; install `orgkernel[otel]`, or unset OTEL_*",
+            "OpenTelemetry is configured and cannot be used: %s; install the extra `orgkernel[otel]`, or unset OTEL_*",
             error,
         )
         return None

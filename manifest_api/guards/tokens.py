@@ -94,7 +94,7 @@ class TokenVerifier:
         try:
             import jwt
         except ImportError:
-            raise BadProject("tokens need PyJWT", "install `orgkernel[oidc]`") from None
+            raise BadProject("tokens need PyJWT", "install the extra `orgkernel[oidc]`") from None
         self._jwt = jwt
         self._settings = settings
         self._clock = clock

@@ -214,7 +214,7 @@ def _postgresql(location: StoreLocation, busy_seconds: float, read_only: bool = 
     except ImportError:
         raise BadStore(
             f"the store {quote(location.shown)} needs the driver of PostgreSQL",
-            "install `orgkernel[postgres]`",
+            "install the extra `orgkernel[postgres]`",
         ) from None
     except (ArgumentError, ValueError):
         raise BadStore(
