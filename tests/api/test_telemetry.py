@@ -236,4 +236,4 @@ def test_an_exporter_that_is_not_installed_is_said(caplog: pytest.LogCaptureFixt
     """The server serves without it."""
     with caplog.at_level(logging.WARNING):
         assert open_telemetry({"OTEL_TRACES_EXPORTER": "carrier_pigeon"}) is None
-    assert "carrier_pigeon is not installed; install `orgkernel[otel]`" in caplog.text
+    assert "carrier_pigeon is not installed; install the extra `orgkernel[otel]`" in caplog.text

@@ -261,7 +261,7 @@ def test_packages_that_do_not_fit_and_extras_that_are_missing_are_named(
     oidc("keys.json")(shop)
     (problem,) = not_ok(doctor(shop)[1])
     assert (problem["check"], problem["message"], problem["help"]) == (
-        "tokens", "tokens need PyJWT", "install `orgkernel[oidc]`",
+        "tokens", "tokens need PyJWT", "install the extra `orgkernel[oidc]`",
     )  # fmt: skip
 
 

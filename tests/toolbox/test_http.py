@@ -206,4 +206,4 @@ def test_without_the_library_it_is_said_which(kernel: Kernel, monkeypatch: Any) 
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(BadToolbox) as caught:
         ann(kernel, HttpApi("http://127.0.0.1", "GET /a"))
-    assert caught.value.help == "`pip install orgkernel[http]`"
+    assert caught.value.help == "install the extra `orgkernel[http]`"

@@ -178,4 +178,4 @@ def test_what_is_no_server_is_refused_at_once(kernel: Kernel, monkeypatch: Any) 
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(BadToolbox) as caught:
         ann(kernel, McpServer("http://127.0.0.1/mcp"))
-    assert caught.value.help == "`pip install orgkernel[mcp]`"
+    assert caught.value.help == "install the extra `orgkernel[mcp]`"
