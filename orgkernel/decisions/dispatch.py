@@ -128,7 +128,9 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
 
 
 def _find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
-    """The roles that are equipped with a tool, and the candidates that always have it."""
+    """The roles that are equipped with a tool, and the candidates that always have it; none of what nobody declares."""
+    if tool not in view.records.tools:
+        return ()
     equipped = view.ends_to(EdgeKind.EQUIPPED_WITH, tool)
     holders = {role_id for role_id, attribute in equipped if not attribute.endswith(":none")}
     if any(tool == each for each, _ in view.essential):

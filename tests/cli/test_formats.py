@@ -157,7 +157,7 @@ def test_junit_fails_exactly_what_fails_the_check(shop: Path) -> None:
     write_tree(shop, ERROR | INFO)
     for fail_on, failures in (("error", 1), ("info", 2)):
         text = run_here("check", "--format", "junit", "--fail-on", fail_on, cwd=shop).stdout
-        report = junitparser.JUnitXml.fromstring(text)
+        report = junitparser.JUnitXml.fromstring(text.encode())
         assert (report.tests, report.failures, report.skipped) == (4, failures, 2 - failures)
         assert [suite.name for suite in report] == [
             "org.yaml",

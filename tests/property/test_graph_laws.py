@@ -209,16 +209,17 @@ def test_dispatch_agrees_with_the_reference(documents: Mapping[str, Any]) -> Non
     for records in assemble(build_tree(documents)).organizations:
         organization, profiles, domains, aliases = plain(documents, records.document.path)
         index, _ = build_views(records)
+        tools = set(records.tools)
         essential = {tool.id for tool in records.tools.values() if tool.record.essential is True}
         for word in WORDS:
             for needs in NEEDS:
                 decided = decide_dispatch(index, word, needs=needs)
                 wanted = tuple(tool for tool in needs if tool not in essential)
-                expected = oracle.dispatch(organization, profiles, domains, aliases, word, wanted)
+                expected = oracle.dispatch(organization, profiles, domains, aliases, tools, word, wanted)
                 assert decided.role_id == expected
                 assert (decided.outcome == "role") == (expected is not None)
                 if expected is not None:
-                    assert [*decided.tools] == oracle.held_tools(profiles[expected])
+                    assert [*decided.tools] == oracle.held_tools(profiles[expected], tools)
                     assert [*decided.escalation] == oracle.chain_of_command(organization, profiles, expected)
 
 

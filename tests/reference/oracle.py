@@ -6,7 +6,7 @@ purpose: where it and the project differ, one of them is wrong, and this one can
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 Doc = Mapping[str, Any]
@@ -124,14 +124,14 @@ def subordinates(organization: Doc, profiles: Mapping[str, Doc], role_id: str) -
 AUTHORITY = {"specialist": 1, "executive": 2, "commander": 3}
 
 
-def held_tools(profile: Doc) -> list[str]:
-    """Tools in order of preference, without those at level `none`."""
+def held_tools(profile: Doc, declared: Collection[str]) -> list[str]:
+    """Tools in order of preference, without those at level `none` and those that nobody declares."""
     able = profile.get("capabilities", {})
     uses = [*able.get("tools_primary", []), *able.get("tools_secondary", [])]
     uses += [use["tool"] for use in able.get("tools", []) if use.get("level", "full") != "none"]
     tools: list[str] = []
     for tool in uses:
-        if tool not in tools:
+        if tool not in tools and tool in declared:
             tools.append(tool)
     return tools
 
@@ -169,10 +169,11 @@ def dispatch(
     profiles: Mapping[str, Doc],
     domains: Mapping[str, Doc],
     aliases: Mapping[str, str | None],
+    tools: Collection[str],
     word: str,
     needs: tuple[str, ...] = (),
 ) -> str | None:
-    """The role that takes a task, or None."""
+    """The role that takes a task, or None. `tools` are those that are declared."""
     domain = meaning(word, domains, aliases)
     if domain is None:
         return None
@@ -183,7 +184,7 @@ def dispatch(
         profile = profiles[role_id]
         handled = set(profile.get("capabilities", {}).get("bst_domains", []))
         reach = [(distance, near) for near, distance in distances(domain, domains).items() if near in handled]
-        if not reach or not set(needs) <= set(held_tools(profile)):
+        if not reach or not set(needs) <= set(held_tools(profile, tools)):
             continue
         distance, near = min(reach)
         preferred = preference(organization, near, domains, aliases)

@@ -61,7 +61,7 @@ roles/dev.yaml:5:3: error: role `dev` handles `codegn` (did you mean `codegen`?)
 def test_junitparser_reads_it():
     """A parser others use sees suites, cases and results."""
     text = render_junit([a_finding(message="bad \x1b \ufffe & <b>")], ["org.yaml"], Severity.ERROR)
-    suites = list(junitparser.JUnitXml.fromstring(text))
+    suites = list(junitparser.JUnitXml.fromstring(text.encode()))
     assert [suite.name for suite in suites] == ["org.yaml", "roles/dev.yaml"]
     (case,) = suites[1]
     assert case.is_failure
