@@ -130,7 +130,11 @@ def check_packages() -> _Lines:
         if not requirement.specifier.contains(version, prereleases=True):
             unfit.append(f"{requirement.name} {version} is installed, and {requirement.specifier} is needed")
     if unfit:
-        yield "problem", "; ".join(unfit), "install orgkernel again in the same environment, with what it requires"
+        yield (
+            "problem",
+            "; ".join(unfit),
+            "install orgkernel again in the same environment, with what it requires",
+        )
         return
     missing = [extra for extra in _extras() if extras[extra]]
     says = f"; not installed: {listing(f'orgkernel[{extra}]' for extra in missing)}" if missing else ""

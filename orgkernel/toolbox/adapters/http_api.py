@@ -34,7 +34,9 @@ class HttpAdapter(Adapter):
         try:
             import httpx2
         except ImportError:
-            raise BadToolbox("calling an HTTP API needs `httpx2`", "install the extra `orgkernel[http]`") from None
+            raise BadToolbox(
+                "calling an HTTP API needs `httpx2`", "install the extra `orgkernel[http]`"
+            ) from None
         address = urlsplit(provider.url)
         if address.scheme not in ("http", "https") or not address.hostname:
             raise BadToolbox(f"`{tool_id}`: `{provider.url}` is not the address of an HTTP API")

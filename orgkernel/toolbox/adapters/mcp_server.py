@@ -38,7 +38,9 @@ class McpAdapter(Adapter):
         try:
             import mcp  # noqa: F401
         except ImportError:
-            raise BadToolbox("calling an MCP server needs its SDK", "install the extra `orgkernel[mcp]`") from None
+            raise BadToolbox(
+                "calling an MCP server needs its SDK", "install the extra `orgkernel[mcp]`"
+            ) from None
         if not provider.server:
             raise BadToolbox(f"`{tool_id}`: an MCP server needs an address or a command")
         self._provider = provider
