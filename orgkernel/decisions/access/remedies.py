@@ -79,8 +79,9 @@ class Search:
         self._failing: dict[Changes, int] = {}
         self._assumed: dict[tuple[frozenset[str], str, bool], tuple[AccessTables, Subject]] = {}
         """The tables without some policies, and the subject, in another role or with more in its own."""
-        self._known: dict[tuple[str, ChangeKind], tuple[RemedyChange, ...]] = {}
-        """The changes of each kind by whom they are about, as far as they were asked for."""
+        tool = evaluation.resource.tool
+        self._may_become_essential = tool is not None and not isinstance(tool.essential, bool)
+        """Whether the tool is essential for whoever has some other one, or itself."""
 
     def run(self) -> None:
         """Try every set that could work."""
@@ -100,6 +101,9 @@ class Search:
             options = min(
                 (tuple(self._options(changes, code, tried)) for code in order.codes_in(failing)), key=len
             )
+            if self._may_become_essential:
+                # An essential tool is limited by little, so a role can take away any code.
+                options = (*options, *self._one_more(changes, "role", self._evaluation, NOT_BOUND_TO_ROLE))
             pending += (each for each in options if len(each) <= MOST_CHANGES)
 
     def minimal(self) -> list[Changes]:
@@ -148,7 +152,9 @@ class Search:
                     continue
                 yield from (changes | {each} for each in tried.tables.order.changes[kind](tried))
             else:
-                yield from self._one_more(changes, kind, self._evaluation, code)
+                # What a role brings with it, such as a policy or a restriction, is there once the role is filled.
+                about = self._evaluation if kind in _AT_MOST_ONE else tried
+                yield from self._one_more(changes, kind, about, code)
         if code is PARENT_CAP:
             yield from self._of_parents(changes, tried)
 
@@ -178,7 +184,7 @@ class Search:
             kind = "equip"
         used = {(change.kind, change.subject) for change in changes}
         if kind not in _AT_MOST_ONE or (kind, about.subject.subject) not in used:
-            yield from (changes | {change} for change in self._changes(kind, about) if change not in changes)
+            yield from (changes | {change} for change in self._find(kind, about) if change not in changes)
 
     def _can_equip(self, code: ReasonCode) -> bool:
         """Whether an entry in the profile of a role could take a code away. A role that may not delegate is given no right to dispatch."""
@@ -197,12 +203,6 @@ class Search:
         wider = RemedyChange("grant", resource, tuple(sorted(waives)), level, subject)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
-
-    def _changes(self, kind: ChangeKind, about: Evaluation) -> tuple[RemedyChange, ...]:
-        key = about.subject.subject, kind
-        if key not in self._known:
-            self._known[key] = tuple(self._find(kind, about))
-        return self._known[key]
 
     def _find(self, kind: ChangeKind, about: Evaluation) -> Iterable[RemedyChange]:
         subject = about.subject
@@ -257,7 +257,7 @@ class Search:
             again = evaluate(again.again(assumed=in_scope, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
             named = named_credentials(evaluation.view.records, removed)
-            if evaluation.resource.id not in named:
+            if evaluation.resource.id not in named and "equip" not in values:
                 again.failing |= evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
         return again
 
