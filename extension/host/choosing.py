@@ -92,6 +92,8 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
             ),
         )
         return Choice(role, domain, _why(role, best))
+    if found.outcome == "small_talk":
+        return Choice(None, None, "the message is small talk")
     if found.outcome != "close" and _continues(memory.task):
         return _as_before(active, memory, "the message continues the previous task")
     if found.outcome == "close":

@@ -18,6 +18,8 @@ from .word_forms import Token, clean, find_tokens, join_words, stem
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
 MOST_TOKENS: Final = 160
+FAULT: Final = "~fault"
+"""Stands for words that say that something does not work."""
 
 
 class Term(NamedTuple):
@@ -42,8 +44,8 @@ class Request:
     """Below 1 for a question of general knowledge and for small talk."""
     creative: bool = False
     """Whether a poem, a joke or the like is wanted: only a role that says so takes it."""
-    words: int = 0
-    """How many words there are, polite ones included."""
+    small_talk: bool = False
+    """Whether it is small talk, a greeting and nothing else, or a question of general knowledge."""
     language: str | None = None
     """The language, where it is recognized and is not English."""
     whole: tuple[str, ...] = field(default=())
@@ -94,7 +96,7 @@ _WEAK: Final = frozenset(
 _GREETING: Final = re.compile(
     r"""(?:^|(?<=[.!?,\n]))\s*(?:
       (?:hello|hi|hey|yo|hallo|howdy|greetings|moin|hiya|good\ (?:morning|afternoon|evening|night|day)|dear\ \w+)(?:\ (?:there|all|team|everyone|everybody|folks|guys))?\b
-    | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b | see\ you\b[^.!?\n]* | good\s?bye\b
+    | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b[^.!?\n]* | sleep\ (?:well|tight) | talk\ to\ you\ (?:later|soon)[^.!?\n]* | see\ you\b[^.!?\n]* | good\s?bye\b
     | (?:well\ done|nice\ work|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
     | have\ a\ (?:nice|good|great|lovely)\ \w+ | happy\ (?:birthday|new\ year|holidays|friday)\b | merry\ christmas | congrat\w+[^.!?\n]*
     | how(?:'s|\ is|\ are)\ (?:you|it\ going|things|everything|life|your\ day)\b[^.!?,\n]* | how\ have\ you\ been\b | how\ do\ you\ do\b | what'?s\ up\b
@@ -115,12 +117,12 @@ _SMALL_TALK: Final = re.compile(
     | \b(?:it'?s|it\ is|it\ was|is\ it)\ (?:(?:so|very|really|such\ a|a|going\ to)\ )*(?:raining|rain|sunny|snow\w*|hot|cold|nice|lovely|beautiful|windy|friday|monday|weekend|late|cloudy|warm|freezing)\b
     | \bwhat\ a\ (?:nice|lovely|beautiful|long|great|day|week|game|match|terrible|weird|strange|funny)\b
     | \b(?:what|how)(?:'s|\ is|\ will|\ was)\ the\ weather\b | \bweather\ (?:like|today|tomorrow|forecast\ for|this) | \bwhat\ (?:time|day|date)\ is\ (?:it|today)\b | \bwhat(?:'s|\ is)\ the\ (?:time|date)\b
-    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b | \bguess\ what\b
+    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b | \bguess\ what\b | \blike\ i'?m\ (?:five|5)\b | \bforget\ (?:it|about\ it)\b | \bwill\ it\ (?:rain|snow)\b | \bi\ wonder\ (?:if|whether|why)\b | \btongue\ twister
     | \bdid\ you\ (?:know|hear|see|watch|sleep|have|enjoy|catch)\b
-    | \bwho\ (?:won|wins|is\ winning|will\ win|scored)\b | \bmeaning\ of\ life\b | \bflip\ a\ coin\b | \broll\ (?:a|the)\ dice?\b | \bknock,?\ knock\b
+    | \bwho\ (?:won|wins|is\ winning|will\ win|scored)\b | \bmeaning\ of\ life\b | \bflip\ a\ coin\b | \broll\ (?:a|the)\ dice?\b | \bpick\ a\ (?:number|card)\b | \bknock,?\ knock\b
     | \brecommend\ (?:me\ )?(?:a|an|some|any)\ (?:good\ |nice\ |great\ |cheap\ )?(?:movies?|films?|books?|songs?|series|shows?|restaurants?|games?|wines?|recipes?|novels?|places?|podcasts?|bands?|albums?)
     | \b(?:what|which)\ (?:\w+\ )?should\ i\ (?:eat|cook|wear|watch|read|have\ for|drink|name|listen|play)\b | \bany\ (?:good\ )?(?:movie|book|film|series|music|restaurant)\ (?:tips|recommend\w+|suggest\w+)
-    | \blet'?s\ (?:chat|talk|play|have\ (?:lunch|coffee|a\ coffee|a\ beer|fun))\b | \bplay\ (?:a\ game|chess|tic)\b
+    | \blet'?s\ (?:chat|talk|play|have\ (?:a\ chat|lunch|coffee|a\ coffee|a\ beer|fun))\b | \bplay\ (?:a\ game|chess|tic)\b
     | \bmy\ (?:favou?rite|crush|girlfriend|boyfriend|grandma|grandmother|birthday|weekend|dream|horoscope|zodiac)\b | \bhoroscope\b
     | \b(?:had|have|having|ate|eating)\ (?:\w+\ ){0,2}(?:for\ )?(?:breakfast|lunch|dinner)\b(?!\ (?:meeting|menu|event))
     """,
@@ -130,9 +132,14 @@ _QUESTION: Final = re.compile(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
       (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
         | define\b | what\ does\ [\w\s-]{1,40}\ (?:mean|stand\ for)\b | who(?:'s|\ is|\ was|\ are|\ were|\ invented|\ discovered|\ wrote|\ painted|\ founded|\ directed|\ sang|\ composed|\ created|\ built|\ developed)\b
-        | how\ (?:tall|old|far|big|deep|heavy|high|fast|long|many|much)\ (?:is|are|was|were|does|do|did|\w+\ (?:are|is|were|does|do|did))\b | when\ (?:was|did|were|is|are)\b | where\ (?:is|are|was|were)\b | in\ (?:what|which)\ (?:year|country|city)\b
+        | how\ (?:tall|old|far|big|deep|heavy|high|fast|long|many|much)\ (?:is|are|was|were|does|do|did|can|could|\w+\ (?:are|is|were|does|do|did|can))\b | when\ (?:was|did|were|is|are)\b | where\ (?:is|are|was|were)\b | in\ (?:what|which)\ (?:year|country|city)\b
         | how\ (?:do|does|did)\ (?:\w+\ ){1,3}work\b | why\ (?:is|are|do|does|did|was|were)\b | which\ (?:country|planet|animal|city|river|president|king|language|year)\b | how\ do\ (?:you|i|we|people)\b | can\ (?:dogs|cats|people|humans|fish|birds|you)\b | is\ (?:it|there)\b)
     )""",
+    re.X | re.I,
+)
+_FAULT: Final = re.compile(
+    r"""\b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit)\w*
+    | \b(?:no\ longer|nothing\ happens|does\ nothing|not\ working|out\ of\ order|is\ wrong|are\ wrong|is\ off|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)|returns?\ (?:no|nothing|an?\ (?:error|empty))|shows?\ (?:no|nothing|the\ wrong|an?\ error)|shown\ (?:\w+\ ){0,3}(?:wrong|too)|stopped\ working|gets?\ stuck|is\ stuck|keeps?\ \w+ing|hangs?|freezes?|froze|misbehav\w+)\b""",
     re.X | re.I,
 )
 _OURS: Final = frozenset(
@@ -429,7 +436,7 @@ def read_request(text: str, names: Names) -> Request:
     polite = [match.span() for match in _GREETING.finditer(text)]
     tokens = find_tokens(text)[:MOST_TOKENS]
     if not tokens:
-        return Request(language=language)
+        return Request(language=language, small_talk=bool(polite))
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [1.0] * len(tokens)
@@ -439,13 +446,14 @@ def read_request(text: str, names: Names) -> Request:
     _weigh_by_place(words, clauses, sentences, weights)
     rest = " ".join(_between(text, polite))
     factor = 1.0
+    small_talk = bool(polite) and len(rest.split()) < 2
     if _SMALL_TALK.search(rest):
-        factor = 0.3
+        factor, small_talk = 0.2, True
     question = _QUESTION.match(rest)
     if question is not None:
         said = set(words)
         if not said & _OURS:
-            factor = min(factor, 0.45 if "the" in said and "what is a" not in rest.lower() else 0.35)
+            factor, small_talk = min(factor, 0.25), True
     kept: dict[str, Term] = {}
     whole = []
     for token, word, placed in zip(tokens, words, weights, strict=True):
@@ -463,7 +471,12 @@ def read_request(text: str, names: Names) -> Request:
         before = kept.get(token.stem)
         if before is None or before.weight < weight:
             kept[token.stem] = Term(token.stem, token.text, weight)
-    return Request(tuple(kept.values()), addressed, factor, creative, len(tokens), language, tuple(whole))
+    fault = _FAULT.search(rest)
+    if fault is not None:
+        kept[FAULT] = Term(FAULT, fault.group().lower(), 0.7)
+    return Request(
+        tuple(kept.values()), addressed, factor, creative, small_talk or creative, language, tuple(whole)
+    )
 
 
 def find_language(text: str) -> str | None:

@@ -32,7 +32,7 @@ FIELDS: Final[Mapping[str, float]] = {
     "domain_description": 1.2,
     "skill_name": 1.2,
     "plan_name": 1.2,
-    "domain_example": 0.8,
+    "domain_example": 0.6,
     "plan_description": 0.6,
     "skill_description": 0.5,
     "department": 0.5,
@@ -60,7 +60,9 @@ _MOST_MISSING: Final = 5.0
 _HALF: Final = 0.55
 ENOUGH: Final = 0.34
 """The lowest score at which a role takes a request."""
-CLEAR: Final = 0.04
+ENOUGH_OF_ONE_WORD: Final = 0.42
+"""The same where only one of several words speaks for the role."""
+CLEAR: Final = 0.03
 """The lowest margin: by how much the best score is above the next, as a share of the best."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97
@@ -110,7 +112,8 @@ class Ranking:
 
     ranked: tuple[Ranked, ...] = ()
     outcome: str = "nothing"
-    """`role`, `weak` (nobody fits well enough), `close` (several fit), `language` or `nothing` (no word about work)."""
+    """`role`, `weak` (nobody fits well enough), `close` (several fit), `language` (one that no example is in), `small_talk`
+    (or general knowledge, or a poem), or `nothing` (no word that says what to do)."""
     margin: float | None = None
     """By how much the first is better than the second, as a share of the first. None with fewer than two."""
     language: str | None = None
@@ -382,8 +385,12 @@ def _judge(index: TextIndex, request: Request, ranked: tuple[Ranked, ...]) -> Ra
     if len(ranked) > 1:
         margin = round((ranked[0].score - ranked[1].score) / ranked[0].score, 3)
     foreign = request.language is not None and request.language not in index.languages
-    if not ranked or ranked[0].score < ENOUGH:
-        outcome = "language" if foreign else "weak" if request.terms else "nothing"
+    enough = ENOUGH
+    if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
+        enough = ENOUGH_OF_ONE_WORD
+    if not ranked or ranked[0].score < enough:
+        outcome = "nothing" if not request.terms else "weak"
+        outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
     elif margin is not None and margin < CLEAR:
         outcome = "close"
     else:

@@ -16,9 +16,9 @@ from zlib import crc32
 from .word_forms import stem
 
 _ALIKE: Final = """
-= fix repair mend correct resolve solve remedy troubleshoot patch
-= broken faulty defective damaged malfunctioning malfunction fault defect failing
-= bug error crash exception defect fault glitch traceback stacktrace issue
+= fix repair mend correct resolve solve remedy troubleshoot patch ~fault
+= broken faulty defective damaged malfunctioning malfunction fault defect failing ~fault
+= bug error crash exception defect fault glitch traceback stacktrace issue ~fault
 = stuck frozen hang freeze unresponsive
 = write draft author compose pen formulate word phrase
 = make create build produce prepare assemble craft
@@ -491,6 +491,165 @@ brewer | beer hop barrel brew
 winemaker | wine grape vineyard
 fisher | fish net catch
 butcher | meat slaughter
+internist internal+medicine general+medicine hospitalist | fever sweats cough diabetes blood pressure weight symptoms liver kidney stomach diagnosis nausea vomiting tired infection thyroid breath breathing
+cardiologist cardiology cardiac | heart ecg pulse rhythm chest pain vessel blood pressure irregular stent palpitations artery
+neurologist neurology stroke+unit | brain nerve stroke seizure headache migraine numb slurred arm paralysis dizziness memory tremor epilepsy
+oncologist oncology | cancer tumor chemotherapy lump metastasis
+orthopedist orthopedic trauma+surgeon | bone fracture hip knee joint cast wrist ankle broken leg
+dermatologist dermatology | skin rash mole itch acne eczema
+ophthalmologist optician optometrist | eye vision glasses cataract blurred
+gynecologist gynecology | pregnant women uterus cycle
+urologist nephrologist dialysis | kidney bladder urine dialysis
+anesthetist anesthesia anesthesiologist | narcosis anesthesia sleep operation pain epidural sedation numb
+surgeon surgery surgical operating+room | appendix operate operation incision scalpel remove tumor hernia stitches theatre gallbladder cut
+pediatrician pediatrics children | child baby toddler infant rash temperature fever newborn son daughter teething measles vaccinated
+midwife obstetrics maternity+ward | birth contraction labor pregnant pregnancy baby breastfeeding water mother due
+psychologist psychiatrist counselor counselling psychotherapist mental+health | panic anxiety sleep distress depression sad grief trauma cry overwhelmed suicidal talk stress mood
+speech+therapist | speaking swallow choke stutter voice pronounce stammer drink
+physiotherapist physical+therapist rehabilitation physio | walk walking knee exercise muscle mobility crutches back massage practice stretch shoulder
+pharmacist pharmacy dispensary | tablet pill dose medicine drug prescription interaction together antibiotic side ointment
+laboratory lab pathologist microbiologist | blood sample test results urine tissue analysis specimen culture swab biopsy values
+blood+bank transfusion | blood donor negative positive type unit plasma
+transplant organ | organ kidney liver donor recipient heart waiting list match
+infection+control hygiene epidemiologist epidemiology | outbreak virus norovirus germs infection isolation contagious disinfect cases flu spread covid bacteria quarantine
+paramedic ambulance emergency+medical first+responder | collapsed unconscious accident scene ambulance rescue injured crash
+triage emergency+room emergency+nurse casualty | waiting urgent first bleeding emergency er injured severity
+social+worker social+services welfare caseworker | alone family home help household aid money homeless pay poor care children apartment support afford
+chaplain pastor priest imam spiritual | pray prayer mass church faith comfort dying rites funeral religious god
+discharge case+manager | home leave rehab rehabilitation discharge letter friday relatives
+bed+manager capacity | bed free place full ward intensive occupied move transfer
+admissions intake registration+clerk registrar | arrive new register card insurance form admit admission enroll particulars application id
+appointment scheduler booking+desk | appointment slot date reschedule cannot clinic tuesday cancel book earlier available
+billing invoice+clerk | bill charged twice invoice amount treatment copay statement cost
+records records+manager archivist document+control | file copy record archive old history retrieve filed folder request
+interpreter sign+language | speak speaks language vietnamese arabic turkish understand word translate
+patient+advocate ombudsman complaints | complaint waited rude nobody unhappy treated talked relatives unfair
+ethics | decision disagree moral life consent dilemma right conflict relatives switch
+clinical+trial clinical+research study+manager | trial study volunteers drug placebo participants enroll protocol consent
+statistician biostatistician | significant sample subjects result test confidence p-value study evaluate size correlation
+instructor lecturer educator professor teaching+assistant | class students explain lesson teach injection exercise lecture homework first-year
+curriculum timetable course+planner academic+planning | lessons term timetable course semester module spring move schedule
+librarian literature library | papers book journal literature article find loan borrow reading database
+biomedical medical+device device+technician | pump monitor ventilator device infusion alarm beeps defibrillator calibrate scanner
+sterile sterilization | instrument scalpel clamp sterile set tray autoclave clean
+laundry linen | sheets gown linen uniform wash towels bed fresh
+porter transport+aide courier messenger | bring take push carry wheelchair sample bed down collect
+parking car+park valet | parking car barrier ticket park space garage
+radiation nuclear | dose dosimeter radiation xray reactor lead shielding badge
+duty+roster rota roster shift+planner workforce+planning staffing | shift swap sunday night duty cover weekend roster off staff plan
+malpractice liability+lawyer defense | sue claim damages forgot court negligence lawsuit
+fundraiser fundraising donations philanthropy sponsorship | donate donor money sponsor gift campaign charity gala pledge raise
+spokesperson press+office media+officer publicist | tv station film reporter journalist interview statement newspaper camera media
+volunteer volunteers | free pay retired time give help helpers unpaid
+interface+developer integration+developer integration+engineer middleware api+integration integrations | interface message transfer hl7 exchange sync connect transferred api webhook systems mapping
+dean faculty rector provost | faculty degree department professors
+student+advisor academic+advisor student+services | student degree study choose semester drop course credits struggling
+financial+aid scholarship bursar | scholarship tuition fee grant loan afford
+housing dormitory residence accommodation | room dorm apartment roommate rent flat
+career placement | internship job cv career interview graduate
+mayor council+clerk city+clerk clerk | council session agenda resolution vote minutes
+building+inspector building+permits planning zoning | permit build garage extension fence house plans zone
+tax+office revenue | tax property assessment dog
+civil+registry registry passport+office | birth certificate marriage passport id married name death
+road+maintenance public+works streets | pothole road street sidewalk snow lamp sign bridge
+sanitation waste+collection | garbage bin trash collected recycling bulky
+water+works utility | water pressure pipe tap bill meter brown
+parks forestry gardens | tree bench park playground lawn bush branch
+animal+control animal+shelter | dog stray cat found bite
+fire+brigade firefighter | fire smoke smell hydrant burning
+police patrol officer detective | stolen theft noise neighbor burglary report speed
+traffic traffic+engineer | traffic light jam parking sign crossing signal
+kindergarten nursery daycare | child place kindergarten daycare toddler
+school principal | school pupil class teacher holidays
+museum curator exhibitions | exhibition painting artist loan collection
+theater stage+manager | play stage ticket rehearsal actors
+lifeguard pool | pool swim swimming
+concierge guest+services | taxi recommend tour tickets guest opera restaurant tonight
+front+desk night+auditor receptionist | checkin checkout key room early late luggage
+housekeeping room+attendant housekeeper | towels sheets clean minibar pillow room dirty bed
+bartender sommelier barista | cocktail wine coffee drink bottle
+waiter server restaurant+manager maitre | table reservation guests seats bill waiter dinner terrace
+chef cook kitchen pastry | soup dinner menu dish steak cold vegetarian cake allergy breakfast bread
+banquet catering | wedding buffet banquet guests catering reception
+spa masseur wellness | massage sauna treatment facial
+revenue+manager yield | rate occupancy price season discount
+flight+dispatcher flight+operations | flight plan weather route fuel delay
+pilot captain first+officer | cockpit landing takeoff fly
+cabin+crew flight+attendant purser | passenger seat cabin meal board
+ground+crew ramp baggage | baggage suitcase lost luggage belt loading
+gate+agent check-in+agent | boarding passenger missed connection upgrade seat
+air+traffic+controller | runway clearance tower
+aircraft+mechanic aviation+technician | engine wing landing gear turbine inspection
+navigator helm navigation helmsman | course heading route map star chart position
+communications+officer comms signals radio+operator | message transmit channel hail frequency signal radio broadcast receive
+science+officer astrophysicist | anomaly sensor scan readings probe experiment planet sample nebula
+chief+engineer engineering+officer propulsion engine+room | engine reactor warp core power coolant drive thrust conduit repair
+tactical+officer weapons | shield weapon torpedo threat target enemy hostile lock
+security+chief security+officer | intruder brig guard armed threat escort
+medical+officer sickbay ship+doctor | injured wound sick crew examination medicine
+quartermaster supply logistics+officer | supplies ration stock spare cargo requisition
+first+officer executive+officer xo chief+of+staff | crew duty discipline order coordinate
+captain commander commanding | command decision mission
+counselor morale | crew mood stress talk
+intelligence+analyst intelligence sigint osint | source intercept intelligence assessment threat target collect
+portfolio+manager fund+manager | portfolio shares buy sell fund rebalance
+trader trading | trade sell buy order stock market
+credit+analyst underwriter loan+officer | loan mortgage credit risk borrower approve income house
+branch+teller teller | deposit withdraw cash account card
+compliance+officer aml | suspicious transaction money laundering sanction rule report
+fraud+analyst | fraud stolen card unusual suspicious charge
+actuary | risk table probability premium
+claims+handler claims | claim damage accident water car report
+quant risk+analyst risk+manager | risk exposure loss scenario stress
+film+director director | scene shoot actor script set
+screenwriter scriptwriter | script dialogue scene ending plot
+sound+engineer sound+designer | sound noise mix microphone volume hiss
+lighting gaffer | light lamp dark scene
+costume wardrobe | costume dress suit
+makeup | makeup wig scar face
+set+designer props | set prop furniture background
+film+editor editor | cut edit footage scene long trim
+visual+effects vfx | effect explosion green screen digital
+casting | actor role audition extras
+location+scout | location place permit shoot
+agronomist crop+manager | wheat field soil yield corn fungus leaves seed spray
+livestock herdsman herd | cow calf pig feed milk barn sick herd sheep
+tractor agricultural+mechanic | tractor harvester engine baler
+beekeeper | bee hive honey
+winemaker cellar vineyard | wine grape vintage barrel cellar bottle harvest
+forester ranger | tree forest deer wood trail
+veterinarian vet | horse dog cow cat limping vaccine animal
+electrician | power socket fuse cable wiring switch short light
+plumber | tap pipe leak drain toilet water blocked
+roofer | roof tile gutter leak
+painter decorator | paint wall color wallpaper
+locksmith | lock key door locked
+mason bricklayer | wall brick concrete plaster
+welder | weld steel seam metal
+surveyor land+surveyor | measure boundary plot land
+structural+engineer | beam load crack wall calculation
+crane excavator heavy+equipment | crane dig lift excavator
+release+manager release | release version changelog freeze ship cut tag
+scrum+master agile | sprint retro standup board team velocity
+solution+architect software+architect enterprise+architect | architecture design system decision scale diagram service pattern monolith
+game+designer | level balance player reward mechanic
+localization+manager | string language translate locale
+accessibility | screen reader contrast keyboard accessible
+support+engineer technical+support | customer ticket integration error log help
+machine+learning+engineer mlops | model training gpu inference serve drift
+prompt+engineer | prompt model answer wording hallucinate
+penetration+tester red+team | exploit attack test hack weaknesses
+devrel developer+advocate developer+relations | community talk conference sdk sample developers
+license+manager open+source+office | license opensource gpl
+knowledge+manager | wiki knowledge article documentation
+chief+financial cfo | finance investors funding board cash
+chief+technology cto | technology stack architecture decision
+chief+executive ceo | company vision board direction
+investor+relations | shareholder investor annual earnings dividend
+mergers corporate+development | acquisition merger due diligence takeover
+dietitian nutritionist diet | eat diabetic gluten celiac meal lactose calories weight nutrition vegan sugar
+receptionist | visitor lobby call
+cleaner cleaning+supervisor cleaning | spill corridor dirty floor mop bathroom stain clean room dust smell
 """.strip()
 
 

@@ -236,6 +236,11 @@ def _why_nobody(
     if ranking.outcome == "language":
         text = f"the text seems to be {ranking.language}, and no role has `examples` in this language: add some to the profiles"
         return Reason("TEXT_LANGUAGE", text)
+    if ranking.outcome == "small_talk":
+        return Reason(
+            "TEXT_SMALL_TALK",
+            "the text is small talk, general knowledge or amusement, which is nobody's task",
+        )
     if ranking.outcome == "nothing":
         return Reason("TEXT_WITHOUT_TASK", "no word of the text says what is to be done")
     if candidates:

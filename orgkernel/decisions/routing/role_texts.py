@@ -15,7 +15,7 @@ from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 from orgkernel.records.skill_catalog import UNIVERSAL
 from orgkernel.runtime.text_index import RoleTexts, TextIndex, build_index
 
-PRIORS = {1: 1.0, 2: 0.93, 3: 0.9}
+PRIORS = {1: 1.0, 2: 0.8, 3: 0.75}
 """A specialist before an executive before a commander, as in `dispatch_order.py`."""
 
 
