@@ -65,7 +65,7 @@ might mine mom moment more most mostly much must my myself near nearly need need
 nobody none nor not nothing now of off often oh ok okay on once one ones only onto or other others otherwise our
 ours ourselves out over own per perhaps please pls probably put quite rather really same say saying says second see
 seem seems seen several shall she should shouldnt since so some somebody somehow someone something sometimes
-somewhere soon still stuff such sure take taken takes taking tell than thank thanks that thats the their theirs them
+somewhere soon still told stuff such sure take taken takes taking tell than thank thanks that thats the their theirs them
 themselves then there theres these they theyre thing things think this those though through throughout thus till to
 together too took toward towards try trying two under unless until up upon us use used uses using usually ve very
 via want wanted wants was wasnt way we well went were werent what whatever whats when whenever where wheres whether
@@ -446,7 +446,7 @@ def read_request(text: str, names: Names) -> Request:
     _weigh_by_place(words, clauses, sentences, weights)
     rest = " ".join(_between(text, polite))
     factor = 1.0
-    small_talk = bool(polite) and len(rest.split()) < 2
+    small_talk = bool(polite) and len(re.findall(r"\w+", rest)) < 2
     if _SMALL_TALK.search(rest):
         factor, small_talk = 0.2, True
     question = _QUESTION.match(rest)
@@ -577,7 +577,8 @@ def _mask_names(
         if asked:
             addressed.update(dict.fromkeys(roles))
         if asked or (person and _is_mention(words, at, end)):
-            for place in range(at, end):
+            said = not asked and end < len(words) and words[end] in _REPORTING
+            for place in range(at, end + said):
                 weights[place] = 0.0
         at = end
     return tuple(addressed)

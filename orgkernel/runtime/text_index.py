@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from .request_text import FOREIGN_STOP, STOP, Request, Term, find_language, is_weak, read_request
 from .word_forms import clean, find_tokens, join_words
-from .word_topics import groups_by_stem, trades, trades_by_stem
+from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
 FIELDS: Final[Mapping[str, float]] = {
     "intent": 3.0,
@@ -250,11 +250,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
     known = trades()
     near = {key for word in (*main, *beside) for key in trades_by_stem().get(word, ())}
-    near.update(
-        key
-        for key, trade in known.items()
-        if any(len(title) > 1 and title[0] in main for title in trade.titles)
-    )
+    near.update(key for word in main for key in trades_by_title_of_words().get(word, ()))
     found: dict[str, float] = {}
     for key in near:
         trade = known[key]

@@ -695,3 +695,14 @@ def trades_by_stem() -> dict[str, tuple[str, ...]]:
         for word in trade.words:
             found.setdefault(word, []).append(key)
     return {word: tuple(keys) for word, keys in found.items()}
+
+
+@cache
+def trades_by_title_of_words() -> dict[str, tuple[str, ...]]:
+    """The trades with titles of several words, by the first of these."""
+    found: dict[str, dict[str, None]] = {}
+    for key, trade in trades().items():
+        for title in trade.titles:
+            if len(title) > 1:
+                found.setdefault(title[0], {})[key] = None
+    return {word: tuple(keys) for word, keys in found.items()}

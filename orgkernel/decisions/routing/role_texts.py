@@ -38,11 +38,12 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[Source]:
         yield Source("intent", "an intent", edge.target, partial(_same, edge.place))
     for number, text in enumerate(profile.examples):
         yield Source("example", "an example", text, partial(_item, post.item_places, ("examples",), number))
+    named = bool(profile.role_name)
     yield Source(
         "name",
-        "the name",
-        profile.name,
-        partial(post.place, "role_name" if post.has("role_name") else "role_id"),
+        "the name" if named else "the id",
+        profile.role_name or role_id,
+        partial(post.place, "role_name" if named else "role_id"),
     )
     if profile.description:
         yield Source(
