@@ -123,7 +123,7 @@ _SMALL_TALK: Final = re.compile(
     | \brecommend\ (?:me\ )?(?:a|an|some|any)\ (?:good\ |nice\ |great\ |cheap\ )?(?:movies?|films?|books?|songs?|series|shows?|restaurants?|games?|wines?|recipes?|novels?|places?|podcasts?|bands?|albums?)
     | \b(?:what|which)\ (?:\w+\ )?should\ i\ (?:eat|cook|wear|watch|read|have\ for|drink|name|listen|play)\b | \bany\ (?:good\ )?(?:movie|book|film|series|music|restaurant)\ (?:tips|recommend\w+|suggest\w+)
     | \blet'?s\ (?:chat|talk|play|have\ (?:a\ chat|lunch|coffee|a\ coffee|a\ beer|fun))\b | \bplay\ (?:a\ game|chess|tic)\b
-    | \bmy\ (?:favou?rite|crush|girlfriend|boyfriend|grandma|grandmother|birthday|weekend|dream|horoscope|zodiac)\b | \bhoroscope\b
+    | \bmy\ (?:favou?rite|crush|girlfriend|boyfriend|grandma|grandmother|birthday|weekend|dream|horoscope|zodiac)\b | \bhoroscope\b | ^\W*my\ (?:neighbou?r|friend|uncle|aunt|cousin|roommate)\ (?:bought|has|is|was|went|got|says|said|had|likes|loves|just)\b | ^\W*ok(?:ay)?,?\ fine\b
     | \b(?:had|have|having|ate|eating)\ (?:\w+\ ){0,2}(?:for\ )?(?:breakfast|lunch|dinner)\b(?!\ (?:meeting|menu|event))
     """,
     re.X | re.I,
@@ -133,7 +133,7 @@ _QUESTION: Final = re.compile(
       (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
         | define\b | what\ does\ [\w\s-]{1,40}\ (?:mean|stand\ for)\b | who(?:'s|\ is|\ was|\ are|\ were|\ invented|\ discovered|\ wrote|\ painted|\ founded|\ directed|\ sang|\ composed|\ created|\ built|\ developed)\b
         | how\ (?:tall|old|far|big|deep|heavy|high|fast|long|many|much)\ (?:is|are|was|were|does|do|did|can|could|\w+\ (?:are|is|were|does|do|did|can))\b | when\ (?:was|did|were|is|are)\b | where\ (?:is|are|was|were)\b | in\ (?:what|which)\ (?:year|country|city)\b
-        | how\ (?:do|does|did)\ (?:\w+\ ){1,3}work\b | why\ (?:is|are|do|does|did|was|were)\b | which\ (?:country|planet|animal|city|river|president|king|language|year)\b | how\ do\ (?:you|i|we|people)\b | can\ (?:dogs|cats|people|humans|fish|birds|you)\b | is\ (?:it|there)\b)
+        | how\ (?:do|does|did)\ (?:\w+\ ){1,3}work\b | why\ (?:is|are|do|does|did|was|were)\b | which\ (?:country|planet|animal|city|river|president|king|language|year)\b | how\ do\ (?:you|i|we|people)\b | can\ (?:dogs|cats|people|humans|fish|birds|you)\b)
     )""",
     re.X | re.I,
 )
@@ -453,7 +453,8 @@ def read_request(text: str, names: Names) -> Request:
     if question is not None:
         said = set(words)
         if not said & _OURS:
-            factor, small_talk = min(factor, 0.25), True
+            loose = re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
+            factor, small_talk = min(factor, 0.5 if loose else 0.25), True
     kept: dict[str, Term] = {}
     whole = []
     for token, word, placed in zip(tokens, words, weights, strict=True):
