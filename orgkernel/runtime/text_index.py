@@ -455,10 +455,11 @@ def _meant(index: TextIndex, term: Term) -> str:
             if " " not in known and len(known) >= 5:
                 index.spelled.setdefault((known[0], len(known)), []).append(known)
         index.spelled.setdefault(("", 0), [])
-    for length in (len(word), len(word) + 1, len(word) - 1):
-        for known in index.spelled.get((word[0], length), ()):
-            if _differs_in_one(word, known):
-                return known
+    for said in dict.fromkeys((word, term.word)):
+        for length in (len(said), len(said) + 1, len(said) - 1):
+            for known in index.spelled.get((said[0], length), ()):
+                if _differs_in_one(said, known):
+                    return known
     return word
 
 

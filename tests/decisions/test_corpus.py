@@ -94,7 +94,11 @@ def command_line(organization: Organization, ask: dict[str, Any]) -> list[str]:
     needs = [word for tool in ask.get("needs", ()) for word in ("--needs", tool)]
     everybody = ["--all"] * ask.get("all_considered", False)
     where = ["--org", organization.id, "--path", str(organization.folder), "--format", "json"]
-    task = [ask["domain"]] if "domain" in ask else [f"--{what}={ask[what]}" for what in ("intent", "text") if what in ask]
+    task = (
+        [ask["domain"]]
+        if "domain" in ask
+        else [f"--{what}={ask[what]}" for what in ("intent", "text") if what in ask]
+    )
     return ["dispatch", *task, *where, *needs, *everybody]
 
 
@@ -136,7 +140,9 @@ def test_case(organizations: dict[str, Organization], name: str, case: dict[str,
     answer = SURFACES[surface](organizations[name], case["ask"])
     assert case["answer"].keys() | NOBODY.keys() == shown(answer).keys()
     assert shown(answer) == NOBODY | case["answer"]
-    assert answer["asked"] == next(case["ask"][what] for what in ("domain", "intent", "text") if what in case["ask"])
+    assert answer["asked"] == next(
+        case["ask"][what] for what in ("domain", "intent", "text") if what in case["ask"]
+    )
     listed = [each["role_id"] for each in answer["candidates"]]
     assert listed == case.get("candidates", []), listed
 

@@ -18,6 +18,8 @@ from pydantic import BaseModel
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.routing.by_intent import decide_by_intent
+from orgkernel.decisions.routing.by_text import decide_by_text
 from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.model.json_schema import build_json_schema
@@ -233,6 +235,9 @@ CHANGES: dict[str, Any] = {
     "mason:file_scope": ["**"],
     "mason:open_to_probation": True,
     "mason:description": "",
+    "mason:examples": ["Sing along"],
+    "mason:not_examples": ["Build walls"],
+    "mason:capabilities.intents": ["lay"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
     "mason:_version": "1.9",
@@ -255,7 +260,6 @@ TOGETHER = {
 TOLD_ONLY: dict[str, set[str]] = {
     "Suppression": {"reason"},
     "RoleProfile": {"role_name", "does_not_have", "standing_orders", "requirements"},
-    "Capabilities": {"intents"},
     "Requirements": {"min_context_tokens", "preferred_model", "required_extensions"},
     "PaceTier": {"description"},
     "Doctrine": {"autonomous_retry_limit"},
@@ -341,6 +345,8 @@ def observe(snapshot: Snapshot) -> Any:
             seen.append(
                 (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
             )
+        seen.append(decide_by_intent(view, "lay").role_id)
+        seen += [decide_by_text(view, text).role_id for text in ("Sing along", "Build walls")]
         for request in requests(list(view.roles)):
             decided = decide_access(view, request)
             seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip
