@@ -42,7 +42,7 @@ class Kernel(Registry):
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'household', 'sigint_alpha', 'software_dev']
+    ['blank', 'household', 'sigint_alpha', 'software_dev', 'starship']
     """
 
     def __init__(
