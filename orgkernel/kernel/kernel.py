@@ -92,6 +92,21 @@ class Kernel(Registry):
         other._answer_versions = AnswerVersions()
         return other
 
+    def as_of(self, at: float) -> Kernel:
+        """The same organizations as they are held now, with the state and the clock of another time, in seconds.
+
+        Documents have no history here: their digest in an answer says which they are. Raises `Refused` when the question
+        is asked, if the history of that time was dropped.
+
+        >>> Kernel.open().as_of(0.0).agents("household").agents[0].rank
+        'commander'
+        """
+        from orgkernel.kernel.clock import PastState, StateHistory, read_clock
+
+        offset = (self._clock or read_clock)()[1]
+        past = PastState(self._store, at) if isinstance(self._store, StateHistory) else None
+        return self.with_store(past, lambda: (at, offset))
+
     @property
     def answer_version(self) -> AnswerVersion:
         """What answers depend on now: the same object for as long as none of them can change. Raises `StoreError`."""
