@@ -1,4 +1,4 @@
-"""Find, read and decode files within limits. With the cache, the only modules that read the disk.
+"""Find, read and decode files within limits. With the cache and `skill_files`, the only modules that read the disk.
 
 Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
 """
