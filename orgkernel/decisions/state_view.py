@@ -109,6 +109,17 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
     reason: str = ""
 
 
+class OrgStatus(msgspec.Struct, frozen=True, gc=False):
+    """The alert or the watch of an organization, as somebody recorded it."""
+
+    org_id: str
+    kind: Literal["alert", "watch"]
+    value: str
+    since: float = 0.0
+    set_by: str = ""
+    reason: str = ""
+
+
 PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
 RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
 """The tiers that take something away from a role."""
@@ -157,6 +168,8 @@ class StateView(msgspec.Struct, frozen=True):
     """Those of their subjects whose newest report is of a raised tier: nearly always nobody."""
     asleep: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
     """Grants that sleep, by subject; they decide nothing and are told as drift."""
+    status: Mapping[str, OrgStatus] = MappingProxyType({})
+    """The recorded alert and watch of the organization, by `alert` and `watch`. What is not here, nobody has recorded."""
 
 
 EMPTY_STATE = StateView()
