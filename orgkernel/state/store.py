@@ -23,6 +23,7 @@ from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.requests import RequestLimits, Requests
 from orgkernel.state.rows import StoreContext
 from orgkernel.state.signing import Tokens
+from orgkernel.state.skills import Skills
 from orgkernel.state.store_lock import StoreLock
 from orgkernel.state.view import Views
 from orgkernel.state.writer import Writer
@@ -81,6 +82,7 @@ class Store:
         self.restrictions = Restrictions(context)
         self.requests = Requests(context, self._limits)
         self.results = Results(context)
+        self.skills = Skills(context)
         self.locks = Locks(context)
         self.keys = Keys(context, self._views.version)
 

@@ -9,8 +9,8 @@ from typing import Any
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.state_view import (
     AgentState,
-    OrgStatus,
     Grant,
+    OrgStatus,
     QualificationResult,
     Restriction,
     StateView,

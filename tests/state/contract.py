@@ -25,6 +25,7 @@ from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.contract_of_reports import Reports
+from tests.state.contract_of_skills import Evidence, Skills
 from tests.state.opening import Clock, opened
 
 
@@ -870,5 +871,5 @@ class Audit:
         assert findings(store) == []
 
 
-class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Reports, Views, Audit):
+class StoreContract(Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, Evidence, Views, Audit):
     """All of it."""
