@@ -14,6 +14,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from orgkernel.decisions.crew_records import (
+    AgentIdentity,
+    Commission,
+    OrgStatus,
+    OutcomeCount,
+    PersonalityObservation,
+    ServiceCounts,
+)
 from orgkernel.records.levels import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
@@ -146,17 +154,6 @@ class ToolLock(msgspec.Struct, frozen=True, gc=False):
     reason: str = ""
 
 
-class OrgStatus(msgspec.Struct, frozen=True, gc=False):
-    """The alert or the watch of an organization, as somebody recorded it."""
-
-    org_id: str
-    kind: Literal["alert", "watch"]
-    value: str
-    since: float = 0.0
-    set_by: str = ""
-    reason: str = ""
-
-
 PaceTierName = Literal["primary", "alternate", "contingent", "emergency"]
 RAISED = NO_NEW_DISPATCH | NO_NEW_WORK
 """The tiers that take something away from a role."""
@@ -209,6 +206,16 @@ class StateView(msgspec.Struct, frozen=True):
     """By agent id, in the order of skill ids. Only the view of an organization has them."""
     status: Mapping[str, OrgStatus] = MappingProxyType({})
     """The recorded alert and watch of the organization, by `alert` and `watch`. What is not here, nobody has recorded."""
+    identities: Mapping[str, AgentIdentity] = MappingProxyType({})
+    """By agent id. Only the view of an organization has them, and all that follows."""
+    commissions: Mapping[str, tuple[Commission, ...]] = MappingProxyType({})
+    """By agent id, in the order of roles."""
+    service: Mapping[str, ServiceCounts] = MappingProxyType({})
+    """By agent id: what their episodes add up to."""
+    outcomes: Mapping[str, tuple[OutcomeCount, ...]] = MappingProxyType({})
+    """By agent id, in the order of kinds and names."""
+    personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
+    """The latest observation by agent id."""
 
 
 EMPTY_STATE = StateView()
