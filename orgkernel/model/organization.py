@@ -225,6 +225,10 @@ class Organization(Document):
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent may combine (orgkernel)."""
+    alerts: tuple[Id, ...] = ("GREEN", "YELLOW", "RED")
+    """Alerts that can be called, calmest first. Policies can match them (orgkernel)."""
+    watches: tuple[Id, ...] = ("alpha", "beta", "gamma")
+    """Watches that follow one another. Policies can match them, and agents are assigned to them (orgkernel)."""
     workspace_root: Annotated[str, StringConstraints(pattern=r"^(/|[A-Za-z]:[/\\\\])")] | None = None
     """Folder where relative paths start, such as `/repo` or `C:/repo`. Without it, relative and absolute paths cannot be
     compared (orgkernel)."""

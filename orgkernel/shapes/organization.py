@@ -162,6 +162,8 @@ class Organization(Document, frozen=True, kw_only=True):
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
     separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    alerts: tuple[Id, ...] = ('GREEN', 'YELLOW', 'RED')
+    watches: tuple[Id, ...] = ('alpha', 'beta', 'gamma')
     workspace_root: Annotated[str, msgspec.Meta(pattern='^(/|[A-Za-z]:[/\\\\\\\\])')] | None = None
     authzen: Authzen = Authzen()
     procedure_proposals: ProcedureProposals = ProcedureProposals()
