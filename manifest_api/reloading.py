@@ -27,7 +27,7 @@ from manifest_api.answering import Answers
 from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry_state import RegistryState, Reload
-from orgkernel.loading.files import SUFFIXES
+from orgkernel.loading.files import is_candidate
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -254,7 +254,7 @@ def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
         if any(_is_skipped(part) for part in above) or _is_skipped(name):
             return False
         return (
-            name.endswith(SUFFIXES)
+            is_candidate(path)
             or "." not in name.lstrip(".")
             or change is Change.deleted
             or os.path.isdir(path)

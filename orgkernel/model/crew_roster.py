@@ -19,7 +19,7 @@ class Assignment(Record):
     org: OrgId | None = None
     """Organization of the role. Default: the organization of the roster."""
     watches: tuple[Id, ...] = ("alpha",)
-    """Watches in which the agent fills the role. Not yet: the crew work reads them."""
+    """Watches in which the agent fills the role. They decide nothing alone; a policy can match the current watch."""
 
 
 class RosterMember(Record):

@@ -16,6 +16,7 @@ from orgkernel.decisions.state_view import (
     EMPTY_STATE,
     AgentState,
     Grant,
+    OrgStatus,
     QualificationResult,
     Restriction,
     StateView,
@@ -205,7 +206,7 @@ def build_request(asked: AccessQuestion) -> AccessRequest:
 
 def build_state(given: Given, org_id: str) -> StateView:
     """The state that a case assumes."""
-    if not (given.agents or given.grants or given.restrictions or given.locks):
+    if given == Given():
         return EMPTY_STATE
     grants: dict[str, tuple[Grant, ...]] = {}
     for grant_id, grant in given.grants.items():
@@ -234,6 +235,11 @@ def build_state(given: Given, org_id: str) -> StateView:
             for name, agent in given.agents.items()
         },
         {tool: ToolLock(org_id, tool, holder, 1, 0.0) for tool, holder in given.locks.items()},
+        status={
+            kind: OrgStatus(org_id, kind, value)
+            for kind, value in (("alert", given.alert), ("watch", given.watch))
+            if value is not None
+        },
     )
 
 

@@ -60,6 +60,8 @@ def deny_by_fault(view: OrgView, state: StateView) -> AccessDecision:
 
 def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evaluation:
     """A request as a question to the layers."""
+    if state.status:
+        request = tables.with_status(request, state)
     subject = tables.subjects.get(request.subject) or tables.subject(request.subject) or tables.undeclared
     resource, path = tables.resources.get(request.resource), None
     if resource is None:
