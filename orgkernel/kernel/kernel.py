@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
     from orgkernel.kernel.clock import Clock, StateSource
+    from orgkernel.manifest.crew import AgentFilter, AgentList
     from orgkernel.manifest.filters import RoleFilter
     from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
     from orgkernel.runtime.observation import Observation
@@ -42,7 +44,7 @@ class Kernel(Registry):
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'household', 'sigint_alpha', 'software_dev']
+    ['blank', 'household', 'sigint_alpha', 'software_dev', 'starship']
     """
 
     def __init__(
@@ -290,6 +292,32 @@ class Kernel(Registry):
             raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
         findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
         return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
+
+    def agents(
+        self,
+        org: str,
+        wanted: AgentFilter | None = None,
+        *,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> AgentList:
+        """The agents that fill roles and fit, by id, at most `limit` of them after the agent `after`.
+
+        Raises `UnknownAgent` when `after` is no agent of the organization, besides what `dispatch` raises.
+
+        >>> from orgkernel import AgentFilter
+        >>> page = Kernel.open().agents("starship", AgentFilter(rank="commander"), limit=2)
+        >>> [agent.callsign for agent in page.agents], page.count, page.next
+        (['Bastion', 'Solace'], 7, 'counselor')
+        """
+        from orgkernel.manifest.crew import AgentFilter, build_agent_list, select_agents
+
+        desk = self.access(org)
+        chosen = select_agents(desk.view, desk.state, wanted or AgentFilter(), desk.here_and_now().now)
+        if after is not None and after not in desk.view.records.agents:
+            raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
+        start = 0 if after is None else bisect_right(chosen, after)
+        return build_agent_list(desk.view, desk.state, chosen, start=start, limit=limit)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.
