@@ -18,16 +18,14 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.state_view import StateView
-from orgkernel.diagnostics.wording import counted, did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.crew_roster import CrewRoster
 
 UNIVERSAL = "pcc"
 """The category of the skills that everybody has."""
-StepName = Literal[
-    "post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"
-]
+StepName = Literal["post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"]
 StepOutcome = Literal["done", "already", "found", "lacking"]
 """It is stored by the commission; it was stored before; it follows from the documents; something is missing."""
 
@@ -89,7 +87,9 @@ def decide_commission(
         _standing_orders(view, role_id),
         _agency(view, agent_id, state),
     )
-    reason = Reason("ASSIGNED_BY_ROSTER", f"the roster assigns {quote(agent_id)} to {quote(role_id)}", (why_edge(fills),))
+    reason = Reason(
+        "ASSIGNED_BY_ROSTER", f"the roster assigns {quote(agent_id)} to {quote(role_id)}", (why_edge(fills),)
+    )
     return CommissionDecision(
         "already" if is_there else "commission", agent_id, view.org_id, role_id, (reason,), "", steps, given,
         view.digest, state.version,
@@ -192,11 +192,16 @@ def skills_to_give(
 
 
 def _is_optional(edge: Edge) -> bool:
-    return edge.attribute.endswith(":optional")
+    return edge.attribute.startswith("optional")
 
 
 def _skills(
-    view: OrgView, agent_id: str, role_id: str, state: StateView, given: tuple[str, ...], lacking: Mapping[str, str]
+    view: OrgView,
+    agent_id: str,
+    role_id: str,
+    state: StateView,
+    given: tuple[str, ...],
+    lacking: Mapping[str, str],
 ) -> CommissionStep:
     held = {each.skill for each in state.skills.get(agent_id, ())}
     new = [each for each in given if each not in held]
@@ -204,7 +209,7 @@ def _skills(
     if not given and not lacking:
         return CommissionStep("skills", "found", "the role requires no skills, and none is universal")
     outcome: StepOutcome = "lacking" if lacking else "done" if new else "already"
-    text = f"has {counted(len(given), 'skill')}, {len(new)} of them new at level 1"
+    text = f"has {_counted(len(given), 'skill')}, {len(new)} of them new at level 1"
     return CommissionStep("skills", outcome, text, given, tuple(lacking.values()), why)
 
 
@@ -226,9 +231,9 @@ def _tools(view: OrgView, agent_id: str, state: StateView, now: float) -> Commis
         for tool in equipped
         if tool not in allowed and tool not in asks
     ]
-    text = f"may use {counted(len(allowed), 'tool')}"
+    text = f"may use {_counted(len(allowed), 'tool')}"
     if asks:
-        text += f", and {counted(len(asks), 'tool')} with an approval or in some circumstances"
+        text += f", and {_counted(len(asks), 'tool')} with an approval or in some circumstances"
     items = tuple(f"{tool} ({level})" for tool, level in allowed.items())
     why = tuple(why_edge(equipped[tool]) for tool in (*allowed, *asks) if tool in equipped)
     return CommissionStep("tools", "lacking" if missing else "found", text, items, tuple(missing), why)
@@ -249,7 +254,7 @@ def _qualifications(
         if each not in passed
     )
     text = (
-        f"has passed {len(passed)} of {counted(len(needed), 'qualification')} that its tools need"
+        f"has passed {len(passed)} of {_counted(len(needed), 'qualification')} that its tools need"
         if needed
         else "its tools need no qualification"
     )
@@ -265,7 +270,7 @@ def _procedures(view: OrgView, role_id: str) -> CommissionStep:
         for plan in plans
         for tool in view.missing_tools(role_id, plan.target)
     )
-    text = f"follows {counted(len(plans), 'plan')}"
+    text = f"follows {_counted(len(plans), 'plan')}"
     items = tuple(edge.target for edge in plans)
     return CommissionStep(
         "procedures", "lacking" if missing else "found", text, items, missing, tuple(map(why_edge, plans))
@@ -275,8 +280,12 @@ def _procedures(view: OrgView, role_id: str) -> CommissionStep:
 def _standing_orders(view: OrgView, role_id: str) -> CommissionStep:
     post = view.records.posts[role_id]
     orders = post.profile.standing_orders
-    why = (why_place("standing orders of the role", post.place("standing_orders", key=True)),) if orders else ()
-    text = f"is given {counted(len(orders), 'standing order')}" if orders else "the role has no standing orders"
+    why = (
+        (why_place("standing orders of the role", post.place("standing_orders", key=True)),) if orders else ()
+    )
+    text = (
+        f"is given {_counted(len(orders), 'standing order')}" if orders else "the role has no standing orders"
+    )
     return CommissionStep("standing_orders", "found", text, orders, (), why)
 
 
@@ -294,6 +303,10 @@ def _agency(view: OrgView, agent_id: str, state: StateView) -> CommissionStep:
         "agency", "found", f"begins at rank {quote(rank.id)}{agency}", (rank.id,), (),
         (why_place(f"the rank of {agent_id}", place),),
     )  # fmt: skip
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def tools_of_roles(view: OrgView, agent_id: str) -> Iterator[Edge]:

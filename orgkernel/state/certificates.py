@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import MissingExtra, Refused
+from orgkernel.errors import Refused, UsageError
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 SEED_BYTES = 32
 BAD_CERTIFICATE = "BAD_CERTIFICATE"
+_MISSING = ("identities of agents need `cryptography`", "install the extra `orgkernel[identity]`")
 _ED25519 = b"\xed\x01"
 _PREFIX = "did:key:z"
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -44,7 +45,7 @@ class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certifi
 
 
 def did_of(seed: bytes) -> str:
-    """The `did:key` of a private key. Raises `MissingExtra` where the library is not installed."""
+    """The `did:key` of a private key. Raises `UsageError` where `cryptography` is not installed."""
     return did_of_public(_private(seed).public_key().public_bytes_raw())
 
 
@@ -80,7 +81,9 @@ def public_of(did: str) -> bytes:
     raw = number.to_bytes(size) if number < 1 << (8 * size) else b""
     if not raw.startswith(_ED25519) or did_of_public(raw[len(_ED25519) :]) != did:
         raise Refused(
-            f"{quote(did)} is not the `did:key` of an Ed25519 key", "it begins with `did:key:z6Mk`", "BAD_VALUE"
+            f"{quote(did)} is not the `did:key` of an Ed25519 key",
+            "it begins with `did:key:z6Mk`",
+            "BAD_VALUE",
         )
     return raw[len(_ED25519) :]
 
@@ -105,6 +108,8 @@ def verify_certificate(certificate: BirthCertificate, issuer: str | None = None)
 
     Anybody can sign with a key of their own: `issuer` is the `did:key` of the organization that one trusts.
     """
+    public_of(certificate.did)
+    key = _public(certificate.issuer)
     from cryptography.exceptions import InvalidSignature
 
     if issuer is not None and certificate.issuer != issuer:
@@ -113,9 +118,8 @@ def verify_certificate(certificate: BirthCertificate, issuer: str | None = None)
             f"the organization {quote(certificate.org_id)} signs with {quote(issuer)}",
             BAD_CERTIFICATE,
         )
-    public_of(certificate.did)
     try:
-        _public(certificate.issuer).verify(bytes.fromhex(certificate.signature), _signed_part(certificate))
+        key.verify(bytes.fromhex(certificate.signature), _signed_part(certificate))
     except (InvalidSignature, ValueError):
         raise Refused(
             f"the certificate of {quote(certificate.agent_id)} is not as its issuer signed it",
@@ -139,7 +143,7 @@ def _private(seed: bytes) -> Ed25519PrivateKey:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError:
-        raise MissingExtra("identities of agents", "identity") from None
+        raise UsageError(*_MISSING) from None
     return Ed25519PrivateKey.from_private_bytes(seed)
 
 
@@ -148,5 +152,5 @@ def _public(did: str) -> Any:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except ImportError:
-        raise MissingExtra("identities of agents", "identity") from None
+        raise UsageError(*_MISSING) from None
     return Ed25519PublicKey.from_public_bytes(public)
