@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.skills import SkillList
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.decisions.vacancies import VacancyAnswer
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
@@ -396,6 +397,17 @@ class Kernel(Registry):
             raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
         start = 0 if after is None else bisect_right(chosen, after)
         return build_agent_list(desk.view, desk.state, chosen, start=start, limit=limit)
+
+    def vacancies(self, org: str) -> VacancyAnswer:
+        """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
+
+        >>> [each.role_id for each in Kernel.open().vacancies("household").vacancies]
+        []
+        """
+        from orgkernel.decisions.vacancies import decide_vacancies
+
+        desk = self.access(org)
+        return decide_vacancies(desk.view, desk.state, desk.clock()[0])
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.

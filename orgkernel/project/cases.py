@@ -12,11 +12,11 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus, OrgStatusKind
 from orgkernel.decisions.state_view import (
     EMPTY_STATE,
     AgentState,
     Grant,
-    OrgStatus,
     QualificationResult,
     Restriction,
     StateView,
@@ -222,6 +222,7 @@ def build_state(given: Given, org_id: str) -> StateView:
             expires_at=None if each.expires is None else read_moment(each.expires),
         )  # fmt: skip
         restrictions[each.subject] = (*restrictions.get(each.subject, ()), bound)
+    recorded: dict[OrgStatusKind, str | None] = {"alert": given.alert, "watch": given.watch}
     return StateView(
         1,
         {
@@ -235,11 +236,7 @@ def build_state(given: Given, org_id: str) -> StateView:
             for name, agent in given.agents.items()
         },
         {tool: ToolLock(org_id, tool, holder, 1, 0.0) for tool, holder in given.locks.items()},
-        status={
-            kind: OrgStatus(org_id, kind, value)
-            for kind, value in (("alert", given.alert), ("watch", given.watch))
-            if value is not None
-        },
+        status={kind: OrgStatus(org_id, kind, value) for kind, value in recorded.items() if value is not None},
     )
 
 

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
-    OrgStatus,
     QualificationResult,
     Restriction,
     StateView,
