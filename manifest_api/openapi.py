@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_skills,
     agents,
     audit,
     authzen,
@@ -39,6 +40,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     access.router,
     capability.router,
     agents.router,
+    agent_skills.router,
     grants.router,
     grants.restrictions_router,
     requests.router,

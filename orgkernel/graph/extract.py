@@ -17,6 +17,7 @@ from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.records.procedure_catalog import Procedure, ToolNeed
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
+from orgkernel.records.skill_catalog import Prerequisite
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
@@ -189,9 +190,15 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
             at = find_item_marks(tool.document.marks, ("tools", tool.id, "falls_back_to"))
             yield _entry(EdgeKind.FALLS_BACK_TO, tool.document, tool.id, tool.record.falls_back_to, at)
     for skill in records.skills.values():
-        if skill.record.prerequisites:
-            at = find_item_marks(skill.document.marks, ("skills", skill.id, "prerequisites"))
-            yield _entry(EdgeKind.PRESUPPOSES, skill.document, skill.id, skill.record.prerequisites, at)
+        for number, needed_first in enumerate(skill.record.prerequisites):
+            is_plain = isinstance(needed_first, str)
+            prerequisite = Prerequisite(skill=needed_first) if isinstance(needed_first, str) else needed_first
+            route = ("skills", skill.id, "prerequisites", number, *(() if is_plain else ("skill",)))
+            mark = find_mark(skill.document.marks, route)
+            yield EdgeRun(
+                EdgeKind.PRESUPPOSES, skill.id, (prerequisite.skill,), str(prerequisite.min_proficiency),
+                skill.document.name, (mark,),
+            )  # fmt: skip
 
 
 def _cognitive_skills(records: OrgRecords) -> Iterator[EdgeRun]:
@@ -223,7 +230,9 @@ def _procedures(records: OrgRecords) -> Iterator[EdgeRun]:
         if listed:
             for procedure_id in dict.fromkeys(listed):
                 listing.setdefault(procedure_id, []).append(role_id)
-            named, at = _distinct(listed, find_item_marks(post.document.marks, ("capabilities", "procedures")))
+            named, at = _distinct(
+                listed, find_item_marks(post.document.marks, ("capabilities", "procedures"))
+            )
             yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
     for procedure in records.procedures.values():
         skill = procedure.record.skill
@@ -239,9 +248,7 @@ def _procedure(
     route = (procedure.section, procedure.id)
     for role_id in skilled:
         mark = find_mark(marks, (*route, "skill"))
-        yield EdgeRun(
-            EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,)
-        )
+        yield EdgeRun(EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,))
     if record.intents:
         intents, at = _distinct(record.intents, find_item_marks(marks, (*route, "intents")))
         by = f"{NodeKind.PROCEDURE.value}:{procedure.id}"

@@ -109,7 +109,7 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.SERVES: EdgeSchema(NodeKind.PLAN, NodeKind.DOMAIN),
     EdgeKind.NEEDS: EdgeSchema(NodeKind.PLAN, NodeKind.TOOL),
     EdgeKind.FALLS_BACK_TO: EdgeSchema(NodeKind.TOOL, NodeKind.TOOL),
-    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL),
+    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL, "least proficiency", ("proficiency",)),
     EdgeKind.NEEDS_QUALIFICATION: EdgeSchema(NodeKind.TOOL, NodeKind.QUALIFICATION),
     EdgeKind.RAISES: EdgeSchema(
         NodeKind.QUALIFICATION,
@@ -123,7 +123,10 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may", ("level",)),
     EdgeKind.KNOWS: EdgeSchema(NodeKind.ROLE, NodeKind.COGNITIVE_SKILL),
     EdgeKind.PERFORMS: EdgeSchema(
-        NodeKind.ROLE, NodeKind.PROCEDURE, "the skill by which it does; empty where the profile says so", ("skill",)
+        NodeKind.ROLE,
+        NodeKind.PROCEDURE,
+        "the skill by which it does; empty where the profile says so",
+        ("skill",),
     ),
     EdgeKind.CALLS: EdgeSchema(NodeKind.PROCEDURE, NodeKind.TOOL, "the step that calls it", ("step",)),
     EdgeKind.COVERS: EdgeSchema(

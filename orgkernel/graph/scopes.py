@@ -131,9 +131,7 @@ class Group:
                 first = found.setdefault((record.scope, record.target), definition)
                 if first is not definition:
                     what = f"{record.scope} order"
-                    self.duplicates.append(
-                        Duplicate(what, definition.id, definition.place(), first.place())
-                    )
+                    self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
         return found
 
     def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:

@@ -24,8 +24,8 @@ from orgkernel.state.location import StoreLocation
 from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
-from tests.state.contract_of_past import Past
 from tests.state.contract_of_crew import CrewRecords
+from tests.state.contract_of_past import Past
 from tests.state.contract_of_reports import Reports
 from tests.state.contract_of_skills import Evidence, Skills
 from tests.state.opening import Clock, opened

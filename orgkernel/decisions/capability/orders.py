@@ -50,7 +50,9 @@ def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     parts = tuple(_parts(view, role_id))
     said = "".join(f"{part.source}\0{part.target}\0{part.sha256}\n" for part in parts)
     why = tuple(
-        Why(f"orders of the {part.source}{f' {quote(part.target)}' * bool(part.target)}", part.file, part.line)
+        Why(
+            f"orders of the {part.source}{f' {quote(part.target)}' * bool(part.target)}", part.file, part.line
+        )
         for part in parts
     )
     digest = "sha256:" + hashlib.sha256(said.encode()).hexdigest()
@@ -71,9 +73,7 @@ def _parts(view: OrgView, role_id: str) -> Iterator[OrderPart]:
         if found is not None:
             place = found.place()
             named = view.org_id if source == "organization" else target or ""
-            yield OrderPart(
-                source, named, place.file, place.line, found.document.digest, found.record.body
-            )
+            yield OrderPart(source, named, place.file, place.line, found.document.digest, found.record.body)
     listed = post.profile.standing_orders
     if listed:
         text = "".join(f"- {order}\n" for order in listed)
