@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_skills,
     agents,
     audit,
     authzen,
@@ -37,6 +38,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     organizations.router,
     access.router,
     agents.router,
+    agent_skills.router,
     grants.router,
     grants.restrictions_router,
     requests.router,

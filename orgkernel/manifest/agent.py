@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.layers.qualification import has_passed
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics import Diagnostic

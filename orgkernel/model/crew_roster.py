@@ -44,6 +44,8 @@ class RosterMember(Record):
     """Starting rank. Default: the rank for its trust, or the entry rank of its role."""
     trust: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
     """Starting trust, 0 to 1."""
+    trust_weight: Annotated[float, Field(gt=0.0)] = 4.0
+    """How many recorded outcomes the starting trust weighs as much as."""
     assignments: tuple[Assignment, ...] = ()
     """Roles that the agent fills. An agent may fill several roles, and several agents may fill one role."""
     tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"

@@ -28,6 +28,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
     callsign: str = ''
     rank: RankId | None = None
     trust: float | None = None
+    trust_weight: float = 4.0
     assignments: tuple[Assignment, ...] = ()
     tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     personality: PersonalitySeed | None = None

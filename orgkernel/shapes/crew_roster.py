@@ -28,6 +28,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
     callsign: str = ''
     rank: RankId | None = None
     trust: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    trust_weight: Annotated[float, msgspec.Meta(gt=0.0)] = 4.0
     assignments: tuple[Assignment, ...] = ()
     tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     personality: PersonalitySeed | None = None
