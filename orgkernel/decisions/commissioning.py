@@ -6,7 +6,7 @@ to add.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import msgspec
@@ -17,14 +17,14 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.role_skills import plan_commission
+from orgkernel.decisions.skill_levels import levels_now
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.crew_roster import CrewRoster
 
-UNIVERSAL = "pcc"
-"""The category of the skills that everybody has."""
 StepName = Literal["post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"]
 StepOutcome = Literal["done", "already", "found", "lacking"]
 """It is stored by the commission; it was stored before; it follows from the documents; something is missing."""
@@ -71,12 +71,18 @@ def decide_commission(
             "refused", agent_id, view.org_id, role_id, (reason,), help, (), (), view.digest, state.version
         )
     fills = next(edge for edge in view.roles_filled_by(agent_id) if edge.target == role_id)
-    given, lacking = skills_to_give(view, role_id, (each.skill for each in state.skills.get(agent_id, ())))
+    held = state.skills.get(agent_id, ())
+    plan = plan_commission(view, (role_id,), levels_now(view.records, held, now))
+    given = plan.skills
+    lacking = [
+        f"skill {quote(skill)} presupposes {quote(needed)}, which the agent does not have at its level"
+        for skill, needed in plan.skipped
+    ]
     is_there = (
         agent_id in state.agents
         and agent_id in state.identities
         and any(each.role_id == role_id for each in state.commissions.get(agent_id, ()))
-        and {*given} <= {each.skill for each in state.skills.get(agent_id, ())}
+        and {*given} <= {each.skill for each in held}
     )
     steps = (
         _post(view, agent_id, role_id, state, fills),
@@ -150,58 +156,13 @@ def _post(view: OrgView, agent_id: str, role_id: str, state: StateView, fills: E
     )  # fmt: skip
 
 
-def skills_to_give(
-    view: OrgView, role_id: str, held: Iterable[str] = ()
-) -> tuple[tuple[str, ...], Mapping[str, str]]:
-    """The universal skills and those of a role, prerequisites first; and those that cannot be given, with the reason.
-
-    A prerequisite counts if it is held, or given in the same act.
-    """
-    declared = view.records.skills
-    universal = [name for name, skill in declared.items() if skill.record.category == UNIVERSAL]
-    required = [edge.target for edge in view.skills_of(role_id) if not _is_optional(edge)]
-    wanted = dict.fromkeys((*universal, *required))
-    held, given, lacking = {*held}, dict[str, None](), dict[str, str]()
-
-    def visit(skill: str, path: tuple[str, ...]) -> bool:
-        if skill in given or skill in lacking:
-            return skill in given
-        if skill not in declared:
-            lacking[skill] = f"skill {quote(skill)} is not declared"
-            return False
-        for edge in view.edges_from(EdgeKind.PRESUPPOSES, skill):
-            needed = edge.target
-            if needed in path or needed == skill:
-                lacking[skill] = f"skill {quote(skill)} presupposes itself"
-                return False
-            if needed in wanted and visit(needed, (*path, skill)):
-                continue
-            if needed not in held:
-                lacking[skill] = (
-                    f"skill {quote(skill)} presupposes {quote(needed)}, which the role does not require"
-                    if needed not in wanted
-                    else f"skill {quote(skill)} presupposes {quote(needed)}, which cannot be given"
-                )
-                return False
-        given[skill] = None
-        return True
-
-    for skill in wanted:
-        visit(skill, ())
-    return tuple(given), lacking
-
-
-def _is_optional(edge: Edge) -> bool:
-    return edge.attribute.startswith("optional")
-
-
 def _skills(
     view: OrgView,
     agent_id: str,
     role_id: str,
     state: StateView,
     given: tuple[str, ...],
-    lacking: Mapping[str, str],
+    lacking: Sequence[str],
 ) -> CommissionStep:
     held = {each.skill for each in state.skills.get(agent_id, ())}
     new = [each for each in given if each not in held]
@@ -210,7 +171,7 @@ def _skills(
         return CommissionStep("skills", "found", "the role requires no skills, and none is universal")
     outcome: StepOutcome = "lacking" if lacking else "done" if new else "already"
     text = f"has {_counted(len(given), 'skill')}, {len(new)} of them new at level 1"
-    return CommissionStep("skills", outcome, text, given, tuple(lacking.values()), why)
+    return CommissionStep("skills", outcome, text, given, tuple(lacking), why)
 
 
 def _tools(view: OrgView, agent_id: str, state: StateView, now: float) -> CommissionStep:

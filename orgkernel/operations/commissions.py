@@ -165,6 +165,7 @@ def _store(
         lacking = [order.agent for order in orders if order.agent not in stored and order.agent not in theirs]
         made = keys.make(lacking) if lacking else {}
         issuer = keys.issuer() if any(order.agent not in stored for order in orders) else b""
+        issuer_did = did_of(issuer) if issuer else ""
         drafts = []
         now = store.context.clock()
         born = as_utc(now) or ""
@@ -185,7 +186,7 @@ def _store(
                     born,
                     context.actor.name,
                     snapshot,
-                    did_of(issuer),
+                    issuer_did,
                 ),
                 issuer,
             )

@@ -21,7 +21,7 @@ from orgkernel.decisions.service import (
     decide_drift,
     summarize_service,
 )
-from orgkernel.decisions.skill_levels import SkillTerms
+from orgkernel.decisions.skill_levels import SkillTerms, terms_of
 from orgkernel.decisions.state_records import AuditFilter, AuditRow
 from orgkernel.decisions.vacancies import VacancyAnswer, decide_vacancies
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -167,10 +167,7 @@ def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[S
             if name not in declared:
                 help = did_you_mean(name, declared) or f"declare the {what} first"
                 raise Refused(f"there is no {what} {quote(name)}", help, UNKNOWN_NAME)
-    return tuple(
-        SkillTerms(skill, records.skills[skill].record.decay_rate_days)
-        for skill in dict.fromkeys(draft.skills)
-    )
+    return tuple(terms_of(records, skill) for skill in dict.fromkeys(draft.skills))
 
 
 def _require_declared_agent(view: OrgView, agent_id: str) -> None:

@@ -151,6 +151,8 @@ class Crew:
         reason: str = "",
     ) -> tuple[Commissioned, ...]:
         """Put agents to work, all of them or none. What is stored already stays as it is."""
+        for skill in dict.fromkeys(skill for draft in drafts for skill in draft.skills):
+            require_id("the skill", skill)
         for draft in drafts:
             require_id("the agent", draft.agent_id)
         return self._context.change(
@@ -299,7 +301,7 @@ def _commission(
         for skill in new:
             held[agent_id].add(skill)
             record = SkillRecord(
-                agent_id, org_id, require_id("the skill", skill), LOWEST, now, source="commissioning", decays_from=now
+                agent_id, org_id, skill, LOWEST, now, source="commissioning", decays_from=now
             )  # fmt: skip
             rows[skill_records].append(row_of(record))
             rows[skill_assessments].append(
@@ -364,7 +366,7 @@ def _note_commission(
                 "role": draft.role_id,
                 "did": result.identity.did,
                 "born": result.born,
-                "skills": list(result.skills),
+                "skills": ", ".join(result.skills),
             },
         )
     )
