@@ -223,7 +223,9 @@ def _procedures(records: OrgRecords) -> Iterator[EdgeRun]:
         if listed:
             for procedure_id in dict.fromkeys(listed):
                 listing.setdefault(procedure_id, []).append(role_id)
-            named, at = _distinct(listed, find_item_marks(post.document.marks, ("capabilities", "procedures")))
+            named, at = _distinct(
+                listed, find_item_marks(post.document.marks, ("capabilities", "procedures"))
+            )
             yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
     for procedure in records.procedures.values():
         skill = procedure.record.skill
@@ -239,9 +241,7 @@ def _procedure(
     route = (procedure.section, procedure.id)
     for role_id in skilled:
         mark = find_mark(marks, (*route, "skill"))
-        yield EdgeRun(
-            EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,)
-        )
+        yield EdgeRun(EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,))
     if record.intents:
         intents, at = _distinct(record.intents, find_item_marks(marks, (*route, "intents")))
         by = f"{NodeKind.PROCEDURE.value}:{procedure.id}"

@@ -123,7 +123,10 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may", ("level",)),
     EdgeKind.KNOWS: EdgeSchema(NodeKind.ROLE, NodeKind.COGNITIVE_SKILL),
     EdgeKind.PERFORMS: EdgeSchema(
-        NodeKind.ROLE, NodeKind.PROCEDURE, "the skill by which it does; empty where the profile says so", ("skill",)
+        NodeKind.ROLE,
+        NodeKind.PROCEDURE,
+        "the skill by which it does; empty where the profile says so",
+        ("skill",),
     ),
     EdgeKind.CALLS: EdgeSchema(NodeKind.PROCEDURE, NodeKind.TOOL, "the step that calls it", ("step",)),
     EdgeKind.COVERS: EdgeSchema(

@@ -58,6 +58,8 @@ class Procedure(Record):
 class ProcedureCatalog(Document):
     """Procedures."""
 
-    kind: Literal["orgkernel:procedure_catalog"] = Field(default="orgkernel:procedure_catalog", alias="_schema")
+    kind: Literal["orgkernel:procedure_catalog"] = Field(
+        default="orgkernel:procedure_catalog", alias="_schema"
+    )
     description: str = ""
     procedures: dict[Id, Procedure] = Field(default_factory=dict)

@@ -85,9 +85,7 @@ def _uses(records: OrgRecords) -> set[str]:
         used.update(other for other in definition.record.falls_back_to if other != tool_id)
     for procedure in records.procedures.values():
         for step in procedure.record.steps:
-            used.update(
-                need.tool if isinstance(need, ToolNeed) else need for need in step.required_tools
-            )
+            used.update(need.tool if isinstance(need, ToolNeed) else need for need in step.required_tools)
     for policy in records.policies.values():
         named = policy.record
         for glob in (*(named.named_tools or ()), *named.spared_tools, *named.denied_tools):

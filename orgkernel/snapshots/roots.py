@@ -8,7 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from orgkernel.errors import NothingToRead
-from orgkernel.loading.files import MARKDOWN, ORDERS, SKILLS, Root, documents_in, find_files, find_words, mentions, stays_inside
+from orgkernel.loading.files import (
+    MARKDOWN,
+    ORDERS,
+    SKILLS,
+    Root,
+    documents_in,
+    find_files,
+    find_words,
+    mentions,
+    stays_inside,
+)
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 

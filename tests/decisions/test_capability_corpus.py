@@ -53,7 +53,9 @@ class Organization:
 
     def state(self, case: dict[str, Any]) -> StateView:
         given = case.get("given", {})
-        agents = {name: AgentState(name, org_id=self.id, **each) for name, each in given.get("agents", {}).items()}
+        agents = {
+            name: AgentState(name, org_id=self.id, **each) for name, each in given.get("agents", {}).items()
+        }
         skills = {
             name: tuple(
                 SkillRecord(name, self.id, skill, 7, 1, decays_from=1, suspended=True)
@@ -125,7 +127,11 @@ def ask_cli(organization: Organization, case: dict[str, Any]) -> Any:
     asked = next(case[key] for key in ("handle", "skills", "skill") if key in case)
     where += ["--subject", asked["subject"]]
     if "handle" in case:
-        words = ["handle", asked["intent"], *(word for each in asked.get("failed", ()) for word in ("--failed", each))]
+        words = [
+            "handle",
+            asked["intent"],
+            *(word for each in asked.get("failed", ()) for word in ("--failed", each)),
+        ]
         words += ["--context", json.dumps(asked["context"])] if "context" in asked else []
     else:
         words = ["skills", "list"] if "skills" in case else ["skills", "show", asked["name"]]
@@ -190,7 +196,9 @@ def test_every_line_is_there(organizations: dict[str, Organization], name: str, 
     told = ask_kernel(organization, case)
     assert told.get("activation", told) == answer
     for why in find_lines(answer):
-        lines = (organization.folder / why["file"].split(str(organization.folder))[-1].lstrip("/")).read_text()
+        lines = (
+            organization.folder / why["file"].split(str(organization.folder))[-1].lstrip("/")
+        ).read_text()
         assert 0 < why["line"] <= len(lines.splitlines())
 
 

@@ -179,9 +179,7 @@ def _ways(
 
 
 def _request(asked: HandlingRequest) -> AccessRequest:
-    return AccessRequest(
-        asked.subject, "", "", asked.context, asked.on_behalf_of, asked.via, asked.envelope
-    )
+    return AccessRequest(asked.subject, "", "", asked.context, asked.on_behalf_of, asked.via, asked.envelope)
 
 
 def _procedures(

@@ -44,9 +44,7 @@ class Holder(msgspec.Struct, frozen=True):
         return self.subject.identity.roles
 
 
-def find_holder(
-    view: OrgView, state: StateView, subject: str, context: AccessContext
-) -> Holder | Reason:
+def find_holder(view: OrgView, state: StateView, subject: str, context: AccessContext) -> Holder | Reason:
     """Who a subject is, or the reason why nobody of that name can begin work now."""
     found = tables_of(view).subject(subject)
     if found is None:

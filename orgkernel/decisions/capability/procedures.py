@@ -135,5 +135,3 @@ def _by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
         for intent in procedure.record.intents:
             found.setdefault(intent, []).append(procedure.id)
     return {intent: tuple(ids) for intent, ids in found.items()}
-
-

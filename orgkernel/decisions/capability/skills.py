@@ -128,12 +128,7 @@ def skills_of(view: OrgView) -> dict[str, OpenSkill]:
 
 def _gates_in(gates: SkillGates) -> int:
     """How many gates a skill has: who passes more of them is meant more."""
-    return (
-        bool(gates.departments)
-        + bool(gates.skill_id)
-        + bool(gates.min_rank)
-        + (gates.min_proficiency > 1)
-    )
+    return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
 
 
 def withhold(view: OrgView, holder: Holder, skill: OpenSkill) -> tuple[Reason, ...]:
