@@ -202,7 +202,9 @@ def has_cognitive_skill(profile: RoleProfile, gates: SkillGates) -> bool:
 
 
 def required_skills(profile: RoleProfile) -> frozenset[str]:
-    """The declared skills that a role requires or may have."""
+    """The declared skills that a role requires, without those that are optional."""
     return frozenset(
-        each.skill if isinstance(each, SkillUse) else each for each in profile.capabilities.skills
+        each.skill if isinstance(each, SkillUse) else each
+        for each in profile.capabilities.skills
+        if not (isinstance(each, SkillUse) and each.optional)
     )

@@ -31,7 +31,8 @@ from orgkernel.records.skill_catalog import SkillCatalog
 from orgkernel.records.standing_order import StandingOrder
 from orgkernel.records.tool_catalog import ToolCatalog
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 CATALOGS = frozenset(
     {
         "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
