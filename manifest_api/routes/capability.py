@@ -17,6 +17,7 @@ from manifest_api.questions import KNOWN_PARAMETERS, Org, Role, read_body
 from manifest_api.routes.documented import body_of, told
 from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
 from orgkernel.decisions.capability.orders import StandingOrders
+from orgkernel.decisions.capability.proposals import Proposals
 from orgkernel.decisions.capability.skills import SkillList
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 from orgkernel.kernel.kernel import Kernel
@@ -85,6 +86,15 @@ async def get_skill_resource(
     """Get one file beside a skill, if the subject may activate the skill now."""
     require_scope(request, "read")
     return await answers.respond_once(lambda kernel: kernel.skill_resource(org, subject, name, path), org)
+
+
+@router.get(
+    "/v1/orgs/{org}/procedure-proposals", responses=told(Proposals, 404, 409, 503, kept=False, org=True)
+)
+async def get_procedure_proposals(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """List the skills that succeeded so often that a procedure could do their work, with the evidence."""
+    require_scope(request, "read")
+    return await answers.respond_once(lambda kernel: kernel.proposals(org), org)
 
 
 @router.post(

@@ -11,6 +11,7 @@ from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
+from orgkernel.decisions.capability.proposals import Proposals
 from orgkernel.decisions.capability.skills import SkillList
 from orgkernel.decisions.reasons import Reason
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
@@ -75,6 +76,28 @@ def show(
         outcome = file.outcome
         echo_answer(form, file, lambda: as_text(_content(file)))
     raise click.exceptions.Exit(int(outcome == "deny"))
+
+
+@command.command("proposals")
+@_where
+def proposals(org: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
+    """List the skills that succeeded so often that a procedure could do their work, with the evidence.
+
+    Nothing is made of a proposal by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
+    """
+    found = open_with_state(paths, org, store, no_cache=no_cache).proposals(org)
+    echo_answer(form, found, lambda: as_text(_proposed(found)))
+    raise click.exceptions.Exit(int(not found.proposals))
+
+
+def _proposed(found: Proposals) -> Iterator[str]:
+    share = f"{found.min_success_rate:.0%}"
+    yield f"a proposal takes {found.min_successes} successes, and {share} of all outcomes"
+    for each in found.proposals:
+        yield f"{each.skill}: {each.text}"
+        yield from places(each.why)
+        for agent in each.agents:
+            yield f"  {agent.agent}  {agent.successes} successes, {agent.failures} failures"
 
 
 def _listed(found: SkillList) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _violations(record: CognitiveSkill, folder: str) -> Iterator[Problem]:
             "has a name with other characters than lower-case letters, digits and single hyphens",
             "write it like `write-posts`",
         )
-    if name != folder:
+    elif name != folder:
         yield Problem(
             ("name",), f"lies in the folder {quote(folder)}", "give the folder the name of the skill"
         )
@@ -144,7 +144,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
         refuse(
             "activation",
             f"has the activation {quote(activation)}",
-            did_you_mean(activation, ACTIVATIONS) or f"write {listing(ACTIVATIONS)}",
+            did_you_mean(activation, ACTIVATIONS) or f"values are {listing(ACTIVATIONS)}",
         )
     departments = () if ANY in lists["department"] else lists["department"]
     return SkillGates(
@@ -202,7 +202,9 @@ def has_cognitive_skill(profile: RoleProfile, gates: SkillGates) -> bool:
 
 
 def required_skills(profile: RoleProfile) -> frozenset[str]:
-    """The declared skills that a role requires or may have."""
+    """The declared skills that a role requires, without those that are optional."""
     return frozenset(
-        each.skill if isinstance(each, SkillUse) else each for each in profile.capabilities.skills
+        each.skill if isinstance(each, SkillUse) else each
+        for each in profile.capabilities.skills
+        if not (isinstance(each, SkillUse) and each.optional)
     )

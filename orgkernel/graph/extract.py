@@ -235,8 +235,8 @@ def _procedures(records: OrgRecords) -> Iterator[EdgeRun]:
             )
             yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
     for procedure in records.procedures.values():
-        skill = procedure.record.skill
-        skilled = by_skill.get(skill, []) if skill is not None else []
+        wanted = procedure.record.skill
+        skilled = by_skill.get(wanted, []) if wanted is not None else []
         yield from _procedure(procedure, skilled, listing.get(procedure.id, []))
 
 

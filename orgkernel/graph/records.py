@@ -314,8 +314,8 @@ class OrgRecords:
     procedures: Mapping[str, Definition[Procedure]] = field(default_factory=dict)
     cognitive_skills: Mapping[str, Definition[CognitiveSkill]] = field(default_factory=dict)
     """By name."""
-    orders: Mapping[tuple[str, str], Definition[StandingOrder]] = field(default_factory=dict)
-    """Files of standing orders by whom they are for: `("role", "co")`, `("federation", "")`."""
+    orders: Mapping[tuple[str, str], tuple[Definition[StandingOrder], ...]] = field(default_factory=dict)
+    """Files of standing orders by whom they are for, the farthest first: `("role", "co")`, `("federation", "")`."""
 
     def rank_row_of(self, tool_id: str) -> RankRow | None:
         """What decides each rank's level for a tool, with its place; None where no rank is capped."""

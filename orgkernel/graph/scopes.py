@@ -31,7 +31,8 @@ from orgkernel.records.skill_catalog import SkillCatalog
 from orgkernel.records.standing_order import StandingOrder
 from orgkernel.records.tool_catalog import ToolCatalog
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 CATALOGS = frozenset(
     {
         "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
@@ -123,15 +124,16 @@ class Group:
         """Files of standing orders by whom they are for."""
         found: dict[tuple[str, str], Definition[StandingOrder]] = {}
         for document in self.catalogs:
-            if isinstance(record := document.record, StandingOrder):
-                # Nobody orders for a federation from inside one organization, nor for one organization from outside.
-                if record.scope == ("federation" if self.own else "organization"):
-                    continue
-                definition = Definition(record.target or record.scope, record, document, "", self.own)
-                first = found.setdefault((record.scope, record.target), definition)
-                if first is not definition:
-                    what = f"{record.scope} order"
-                    self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
+            if not isinstance(record := document.record, StandingOrder):
+                continue
+            # Nobody orders for a federation from inside one organization, nor for one organization from outside.
+            if record.scope in ("unknown", "federation" if self.own else "organization"):
+                continue
+            definition = Definition(record.target or record.scope, record, document, "", self.own)
+            first = found.setdefault((record.scope, record.target), definition)
+            if first is not definition:
+                what = f"{record.scope} order"
+                self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
         return found
 
     def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
@@ -204,7 +206,7 @@ class Scope:
             "agents": self._nearest(CrewRoster, "agents"),
             "procedures": self._nearest(ProcedureCatalog, "procedures"),
             "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
-            "orders": _first(group.orders for group in self.groups),
+            "orders": _all(group.orders for group in reversed(self.groups)),
         }
 
     def _ladder(self) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
@@ -268,6 +270,15 @@ def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
     for group in groups:
         for key, value in group.items():
             found.setdefault(key, value)
+    return found
+
+
+def _all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
+    """Of each key the values of all groups: what is ordered from farther away is not replaced from nearby."""
+    found: dict[K, tuple[V, ...]] = {}
+    for group in groups:
+        for key, value in group.items():
+            found[key] = (*found.get(key, ()), value)
     return found
 
 

@@ -16,6 +16,7 @@ from orgkernel.decisions.capability.handling import (
     decide_handling,
 )
 from orgkernel.decisions.capability.orders import StandingOrders, compose_orders
+from orgkernel.decisions.capability.proposals import Proposals, decide_proposals
 from orgkernel.decisions.capability.skills import (
     Disclosure,
     SkillActivation,
@@ -117,3 +118,8 @@ def ask_handling(desk: OrganizationAccess, asked: HandlingRequest) -> HandlingDe
             )
     timed = at_this_moment(AccessRequest(asked.subject, "", "", asked.context), desk.clock)
     return decide_handling(desk.view, desk.state, msgspec.structs.replace(asked, context=timed.context))
+
+
+def ask_proposals(desk: OrganizationAccess) -> Proposals:
+    """The skills that are proposed as procedures."""
+    return decide_proposals(desk.view, desk.state)

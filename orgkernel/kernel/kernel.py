@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
     from orgkernel.decisions.capability.orders import StandingOrders
+    from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
@@ -297,6 +298,16 @@ class Kernel(Registry):
         from orgkernel.kernel.capability import ask_handling
 
         return ask_handling(self.access(org), request)
+
+    def proposals(self, org: str) -> Proposals:
+        """Skills that succeeded so often that a procedure could do their work. Nothing is made of them by itself.
+
+        >>> Kernel.open().proposals("software_dev").min_successes
+        5
+        """
+        from orgkernel.kernel.capability import ask_proposals
+
+        return ask_proposals(self.access(org))
 
     def access(self, org: str) -> OrganizationAccess:
         """An organization with the state as it is now, for several questions of one moment. Raises as `decide`.

@@ -15,7 +15,9 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.capability.handling import HandlingRequest, decide_handling
+from orgkernel.decisions.capability.proposals import decide_proposals
 from orgkernel.decisions.capability.skills import activate_skill, list_skills
+from orgkernel.decisions.crew_records import OutcomeCount
 from orgkernel.decisions.state_view import AgentState, SkillRecord, StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
@@ -65,7 +67,14 @@ class Organization:
             )
             for name, each in given.get("skills", {}).items()
         }
-        return StateView(1 if given else 0, agents, skills=skills)
+        outcomes = {
+            agent: tuple(
+                OutcomeCount(agent, self.id, "cognitive_skill", skill, *counts, 1)
+                for skill, counts in each.items()
+            )
+            for agent, each in given.get("outcomes", {}).items()
+        }
+        return StateView(1 if given else 0, agents, skills=skills, outcomes=outcomes)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +99,8 @@ def ask_view(kind: str) -> Callable[[Organization, dict[str, Any]], Any]:
             return as_data(decide_handling(view, state, request_of(case["handle"], now)))
         if "skills" in case:
             return as_data(list_skills(view, state, case["skills"]["subject"], AccessContext(now=now)))
+        if "proposals" in case:
+            return as_data(decide_proposals(view, state))
         asked = case["skill"]
         found = activate_skill(view, state, asked["subject"], asked["name"], AccessContext(now=now))
         return as_data(found)
@@ -103,6 +114,8 @@ def ask_kernel(organization: Organization, case: dict[str, Any]) -> Any:
         return as_data(kernel.handle(org, request_of(case["handle"])))
     if "skills" in case:
         return as_data(kernel.cognitive_skills(org, case["skills"]["subject"]))
+    if "proposals" in case:
+        return as_data(kernel.proposals(org))
     return as_data(kernel.cognitive_skill(org, case["skill"]["subject"], case["skill"]["name"]))
 
 
@@ -115,6 +128,8 @@ def ask_http(organization: Organization, case: dict[str, Any]) -> Any:
         assert response.status_code == 200, response.text
         assert response.json()["ignored"] == []
         return response.json()["decision"]
+    if "proposals" in case:
+        return client.get(f"{top}/procedure-proposals").json()
     asked = case.get("skills") or case["skill"]
     name = f"/{case['skill']['name']}" if "skill" in case else ""
     response = client.get(f"{top}/skills{name}", params={"subject": asked["subject"]})
@@ -124,6 +139,11 @@ def ask_http(organization: Organization, case: dict[str, Any]) -> Any:
 
 def ask_cli(organization: Organization, case: dict[str, Any]) -> Any:
     where = ["--org", organization.id, "--path", str(organization.folder), "--format", "json"]
+    if "proposals" in case:
+        done = run_here("skills", "proposals", *where, cwd=organization.folder)
+        found = json.loads(done.stdout)
+        assert done.returncode == int(not found["proposals"])
+        return found
     asked = next(case[key] for key in ("handle", "skills", "skill") if key in case)
     where += ["--subject", asked["subject"]]
     if "handle" in case:
@@ -178,6 +198,10 @@ def test_case(organizations: dict[str, Organization], name: str, case: dict[str,
         withheld = [[each["name"], each["reasons"][0]["code"]] for each in answer["withheld"]]
         assert withheld == case.get("withheld", [])
         assert [each["code"] for each in answer["reasons"]] == case.get("because", [])
+        return
+    if "proposals" in case:
+        found = [[each["skill"], each["successes"], each["failures"]] for each in answer["proposals"]]
+        assert found == case["proposals"]
         return
     activation = answer.get("activation", answer)
     assert activation["outcome"] == ("allow" if "body" in case else "deny")

@@ -1,6 +1,7 @@
 """Standing orders of a role: those of the federation, the organization, the department and the role, in this order.
 
-Where two of them disagree, the earlier one holds: nobody orders against a superior order.
+Where two of them disagree, the earlier one holds: nobody orders against a superior order. Of one source, the orders of a
+folder that organizations share come before those of the organization.
 """
 
 from __future__ import annotations
@@ -69,11 +70,11 @@ def _parts(view: OrgView, role_id: str) -> Iterator[OrderPart]:
     }
     for source in PRECEDENCE:
         target = targets.get(source)
-        found = None if target is None else view.records.orders.get((source, target))
-        if found is not None:
-            place = found.place()
+        found = () if target is None else view.records.orders.get((source, target), ())
+        for each in found:
+            place = each.place()
             named = view.org_id if source == "organization" else target or ""
-            yield OrderPart(source, named, place.file, place.line, found.document.digest, found.record.body)
+            yield OrderPart(source, named, place.file, place.line, each.document.digest, each.record.body)
     listed = post.profile.standing_orders
     if listed:
         text = "".join(f"- {order}\n" for order in listed)

@@ -95,7 +95,7 @@ def decide_procedure(
     checks: list[ToolCheck] = []
     obligations: list[str] = []
     for number, step in enumerate(record.steps):
-        for place, need in enumerate(step.required_tools):
+        for at, need in enumerate(step.required_tools):
             for action in actions_needed(view, need):
                 request = msgspec.structs.replace(asked, action=action, resource=f"tool:{_tool(need)}")
                 decision, reasons = decide_with_reasons(view, request, state)
@@ -103,7 +103,7 @@ def decide_procedure(
                 obligations += decision.obligations
                 if decision.outcome == "deny":
                     text = f"step {quote(step.id)} of procedure {name} needs {quote(_tool(need))}: {reasons[0].text}"
-                    line = why_place(text, procedure.place("steps", number, "required_tools", place))
+                    line = why_place(text, procedure.place("steps", number, "required_tools", at))
                     return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
     if level < WITHOUT_MODEL_FROM:
         obligations.append(f"confirm:procedure:{procedure.id}")
