@@ -385,7 +385,15 @@ def observe(snapshot: Snapshot) -> Any:
             for intent in ("cut", "shine", "greet", "sing"):
                 way = decide_handling(view, EMPTY_STATE, HandlingRequest(subject, intent))
                 seen.append(
-                    (subject, intent, way.tier, way.name, way.level, way.tools, [each.name for each in way.fallbacks])
+                    (
+                        subject,
+                        intent,
+                        way.tier,
+                        way.name,
+                        way.level,
+                        way.tools,
+                        [each.name for each in way.fallbacks],
+                    )
                 )
         seen += [len(decide_proposals(view, state).proposals) for state in (PLANNED, OFTEN_PLANNED)]
         for state in (NEW, TESTED):
