@@ -24,10 +24,13 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.permissions import LONGEST_WORD, Name
 
 router = APIRouter(tags=["capability"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-Subject = Annotated[
+AskingSubject = Annotated[
     str, Query(min_length=1, max_length=LONGEST_WORD, description="Who asks: `role:ID` or `agent:ID`.")
 ]
-SkillName = Annotated[str, Path(description="Name of a skill.", examples=["write-posts"])]
+SkillInPath = Annotated[str, Path(description="Name of a skill.", examples=["write-posts"])]
+FileInPath = Annotated[
+    str, Path(description="Relative name of a file beside it.", examples=["references/style.md"])
+]
 MOST_FAILED = 50
 
 
@@ -59,7 +62,7 @@ async def get_standing_orders(request: Request, answers: AnswersOfApp, org: Org,
 
 
 @router.get("/v1/orgs/{org}/skills", responses=told(SkillList, 404, 409, 503, kept=False, org=True))
-async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject: Subject) -> Response:
+async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject: AskingSubject) -> Response:
     """List the cognitive skills that a subject sees now, by name and description, and why others are withheld."""
     require_scope(request, "read")
     return await answers.respond_once(lambda kernel: kernel.cognitive_skills(org, subject), org)
@@ -69,7 +72,7 @@ async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject:
     "/v1/orgs/{org}/skills/{name}", responses=told(SkillDisclosed, 404, 409, 503, kept=False, org=True)
 )
 async def get_skill(
-    request: Request, answers: AnswersOfApp, org: Org, name: SkillName, subject: Subject
+    request: Request, answers: AnswersOfApp, org: Org, name: SkillInPath, subject: AskingSubject
 ) -> Response:
     """Get the instructions of a skill and the names of its files, if the subject may activate it now."""
     require_scope(request, "read")
@@ -81,7 +84,12 @@ async def get_skill(
     responses=told(SkillResource, 404, 409, 503, kept=False, org=True),
 )
 async def get_skill_resource(
-    request: Request, answers: AnswersOfApp, org: Org, name: SkillName, path: str, subject: Subject
+    request: Request,
+    answers: AnswersOfApp,
+    org: Org,
+    name: SkillInPath,
+    path: FileInPath,
+    subject: AskingSubject,
 ) -> Response:
     """Get one file beside a skill, if the subject may activate the skill now."""
     require_scope(request, "read")

@@ -30,7 +30,7 @@ _HIGHEST = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SkillProblem:
     """Something in a SKILL.md that cannot be meant, and closes the skill."""
 
     route: tuple[RouteStep, ...]
@@ -54,7 +54,7 @@ class SkillGates:
     activation: str = "discovery"
     written: frozenset[str] = frozenset()
     """The keys that are written, without prefix."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SkillProblem, ...] = ()
 
     @property
     def is_found_by_intent(self) -> bool:
@@ -67,36 +67,36 @@ def key_in(record: CognitiveSkill, key: str) -> str:
     return next((prefix + key for prefix in PREFIXES if prefix + key in record.metadata), PREFIXES[0] + key)
 
 
-def find_violations(record: CognitiveSkill, path: str) -> tuple[Problem, ...]:
+def find_violations(record: CognitiveSkill, path: str) -> tuple[SkillProblem, ...]:
     """Where a SKILL.md differs from the Agent Skills standard."""
     return tuple(_violations(record, name_of_skill(path)))
 
 
-def _violations(record: CognitiveSkill, folder: str) -> Iterator[Problem]:
+def _violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
     name = record.name
     if not name or len(name) > LONGEST_NAME:
-        yield Problem(
+        yield SkillProblem(
             ("name",), f"has a name of {len(name)} characters", f"use 1 to {LONGEST_NAME} characters"
         )
     elif not _NAME.match(name):
-        yield Problem(
+        yield SkillProblem(
             ("name",),
             "has a name with other characters than lower-case letters, digits and single hyphens",
             "write it like `write-posts`",
         )
     elif name != folder:
-        yield Problem(
+        yield SkillProblem(
             ("name",), f"lies in the folder {quote(folder)}", "give the folder the name of the skill"
         )
     size = len(record.description)
     if not record.description.strip() or size > LONGEST_DESCRIPTION:
-        yield Problem(
+        yield SkillProblem(
             ("description",),
             f"has a description of {size if record.description.strip() else 0} characters",
             f"use 1 to {LONGEST_DESCRIPTION} characters",
         )
     if len(record.compatibility) > LONGEST_COMPATIBILITY:
-        yield Problem(
+        yield SkillProblem(
             ("compatibility",),
             f"has {len(record.compatibility)} characters of `compatibility`",
             f"use at most {LONGEST_COMPATIBILITY} characters",
@@ -106,7 +106,7 @@ def _violations(record: CognitiveSkill, folder: str) -> Iterator[Problem]:
 def read_gates(record: CognitiveSkill) -> SkillGates:
     """What the metadata of a skill says. What cannot be read is among the problems."""
     values: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems: list[SkillProblem] = []
     for written, text in record.metadata.items():
         prefix = next((each for each in PREFIXES if written.startswith(each)), None)
         if prefix is None:
@@ -114,15 +114,17 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
         key, route = written.removeprefix(prefix), ("metadata", written)
         if key not in KEYS:
             help = did_you_mean(written, [prefix + each for each in KEYS]) or f"keys are {listing(KEYS)}"
-            problems.append(Problem(route, f"has the metadata {quote(written)}, which nothing reads", help))
+            problems.append(
+                SkillProblem(route, f"has the metadata {quote(written)}, which nothing reads", help)
+            )
         elif values.setdefault(key, text.strip()) != text.strip():
             problems.append(
-                Problem(route, f"has two values of `{key}`", f"write `{PREFIXES[0]}{key}` only once")
+                SkillProblem(route, f"has two values of `{key}`", f"write `{PREFIXES[0]}{key}` only once")
             )
     lists = {key: _words(values.get(key, "")) for key in ("department", "intents", "triggers")}
 
     def refuse(key: str, text: str, help: str) -> None:
-        problems.append(Problem(("metadata", key_in(record, key)), text, help))
+        problems.append(SkillProblem(("metadata", key_in(record, key)), text, help))
 
     for intent in lists["intents"]:
         if not _ID.match(intent):
@@ -159,27 +161,27 @@ def _words(text: str) -> tuple[str, ...]:
 
 def find_unknown_names(
     records: OrgRecords, definition: Definition[CognitiveSkill], gates: SkillGates
-) -> tuple[Problem, ...]:
+) -> tuple[SkillProblem, ...]:
     """Names in the metadata that the organization does not declare. Each closes the skill here."""
     return tuple(_unknown_names(records, definition.record, gates))
 
 
-def _unknown_names(records: OrgRecords, record: CognitiveSkill, gates: SkillGates) -> Iterator[Problem]:
+def _unknown_names(records: OrgRecords, record: CognitiveSkill, gates: SkillGates) -> Iterator[SkillProblem]:
     departments = records.organization.departments
     for name in gates.departments:
         if name not in departments:
             help = did_you_mean(name, departments)
             route = ("metadata", key_in(record, "department"))
-            yield Problem(route, f"is for the department {quote(name)}, which is not declared", help)
+            yield SkillProblem(route, f"is for the department {quote(name)}, which is not declared", help)
     ranks = [rank.id for rank in records.ranks]
     if gates.min_rank and gates.min_rank not in ranks:
         help = did_you_mean(gates.min_rank, ranks)
         route = ("metadata", key_in(record, "min-rank"))
-        yield Problem(route, f"needs the rank {quote(gates.min_rank)}, which is not declared", help)
+        yield SkillProblem(route, f"needs the rank {quote(gates.min_rank)}, which is not declared", help)
     if gates.skill_id and gates.skill_id not in records.skills:
         help = did_you_mean(gates.skill_id, records.skills)
         route = ("metadata", key_in(record, "skill-id"))
-        yield Problem(route, f"needs the skill {quote(gates.skill_id)}, which is not declared", help)
+        yield SkillProblem(route, f"needs the skill {quote(gates.skill_id)}, which is not declared", help)
 
 
 def open_skills(records: OrgRecords) -> Iterator[tuple[Definition[CognitiveSkill], SkillGates]]:

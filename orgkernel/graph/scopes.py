@@ -48,8 +48,8 @@ _ENTRY_OF = {
 }
 # Of what kind a file may be that could not be read and is missed by the organizations that would see it. What another
 # organization's file, a report or a case says about a role does not declare the role.
-# An organization does without a skill or an order that cannot be read: nobody has what nobody can read.
-_MISSED = CATALOGS - MARKDOWN_KINDS | {"role_profile", None}
+# An organization does without a skill that cannot be read: nobody has what nobody can read. It does not do without orders.
+_MISSED = CATALOGS - {"cognitive_skill"} | {"role_profile", None}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from orgkernel.decisions.capability.handling import (
 from orgkernel.decisions.capability.orders import StandingOrders, compose_orders
 from orgkernel.decisions.capability.proposals import Proposals, decide_proposals
 from orgkernel.decisions.capability.skills import (
-    Disclosure,
+    DisclosureOutcome,
     SkillActivation,
     SkillList,
     activate_skill,
@@ -56,7 +56,7 @@ class SkillDisclosed(msgspec.Struct, frozen=True):
 class SkillResource(msgspec.Struct, frozen=True):
     """One file beside a skill, as it is now."""
 
-    outcome: Disclosure
+    outcome: DisclosureOutcome
     subject: str
     name: str
     path: str

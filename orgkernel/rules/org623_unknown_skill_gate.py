@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
-from orgkernel.graph.cognitive_skills import Problem, find_unknown_names, read_gates
+from orgkernel.graph.cognitive_skills import SkillProblem, find_unknown_names, read_gates
 from orgkernel.graph.records import Definition
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.rules.rule import Finding, Rule, RuleScope
@@ -45,7 +45,7 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 def check(assembly: Assembly) -> Iterator[Finding]:
     """Names that no organization that sees the skill declares."""
-    found: dict[int, tuple[Definition[CognitiveSkill], dict[Problem, None]]] = {}
+    found: dict[int, tuple[Definition[CognitiveSkill], dict[SkillProblem, None]]] = {}
     for records in assembly.organizations:
         for definition in records.cognitive_skills.values():
             gates = read_gates(definition.record)
@@ -63,7 +63,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             )
 
 
-def _is_among(problem: Problem, others: tuple[Problem, ...]) -> bool:
+def _is_among(problem: SkillProblem, others: tuple[SkillProblem, ...]) -> bool:
     return any((problem.route, problem.text) == (each.route, each.text) for each in others)
 
 

@@ -13,13 +13,13 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.capability.holder import Holder, find_holder
+from orgkernel.decisions.capability.holder import CrewMember, find_member
 from orgkernel.decisions.capability.procedures import (
     WITHOUT_MODEL_FROM,
     RunnableProcedure,
     ToolCheck,
+    check_tool,
     decide_procedure,
     procedures_for,
 )
@@ -64,7 +64,7 @@ class PassedOver(msgspec.Struct, frozen=True):
     reasons: tuple[Reason, ...]
 
 
-class Fallback(msgspec.Struct, frozen=True):
+class NextWay(msgspec.Struct, frozen=True):
     """What comes next if the chosen way fails."""
 
     tier: Literal["executable_skill", "cognitive_skill", "tool", "own_reasoning", "superior", "top"]
@@ -82,7 +82,7 @@ class HandlingDecision(msgspec.Struct, frozen=True):
     intent: str
     reasons: tuple[Reason, ...]
     passed_over: tuple[PassedOver, ...]
-    fallbacks: tuple[Fallback, ...]
+    fallbacks: tuple[NextWay, ...]
     """In this order, if it fails."""
     obligations: tuple[str, ...]
     """What the caller has to do, `WORD:KIND:ID` each."""
@@ -109,7 +109,7 @@ class _Way(msgspec.Struct, frozen=True):
 
 def decide_handling(view: OrgView, state: StateView, asked: HandlingRequest) -> HandlingDecision:
     """The way in which a subject handles an intent now."""
-    holder = find_holder(view, state, asked.subject, asked.context)
+    holder = find_member(view, state, asked.subject, asked.context)
     if isinstance(holder, Reason):
         return _answer(view, state, asked, _decline(holder), [], None)
     ways: list[_Way] = []
@@ -141,8 +141,8 @@ def _answer(
     asked: HandlingRequest,
     way: _Way,
     passed: list[PassedOver],
-    holder: Holder | None,
-    fallbacks: tuple[Fallback, ...] = (),
+    holder: CrewMember | None,
+    fallbacks: tuple[NextWay, ...] = (),
 ) -> HandlingDecision:
     if holder is not None and way.tier == "decline":
         fallbacks = tuple(_up(view, holder))
@@ -170,7 +170,7 @@ def _decline(reason: Reason) -> _Way:
 
 
 def _ways(
-    view: OrgView, state: StateView, holder: Holder, asked: HandlingRequest
+    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     """Everything that serves the intent and that the subject has, tier by tier, best first."""
     yield from _procedures(view, state, holder, asked)
@@ -183,7 +183,7 @@ def _request(asked: HandlingRequest) -> AccessRequest:
 
 
 def _procedures(
-    view: OrgView, state: StateView, holder: Holder, asked: HandlingRequest
+    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     runnable: list[RunnableProcedure] = []
     for procedure in procedures_for(view, asked.intent):
@@ -204,12 +204,12 @@ def _procedures(
         )  # fmt: skip
 
 
-def _performs(view: OrgView, holder: Holder, procedure_id: str) -> bool:
+def _performs(view: OrgView, holder: CrewMember, procedure_id: str) -> bool:
     performing = set(view.sources_to(EdgeKind.PERFORMS, procedure_id))
     return any(role in performing for role in holder.roles)
 
 
-def _skills(view: OrgView, holder: Holder, asked: HandlingRequest) -> Iterator[_Way | PassedOver]:
+def _skills(view: OrgView, holder: CrewMember, asked: HandlingRequest) -> Iterator[_Way | PassedOver]:
     """Skills that take over for a procedure first, then those that the intent finds."""
     taking_over = {
         each.record.falls_back_to: each
@@ -240,7 +240,7 @@ def _serves(skill: OpenSkill, intent: str) -> bool:
 
 
 def _tools(
-    view: OrgView, state: StateView, holder: Holder, asked: HandlingRequest
+    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     usable: list[tuple[int, _Way]] = []
     for tool_id in _tools_by_intent(view).get(asked.intent, ()):
@@ -249,13 +249,12 @@ def _tools(
         obligations: list[str] = []
         denied: tuple[Reason, ...] = ()
         for action in tool.record.required_levels:
-            request = msgspec.structs.replace(_request(asked), action=action, resource=f"tool:{tool_id}")
-            decision, reasons = decide_with_reasons(view, request, state)
-            if decision.outcome == "deny":
+            check, owed, reasons = check_tool(view, state, _request(asked), tool_id, action)
+            if check.outcome == "deny":
                 denied = denied or reasons
             else:
-                checks.append(ToolCheck("", tool_id, action, decision.outcome, decision.code))
-                obligations += decision.obligations
+                checks.append(check)
+                obligations += owed
         if not checks:
             yield PassedOver("tool", tool_id, denied)
             continue
@@ -277,7 +276,7 @@ def _tools_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
 
 
 def _reasoning(
-    view: OrgView, holder: Holder, asked: HandlingRequest, passed: list[PassedOver]
+    view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]
 ) -> _Way | None:
     """A profile that lists the intent, or a procedure of the subject that could not be run."""
     for role in holder.roles:
@@ -293,7 +292,7 @@ def _reasoning(
     return None
 
 
-def _line_of_intent(view: OrgView, holder: Holder, intent: str, by: str, text: str) -> tuple[Why, ...]:
+def _line_of_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text: str) -> tuple[Why, ...]:
     for role in holder.roles:
         for edge in view.edges_from(EdgeKind.SERVES_INTENT, role):
             if edge.target == intent and edge.attribute == by:
@@ -301,7 +300,7 @@ def _line_of_intent(view: OrgView, holder: Holder, intent: str, by: str, text: s
     return ()
 
 
-def _nobody(view: OrgView, holder: Holder, asked: HandlingRequest, passed: list[PassedOver]) -> Reason:
+def _nobody(view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]) -> Reason:
     """Why an intent is declined, and who serves it."""
     who, intent = quote(holder.name), quote(asked.intent)
     edges = {edge.source: edge for edge in view.edges_to(EdgeKind.SERVES_INTENT, asked.intent)}
@@ -323,16 +322,16 @@ def _nobody(view: OrgView, holder: Holder, asked: HandlingRequest, passed: list[
 # -- what comes next ---------------------------------------------------------------------------------------------------
 
 
-def _fallbacks(view: OrgView, holder: Holder, others: list[_Way]) -> Iterator[Fallback]:
+def _fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:
     """The other ways, then what the toolbox does when no tool is left: own reasoning, the superiors, the top."""
     for way in others:
         if way.tier in ("executable_skill", "cognitive_skill", "tool"):
-            yield Fallback(way.tier, way.name, way.reason.why)
-    yield Fallback("own_reasoning", holder.name)
+            yield NextWay(way.tier, way.name, way.reason.why)
+    yield NextWay("own_reasoning", holder.name)
     yield from _up(view, holder)
 
 
-def _up(view: OrgView, holder: Holder) -> Iterator[Fallback]:
+def _up(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
     top = f"person:{USER}"
     named: set[str] = set()
     for role in holder.roles:
@@ -341,5 +340,5 @@ def _up(view: OrgView, holder: Holder) -> Iterator[Fallback]:
                 top = f"person:{edge.target}"
             elif edge.target not in holder.roles and edge.target not in named:
                 named.add(edge.target)
-                yield Fallback("superior", f"role:{edge.target}", (why_edge(edge),))
-    yield Fallback("top", top)
+                yield NextWay("superior", f"role:{edge.target}", (why_edge(edge),))
+    yield NextWay("top", top)

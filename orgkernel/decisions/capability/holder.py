@@ -23,7 +23,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.runtime.tiers import NO_NEW_WORK, TIERS
 
 
-class Holder(msgspec.Struct, frozen=True):
+class CrewMember(msgspec.Struct, frozen=True):
     """A member of the crew at work."""
 
     subject: Subject
@@ -44,7 +44,7 @@ class Holder(msgspec.Struct, frozen=True):
         return self.subject.identity.roles
 
 
-def find_holder(view: OrgView, state: StateView, subject: str, context: AccessContext) -> Holder | Reason:
+def find_member(view: OrgView, state: StateView, subject: str, context: AccessContext) -> CrewMember | Reason:
     """Who a subject is, or the reason why nobody of that name can begin work now."""
     found = tables_of(view).subject(subject)
     if found is None:
@@ -66,10 +66,10 @@ def find_holder(view: OrgView, state: StateView, subject: str, context: AccessCo
         return Reason("PACE_CAP", f"{quote(subject)} is in PACE tier {quote(tier)}, which allows no new work")
     stored = state.skills.get(found.identity.id, ()) if found.is_agent else ()
     skills = {each.skill: each for each in stored if each.org_id == view.org_id}
-    return Holder(found, rank_now(view, state, found), skills, context.now)
+    return CrewMember(found, rank_now(view, state, found), skills, context.now)
 
 
-def held_level(view: OrgView, holder: Holder, skill: str) -> int:
+def held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
     """The level of a skill that somebody holds now; 0 for one that is not held."""
     if not holder.subject.is_agent:
         needs = (required_skills(view.records.posts[role].profile) for role in holder.roles)

@@ -13,8 +13,9 @@ import msgspec
 
 from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.capability.holder import Holder
+from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.reasons import Reason, why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import quote
@@ -65,7 +66,7 @@ def levels_of_ranks(view: OrgView) -> tuple[int, ...]:
     return tuple(levels)
 
 
-def level_for(view: OrgView, holder: Holder, procedure: Procedure) -> int:
+def level_for(view: OrgView, holder: CrewMember, procedure: Procedure) -> int:
     """The level at which somebody runs a procedure."""
     levels = levels_of_ranks(view)
     most = levels[holder.rank] if holder.rank >= 0 else _LOWEST_AGENCY if levels else HIGHEST
@@ -73,7 +74,11 @@ def level_for(view: OrgView, holder: Holder, procedure: Procedure) -> int:
 
 
 def decide_procedure(
-    view: OrgView, state: StateView, holder: Holder, asked: AccessRequest, procedure: Definition[Procedure]
+    view: OrgView,
+    state: StateView,
+    holder: CrewMember,
+    asked: AccessRequest,
+    procedure: Definition[Procedure],
 ) -> RunnableProcedure | Reason:
     """Whether somebody may run a procedure now, or the reason why not. `asked` has the circumstances."""
     record, name = procedure.record, quote(procedure.id)
@@ -97,17 +102,33 @@ def decide_procedure(
     for number, step in enumerate(record.steps):
         for at, need in enumerate(step.required_tools):
             for action in actions_needed(view, need):
-                request = msgspec.structs.replace(asked, action=action, resource=f"tool:{_tool(need)}")
-                decision, reasons = decide_with_reasons(view, request, state)
-                checks.append(ToolCheck(step.id, _tool(need), action, decision.outcome, decision.code))
-                obligations += decision.obligations
-                if decision.outcome == "deny":
+                check, owed, reasons = check_tool(view, state, asked, _tool(need), action, step.id)
+                checks.append(check)
+                obligations += owed
+                if check.outcome == "deny":
                     text = f"step {quote(step.id)} of procedure {name} needs {quote(_tool(need))}: {reasons[0].text}"
                     line = why_place(text, procedure.place("steps", number, "required_tools", at))
                     return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
     if level < WITHOUT_MODEL_FROM:
         obligations.append(f"confirm:procedure:{procedure.id}")
     return RunnableProcedure(procedure, level, tuple(checks), tuple(dict.fromkeys(obligations)))
+
+
+def check_tool(
+    view: OrgView, state: StateView, asked: AccessRequest, tool: str, action: str, step: str = ""
+) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
+    """Whether somebody gets a tool, what that obliges to, and why.
+
+    No path is known yet. Where only a path outside the scope of the role would be denied, the answer is conditional, and
+    the call itself is decided with its path.
+    """
+    context = msgspec.structs.replace(asked.context, input=None)
+    request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
+    decision, reasons = decide_with_reasons(view, request, state)
+    outcome, obligations = decision.outcome, decision.obligations
+    if outcome == "deny" and set(decision.codes) == {WRITE_OUT_OF_SCOPE.name}:
+        outcome, obligations = "conditional", ("state:path",)
+    return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
 
 
 def _tool(need: str | ToolNeed) -> str:

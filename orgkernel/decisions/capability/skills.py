@@ -13,14 +13,14 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import rank_number
-from orgkernel.decisions.capability.holder import Holder, find_holder, held_level
+from orgkernel.decisions.capability.holder import CrewMember, find_member, held_level
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.cognitive_skills import (
-    Problem,
     SkillGates,
+    SkillProblem,
     find_unknown_names,
     find_violations,
     has_cognitive_skill,
@@ -33,7 +33,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.records.cognitive_skill import CognitiveSkill
 
-Disclosure = Literal["allow", "deny"]
+DisclosureOutcome = Literal["allow", "deny"]
 
 
 class SkillCard(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class SkillList(msgspec.Struct, frozen=True):
 class SkillActivation(msgspec.Struct, frozen=True):
     """Whether a skill may be activated, and its instructions."""
 
-    outcome: Disclosure
+    outcome: DisclosureOutcome
     subject: str
     name: str
     reasons: tuple[Reason, ...]
@@ -95,7 +95,7 @@ class OpenSkill(NamedTuple):
 
     definition: Definition[CognitiveSkill]
     gates: SkillGates
-    problems: tuple[Problem, ...]
+    problems: tuple[SkillProblem, ...]
     """What closes it for everybody."""
 
     @property
@@ -131,12 +131,12 @@ def _gates_in(gates: SkillGates) -> int:
     return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
 
 
-def withhold(view: OrgView, holder: Holder, skill: OpenSkill) -> tuple[Reason, ...]:
+def withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
     """The reasons why a skill is shut for somebody, the first gate first; empty where it is open."""
     return tuple(_withhold(view, holder, skill))
 
 
-def _withhold(view: OrgView, holder: Holder, skill: OpenSkill) -> Iterator[Reason]:
+def _withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
     gates, name = skill.gates, quote(skill.name)
     if skill.problems:
         why = tuple(why_place(each.text, skill.definition.place(*each.route)) for each in skill.problems)
@@ -161,7 +161,7 @@ def _withhold(view: OrgView, holder: Holder, skill: OpenSkill) -> Iterator[Reaso
         yield from _proficiency(view, holder, skill)
 
 
-def _proficiency(view: OrgView, holder: Holder, skill: OpenSkill) -> Iterator[Reason]:
+def _proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
     gates, name, who = skill.gates, quote(skill.name), quote(holder.name)
     record = holder.skills.get(gates.skill_id)
     if record is not None and record.suspended:
@@ -186,7 +186,7 @@ def _why(skill: OpenSkill, key: str, text: str) -> Why:
     return why_place(text, skill.place(key))
 
 
-def card_of(view: OrgView, holder: Holder, skill: OpenSkill) -> SkillCard:
+def card_of(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
     """What is said of a skill that is open."""
     gates, record = skill.gates, skill.definition.record
     return SkillCard(
@@ -207,7 +207,7 @@ def card_of(view: OrgView, holder: Holder, skill: OpenSkill) -> SkillCard:
 
 def list_skills(view: OrgView, state: StateView, subject: str, context: AccessContext) -> SkillList:
     """The names and descriptions of the skills that a subject sees now."""
-    holder = find_holder(view, state, subject, context)
+    holder = find_member(view, state, subject, context)
     if isinstance(holder, Reason):
         return SkillList(subject, (), (), (holder,), view.digest, state.version)
     shown, withheld = [], []
@@ -224,7 +224,7 @@ def activate_skill(
     view: OrgView, state: StateView, subject: str, name: str, context: AccessContext
 ) -> SkillActivation:
     """The instructions of a skill, if a subject may have them now."""
-    holder = find_holder(view, state, subject, context)
+    holder = find_member(view, state, subject, context)
     found = skills_of(view).get(name)
     if isinstance(holder, Reason):
         reasons: tuple[Reason, ...] = (holder,)
