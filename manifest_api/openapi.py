@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_record,
     agent_skills,
     agents,
     audit,
@@ -39,6 +40,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     access.router,
     agents.router,
     agent_skills.router,
+    agent_record.router,
+    agent_record.org_router,
     grants.router,
     grants.restrictions_router,
     requests.router,

@@ -11,11 +11,11 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.access.layers.qualification import has_passed
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.role_skills import plan_commission
 from orgkernel.decisions.skill_levels import levels_now

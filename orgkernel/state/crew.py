@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -364,8 +365,8 @@ def _note_commission(
             reason=reason,
             detail={
                 "role": draft.role_id,
-                "did": result.identity.did,
-                "born": result.born,
+                # A digest: a key in the text would be masked like a secret.
+                "certificate_sha256": sha256(draft.certificate.encode()).hexdigest() if result.born else None,
                 "skills": ", ".join(result.skills),
             },
         )
