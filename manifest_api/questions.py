@@ -25,12 +25,14 @@ from manifest_api.shapes import InvalidValue, ProblemCode
 from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.operations.permissions import LONGEST_WORD
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
+LATEST_TIME = 1e11
 DEFAULT_AGENTS, MOST_AGENTS = 100, 1000
 DEFAULT_ORGANIZATIONS, MOST_ORGANIZATIONS = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
@@ -54,6 +56,19 @@ Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
 Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
 OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
 Cursor = Annotated[str | None, word("The `next` of the previous page.")]
+AsOf = Annotated[
+    float | None,
+    Query(
+        ge=0,
+        le=LATEST_TIME,
+        description="Seconds since 1970-01-01 UTC: stored state as it was then. The documents are those of now.",
+    ),
+]
+
+
+def as_of_time(kernel: Kernel, at: float | None) -> Kernel:
+    """The kernel, or the same with the state of an earlier time."""
+    return kernel if at is None else kernel.as_of(at)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.problems import BAD_CURSOR, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, OrgQuery, id_in_path
+from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, AsOf, OrgQuery, as_of_time, id_in_path
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
@@ -54,13 +54,14 @@ class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 @router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, paged=True, org=True))
 async def get_agents(
-    request: Request, answers: AnswersOfApp, question: AgentQuery, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, question: AgentQuery, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """List the agents of an organization that match every filter, with their current state."""
 
     def ask(kernel: Kernel) -> AgentList:
         try:
-            return kernel.agents(org, question.wanted, after=question.cursor, limit=question.limit)
+            then = as_of_time(kernel, as_of)
+            return then.agents(org, question.wanted, after=question.cursor, limit=question.limit)
         except UnknownAgent as error:  # the only agent asked for is the cursor's
             raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 
@@ -69,10 +70,12 @@ async def get_agents(
 
 @router.get("/v1/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
 async def get_agent(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of an agent: its roles, and everything that it may do now."""
-    return await answers.respond(request, lambda kernel: kernel.agent_manifest(org, agent), org)
+    return await answers.respond(
+        request, lambda kernel: as_of_time(kernel, as_of).agent_manifest(org, agent), org
+    )
 
 
 @router.post(

@@ -9,7 +9,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import echo_answer
-from orgkernel.cli.stores import open_with_state, store_option
+from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.manifest.crew import AgentFilter, AgentList
 
@@ -34,11 +34,18 @@ from orgkernel.manifest.crew import AgentFilter, AgentList
 @click.option("--intent", help="Only agents with a role that serves this intent.")
 @click.option("--watch", help="Only agents that fill a role in this watch.")
 @click.option("--lifecycle", type=click.Choice(get_args(Lifecycle)), help="Only agents in this state.")
+@as_of_option
 @store_option
 @cache_option
 @format_option("table", "json")
 def command(
-    org: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, **wanted: Any
+    org: str,
+    paths: tuple[str, ...],
+    as_of: str | None,
+    store: str | None,
+    no_cache: bool,
+    form: str,
+    **wanted: Any,
 ) -> None:
     """List the agents that match every filter, as they stand now.
 
@@ -46,7 +53,7 @@ def command(
     """
     if wanted["min_level"] is not None and wanted["skill"] is None:
         raise click.UsageError("--min-level needs --skill")
-    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     found = kernel.agents(org, AgentFilter(**wanted))
     echo_answer(form, found, lambda: _render(found))
 

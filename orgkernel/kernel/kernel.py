@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import UnknownAgent, UnknownRole
+from orgkernel.errors import Refused, UnknownAgent, UnknownRole
 from orgkernel.kernel.answer_version import AnswerVersions
 from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.registry import Registry
@@ -96,6 +96,23 @@ class Kernel(Registry):
         other._kept = ManifestCache()
         other._answer_versions = AnswerVersions()
         return other
+
+    def as_of(self, at: float) -> Kernel:
+        """The same organizations as they are held now, with the state and the clock of another time, in seconds.
+
+        Documents have no history here: their digest in an answer says which they are. Raises `Refused` when the question
+        is asked, if the history of that time was dropped, and at once for a source of state without a history.
+
+        >>> Kernel.open().as_of(0.0).agents("household").agents[0].rank
+        'commander'
+        """
+        from orgkernel.kernel.clock import PastState, StateHistory, read_clock
+
+        offset = (self._clock or read_clock)()[1]
+        source = self._store
+        if source is not None and not isinstance(source, StateHistory):
+            raise Refused("the source of the state has no history", "leave the time out")
+        return self.with_store(None if source is None else PastState(source, at), lambda: (at, offset))
 
     @property
     def answer_version(self) -> AnswerVersion:
