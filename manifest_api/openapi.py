@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_record,
     agent_skills,
     agents,
     audit,
@@ -41,6 +42,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     capability.router,
     agents.router,
     agent_skills.router,
+    agent_record.router,
+    agent_record.org_router,
     grants.router,
     grants.restrictions_router,
     requests.router,

@@ -14,7 +14,7 @@ from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.skill_levels import level_now
 from orgkernel.decisions.state_view import StateView
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 
@@ -76,7 +76,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
                 continue
             names = tuple(edge.source for edge in holders)
             text = (
-                f"role {quote(role_id)} has {len(names)} agents, and none of them is at work"
+                f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and nobody of them is at work"
                 if names
                 else f"no roster assigns an agent to role {quote(role_id)}"
             )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.promotion import PromotionDecision
     from orgkernel.decisions.qualifications import QualificationRecord
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.decisions.service import PersonalityDrift
     from orgkernel.decisions.skill_profile import SkillProfile
     from orgkernel.decisions.vacancies import VacancyAnswer
     from orgkernel.graph.questions import OrgView
@@ -466,6 +467,17 @@ class Kernel(Registry):
 
         desk = self.access(org)
         return decide_vacancies(desk.view, desk.state, desk.clock()[0])
+
+    def personality(self, org: str, agent: str) -> PersonalityDrift:
+        """How far the observed personality of an agent is from the one in the roster. Raises as `agent_manifest`.
+
+        >>> Kernel.open().personality("household", "clerk").limit
+        0.3
+        """
+        from orgkernel.decisions.service import decide_drift
+
+        desk = self._desk_with_agent(org, agent)
+        return decide_drift(desk.view, agent, desk.state)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.

@@ -6,15 +6,18 @@ commissioned, or none. Doing it again changes nothing, also after it was cut sho
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import msgspec
 
 from orgkernel.decisions.commissioning import CommissionDecision, CommissionStep, decide_commission
 from orgkernel.decisions.crew_records import AgentIdentity
-from orgkernel.decisions.state_view import Lifecycle
+from orgkernel.decisions.state_view import Lifecycle, SkillRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused
+from orgkernel.kernel.access import OrganizationAccess
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
@@ -31,9 +34,20 @@ from orgkernel.state.certificates import (
 )
 from orgkernel.state.crew import CommissionDraft, Commissioned, require_certificate
 from orgkernel.state.identity_keys import IdentityKeys
+from orgkernel.state.location import StoreLocation
 
+__all__ = [
+    "BirthCertificate",
+    "CommissionOrder",
+    "CommissionOutcome",
+    "CommissionReport",
+    "commission_agents",
+    "find_certificate",
+    "find_issuer",
+    "preview_commissions",
+    "verify_birth_certificate",
+]
 MOST_AT_ONCE = 10_000
-NOTHING_TO_COMMISSION = "NOTHING_TO_COMMISSION"
 
 
 class CommissionOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,33 +98,15 @@ def commission_agents(
     """
     org_id = choose_organization(context, org)
     require_one(org_id, "a commission")
-    if not 0 < len(orders) <= MOST_AT_ONCE:
-        raise Refused(
-            f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MOST_AT_ONCE}", "BAD_VALUE"
-        )
-    desk = context.documents.access(org_id)
-    now, _ = desk.clock()
+    kernel = context.documents
     right: Right | None = None
     for agent in dict.fromkeys(order.agent for order in orders):
         right = require_authority(
             context, f"agent:{agent}", f"commission {quote(f'agent:{agent}')}", itself="commission itself", org_id=org_id
         )  # fmt: skip
-    decisions = [decide_commission(desk.view, order.agent, order.role, desk.state, now) for order in orders]
-    for decision in decisions:
-        if decision.outcome == "refused":
-            (reason_why,) = decision.reasons
-            raise Refused(reason_why.text, decision.help, reason_why.code)
+    desk, decisions = _decide(kernel, org_id, orders)
     if dry_run:
-        stored = desk.state.identities
-        outcomes = tuple(
-            _outcome(
-                each, "already" if each.outcome == "already" else "would_commission",
-                stored[each.agent_id].did if each.agent_id in stored else None,
-                tuple(_new_skills(each, desk.state.skills.get(each.agent_id, ()))),
-            )
-            for each in decisions
-        )  # fmt: skip
-        return CommissionReport(org_id=org_id, dry_run=True, commissions=outcomes, snapshot=desk.view.digest)
+        return _preview(desk, decisions)
     done = _store(context, org_id, orders, decisions, right, reason, desk.view.digest)
     return CommissionReport(
         org_id=org_id,
@@ -123,12 +119,54 @@ def commission_agents(
     )
 
 
+def preview_commissions(kernel: Kernel, org: str, orders: Sequence[CommissionOrder]) -> CommissionReport:
+    """What commissioning would do now; nothing is stored. Raises `Refused` as `commission_agents` does."""
+    desk, decisions = _decide(kernel, org, orders)
+    return _preview(desk, decisions)
+
+
+def _decide(
+    kernel: Kernel, org: str, orders: Sequence[CommissionOrder]
+) -> tuple[OrganizationAccess, list[CommissionDecision]]:
+    """The decision about each order; raises `Refused` for the first that is refused."""
+    if not 0 < len(orders) <= MOST_AT_ONCE:
+        raise Refused(
+            f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MOST_AT_ONCE}", "BAD_VALUE"
+        )
+    desk = kernel.access(org)
+    now = desk.here_and_now().now
+    decisions = [decide_commission(desk.view, order.agent, order.role, desk.state, now) for order in orders]
+    for decision in decisions:
+        if decision.outcome == "refused":
+            (reason,) = decision.reasons
+            raise Refused(reason.text, decision.help, reason.code)
+    return desk, decisions
+
+
+def _preview(desk: OrganizationAccess, decisions: Sequence[CommissionDecision]) -> CommissionReport:
+    stored, skills = desk.state.identities, desk.state.skills
+    return CommissionReport(
+        org_id=desk.view.org_id,
+        dry_run=True,
+        commissions=tuple(
+            _outcome(
+                each,
+                "already" if each.outcome == "already" else "would_commission",
+                stored[each.agent_id].did if each.agent_id in stored else None,
+                tuple(_new_skills(each, skills.get(each.agent_id, ()))),
+            )
+            for each in decisions
+        ),
+        snapshot=desk.view.digest,
+    )
+
+
 def _is_new(done: Commissioned) -> bool:
     return done.added or done.born or done.assigned or bool(done.skills)
 
 
-def _new_skills(decision: CommissionDecision, held: Sequence[object]) -> list[str]:
-    has = {getattr(each, "skill") for each in held}  # noqa: B009
+def _new_skills(decision: CommissionDecision, held: Sequence[SkillRecord]) -> list[str]:
+    has = {each.skill for each in held}
     return [skill for skill in decision.skills if skill not in has]
 
 
@@ -230,8 +268,7 @@ def verify_birth_certificate(content: bytes | str, issuer: str | None = None) ->
     return certificate
 
 
-def find_issuer(context: Context, *, org: str | None = None) -> str | None:
-    """The `did:key` with which an organization signs certificates here; None where it has none yet."""
-    org_id = choose_organization(context, org)
-    seed = _keys(context, org_id).find_issuer()
+def find_issuer(location: StoreLocation, org_id: str) -> str | None:
+    """The `did:key` with which an organization signs certificates beside a store; None where it has none yet."""
+    seed = IdentityKeys(location.checkpoints, org_id, os.urandom).find_issuer()
     return None if seed is None else did_of(seed)

@@ -24,6 +24,8 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
+from orgkernel.state.crew_past import read_crew_at
+from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     audit,
@@ -46,10 +48,15 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
     with context.reading() as connection:
         _require_history(connection, at)
         reports, raised = reports_by_subject(by_unit(_reports(connection, org_id, at)), org_id)
+        crew = read_crew_at(connection, org_id, at)
         return StateView(
             version=connection.execute(select(state_version.c.version)).scalar_one(),
             agents=agents_of(
-                {(each.org_id, each.agent_id): each for each in _agents(connection, at)}, org_id
+                {
+                    (each.org_id, each.agent_id): _counted(each, crew, org_id)
+                    for each in _agents(connection, at)
+                },
+                org_id,
             ),
             grants=_by_subject(_grants(connection, at)),
             restrictions=_by_subject(_restrictions(connection, at)),
@@ -57,6 +64,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             reports=reports,
             raised=raised,
             skills=_by_agent(_skills(connection, org_id, at)),
+            **crew._asdict(),
         )
 
 
@@ -93,6 +101,14 @@ def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
                 agent_id, detail.get("rank"), detail.get("trust"), detail["lifecycle"], entry.org_id
             )
     yield from last.values()
+
+
+def _counted(agent: AgentState, crew: CrewRecords, org_id: str) -> AgentState:
+    """An agent of the organization with the outcomes that were recorded."""
+    service = crew.service.get(agent.agent_id) if agent.org_id == org_id else None
+    if service is None:
+        return agent
+    return msgspec.structs.replace(agent, successes=service.successes, failures=service.failures)
 
 
 def _grants(connection: Connection, at: float) -> Iterator[Grant]:
