@@ -38,11 +38,11 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
         """In a few words, never a bare number.
 
         >>> str(trust_from(0.5, 4, 6, 0)), str(trust_from(None, 4, 0, 0))
-        ('0.80 (alpha 8, beta 2; 6 successes, 0 failures)', 'unknown (no outcomes)')
+        ('0.80 (alpha 8, beta 2; 6 of 6 succeeded)', 'unknown (no outcomes)')
         """
         if self.mean is None:
             return "unknown (no outcomes)"
-        counts = f"{self.successes} successes, {self.failures} failures"
+        counts = f"{self.successes} of {self.successes + self.failures} succeeded"
         return f"{self.mean:.2f} (alpha {self.alpha:g}, beta {self.beta:g}; {counts})"
 
 
