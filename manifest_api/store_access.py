@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from manifest_api.spans import span
+from orgkernel.decisions.crew_records import RankChange
 from orgkernel.decisions.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
@@ -138,6 +139,13 @@ class StoreAccess:
         """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so not on the event loop."""
         store = self.held()
         return EMPTY_STATE if store is None else store.read_past(org_id, at)
+
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankChange, ...]:
+        """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`. It reads the store."""
+        store = self.held()
+        return () if store is None else store.rank_changes(org_id, agent_id, start, until)
 
     async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
         """Run a function with the store in a thread. None if there is no store. Raises `StoreBusy` after a timeout."""

@@ -377,11 +377,15 @@ class Kernel(Registry):
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
         ('lieutenant', ['read_file', 'response'])
         """
+        from orgkernel.kernel.clock import StateHistory
         from orgkernel.manifest.agent import build_agent_manifest
 
         desk = self._desk_with_agent(org, agent)
         findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
-        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
+        start = desk.view.records.agents[agent].record.rank
+        source = self._store if isinstance(self._store, StateHistory) else None
+        promotions = () if source is None else source.rank_changes(desk.view.org_id, agent, start)
+        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now(), promotions)
 
     def skill_profile(self, org: str, agent: str) -> SkillProfile:
         """The skills of an agent at the level that is left of them, and what is missing for its roles and ranks.

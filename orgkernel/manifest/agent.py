@@ -14,7 +14,8 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.capability.holder import find_holder
+from orgkernel.decisions.capability.holder import find_member
+from orgkernel.decisions.crew_records import RankChange
 from orgkernel.decisions.promotion import decide_promotion
 from orgkernel.decisions.qualifications import find_latest, has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
@@ -42,9 +43,14 @@ from orgkernel.runtime.utc import as_utc
 
 
 def build_agent_manifest(
-    view: OrgView, agent_id: str, findings: Sequence[Diagnostic], state: StateView, context: AccessContext
+    view: OrgView,
+    agent_id: str,
+    findings: Sequence[Diagnostic],
+    state: StateView,
+    context: AccessContext,
+    promotions: tuple[RankChange, ...] = (),
 ) -> v1.AgentManifest:
-    """The complete current profile of an agent. Raises KeyError if no roster declares it."""
+    """The complete current profile of an agent. `promotions` are its recorded changes of rank. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
     member: RosterMember = definition.record
     holder = tables_of(view).subject(f"agent:{agent_id}")
@@ -56,7 +62,7 @@ def build_agent_manifest(
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
     place = definition.place()
     roles = holder.identity.roles
-    at_work = find_holder(view, state, holder.subject, context)
+    at_work = find_member(view, state, holder.subject, context)
     procedures = tuple(parts.procedures_of(view, at_work))
     promotion = decide_promotion(view, state, agent_id, context.now)
     identity = state.identities.get(agent_id)
@@ -83,7 +89,7 @@ def build_agent_manifest(
         executable_skills=procedures,
         procedures=parts.count_procedures(procedures),
         current_duty=parts.duty_of(view, state, agent_id, roles),
-        service_record=parts.service_of(state, agent_id),
+        service_record=parts.service_of(state, agent_id, promotions),
         recent_activity=parts.activity_of(state, (agent_id,)),
         qualifications=tuple(_qualifications(view, state, holder, context.now)),
         tools=tools,

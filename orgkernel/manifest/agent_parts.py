@@ -13,11 +13,11 @@ import msgspec
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.capability.handling import CapabilityTier, HandlingRequest, decide_handling
-from orgkernel.decisions.capability.holder import Holder
+from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.capability.orders import OrderSource, compose_orders
 from orgkernel.decisions.capability.procedures import LEVEL_NAMES, level_for
 from orgkernel.decisions.capability.skills import SkillCard, card_of, skills_of, withhold
-from orgkernel.decisions.crew_records import OutcomeKind, Personality
+from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankChange
 from orgkernel.decisions.promotion import PromotionDecision
 from orgkernel.decisions.qualifications import QualificationStanding, build_qualification_record
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
@@ -136,7 +136,7 @@ class CommissionNote(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: str
 
 
-class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True):
+class WorkRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The work of an agent in the organization, by what is recorded."""
 
     born_at: str | None
@@ -148,6 +148,8 @@ class ServiceRecord(msgspec.Struct, frozen=True, kw_only=True):
     trajectory_formula: str
     last_at: str | None
     commissions: tuple[CommissionNote, ...]
+    promotions: tuple[RankChange, ...]
+    """Recorded changes of rank, oldest first."""
 
 
 class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -193,7 +195,7 @@ def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
             )
 
 
-def cards_of(view: OrgView, holder: Holder | Reason) -> Iterator[SkillCard]:
+def cards_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[SkillCard]:
     """The cognitive skills that are open now to somebody at work."""
     if isinstance(holder, Reason):
         return
@@ -223,7 +225,7 @@ def intents_of(
         )
 
 
-def procedures_of(view: OrgView, holder: Holder | Reason) -> Iterator[ProcedureItem]:
+def procedures_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[ProcedureItem]:
     """The procedures that come with the skills that the roles of somebody at work require, or that they list."""
     if isinstance(holder, Reason):
         return
@@ -304,11 +306,11 @@ def duty_of(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ..
     )
 
 
-def service_of(state: StateView, agent_id: str) -> ServiceRecord:
+def service_of(state: StateView, agent_id: str, promotions: tuple[RankChange, ...]) -> WorkRecord:
     """The recorded work of the agent."""
     summary = summarize_service(state.service.get(agent_id))
     identity = state.identities.get(agent_id)
-    return ServiceRecord(
+    return WorkRecord(
         born_at=None if identity is None else as_utc(identity.born_at),
         total_episodes=summary.total_episodes,
         successes=summary.successes,
@@ -321,6 +323,7 @@ def service_of(state: StateView, agent_id: str) -> ServiceRecord:
             CommissionNote(role=each.role_id, at=as_utc(each.at), by=each.actor, snapshot=each.snapshot)
             for each in state.commissions.get(agent_id, ())
         ),
+        promotions=promotions,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.capability.holder import find_holder
+from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.capability.skills import SkillCard
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
@@ -107,7 +107,7 @@ def _cognitive_skills(
 ) -> tuple[SkillCard, ...]:
     if not view.records.cognitive_skills:
         return ()
-    return tuple(cards_of(view, find_holder(view, state, f"role:{role_id}", context)))
+    return tuple(cards_of(view, find_member(view, state, f"role:{role_id}", context)))
 
 
 def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:

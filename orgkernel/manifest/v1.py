@@ -24,7 +24,7 @@ from orgkernel.manifest.agent_parts import (
     ProcedureCounts,
     ProcedureItem,
     QualificationStatus,
-    ServiceRecord,
+    WorkRecord,
 )
 
 SCHEMA: Literal["orgkernel:crew_manifest"] = "orgkernel:crew_manifest"
@@ -402,7 +402,7 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     executable_skills: tuple[ProcedureItem, ...]
     procedures: ProcedureCounts
     current_duty: Duty
-    service_record: ServiceRecord
+    service_record: WorkRecord
     recent_activity: tuple[ActivityItem, ...]
     tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...]
