@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -31,6 +30,7 @@ from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
 from orgkernel.operations.keys import expiring_keys
+from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -262,10 +262,9 @@ def _tell_expiring(keys: Sequence[ApiKey], told: dict[str, float], now: float) -
     for key in keys:
         if key.key_id not in told or now - told[key.key_id] >= _TELL_SECONDS:
             told[key.key_id] = now
-            until = datetime.fromtimestamp(key.expires_at or 0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             logger.warning(
                 "the key %s (%s) expires at %s; replace it with `orgkernel key rotate %s`",
-                key.key_id, quote(key.name), until, key.key_id,
+                key.key_id, quote(key.name), as_utc(key.expires_at), key.key_id,
             )  # fmt: skip
 
 
