@@ -15,6 +15,7 @@ from orgkernel.kernel.settings import Project
 from orgkernel.state.location import DEFAULT, StoreLocation, parse_location
 
 if TYPE_CHECKING:
+    from orgkernel.decisions.crew_records import RankMove
     from orgkernel.state.store import Store
     from orgkernel.state.writer import Ticket
 
@@ -100,3 +101,19 @@ class StateAt:
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state now. Raises `StoreError`."""
         return read_state(self._location, org_id)
+
+    def read_past(self, org_id: str, at: float) -> StateView:
+        """The state as it was at a time. Raises `StoreError` and `Refused`."""
+        if self._location.path and not os.path.exists(self._location.path):
+            return EMPTY_STATE
+        with open_store(self._location, create=False) as store:
+            return store.read_past(org_id, at)
+
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankMove, ...]:
+        """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
+        if self._location.path and not os.path.exists(self._location.path):
+            return ()
+        with open_store(self._location, create=False) as store:
+            return store.rank_changes(org_id, agent_id, start, until)
