@@ -29,18 +29,30 @@ FIELDS: Final[Mapping[str, float]] = {
     "description": 2.0,
     "domain_trigger": 1.8,
     "domain_name": 1.6,
+    "cognitive_skill": 1.6,
     "domain_description": 1.2,
+    "procedure_name": 1.2,
     "skill_name": 1.2,
     "plan_name": 1.2,
     "domain_example": 0.6,
     "plan_description": 0.6,
+    "procedure_description": 0.6,
     "skill_description": 0.5,
     "department": 0.5,
     "tool_name": 0.4,
 }
 """How much a word counts in each field of a role."""
 _MAIN: Final = frozenset(
-    ("intent", "example", "name", "description", "domain_trigger", "domain_name", "domain_description")
+    (
+        "intent",
+        "example",
+        "name",
+        "description",
+        "domain_trigger",
+        "domain_name",
+        "domain_description",
+        "cognitive_skill",
+    )
 )
 """Fields that say what a role does. The others say what it uses and where it belongs."""
 _SATURATION: Final = 1.5
