@@ -191,11 +191,11 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     examples: dict[str, int] = {}
     languages = set()
-    for place, role in enumerate(roles):
-        for name in dict.fromkeys(_name_words(each) for each in role.names):
-            if name:
-                names.setdefault(name[0], []).append((name, place))
-        for kind, text in role.fields:
+    for place, said in enumerate(roles):
+        for called in dict.fromkeys(_name_words(each) for each in said.names):
+            if called:
+                names.setdefault(called[0], []).append((called, place))
+        for kind, text in said.fields:
             if kind == "example":
                 examples.setdefault(_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
@@ -267,7 +267,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     for key in near:
         trade = known[key]
         doubt = 1.0
-        titled = set()
+        titled: set[str] = set()
         for title in trade.titles:
             if len(title) == 1:
                 said = _TITLE if title[0] in name else _TITLE_BESIDE if title[0] in main else 0.0

@@ -270,7 +270,6 @@ CHANGES: dict[str, Any] = {
     "mason:description": "",
     "mason:examples": ["Sing along"],
     "mason:not_examples": ["Build walls"],
-    "mason:capabilities.intents": ["lay"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
     "mason:_version": "1.9",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.cognitive_skills import key_in
@@ -107,7 +107,7 @@ def about_domain(view: OrgView, domain: str) -> tuple[Source, ...]:
     )  # fmt: skip
 
 
-def _named(entry: Definition[object], kind: str, name: str, description: str) -> Iterator[Source]:  # type: ignore[type-arg]
+def _named(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[Source]:
     yield Source(
         f"{kind}_name",
         f"the name of {kind} {entry.id}",
