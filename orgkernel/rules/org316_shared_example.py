@@ -16,6 +16,7 @@ that stands first in the hierarchy takes it, and the other one waits for work th
 role_id: bookkeeper
 examples: [Book the receipt]
 ---
+_schema: orgkernel:role_profile
 role_id: clerk
 examples: [Book the receipts]
 ```
@@ -26,6 +27,7 @@ examples: [Book the receipts]
 role_id: bookkeeper
 examples: [Book the receipt]
 ---
+_schema: orgkernel:role_profile
 role_id: clerk
 examples: [File the receipt]
 ```
