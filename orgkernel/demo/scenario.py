@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import yaml
@@ -22,17 +22,20 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.demo.service import TOKEN, PostService, running_service
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.stored import Store, open_store
+from orgkernel.kernel.settings import find_project
+from orgkernel.kernel.stored import locate_store, open_store
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import record_result
 from orgkernel.operations.commissions import CommissionOrder, commission_agents
 from orgkernel.operations.context import OPERATOR, Context, actor_named
 from orgkernel.operations.crew import EpisodeDraft, record_episode
 from orgkernel.snapshots.shipped import shipped_folder
-from orgkernel.state.location import parse_location
 from orgkernel.toolbox.providers import HttpApi, McpServer
 from orgkernel.toolbox.result import ToolResult
 from orgkernel.toolbox.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 ORG, ROLE, AGENT, INTENT = "starship", "social_media_marketer", "quill", "create_linkedin_post"
 SENTENCE = "Please write a LinkedIn post about the new memory service"
@@ -96,8 +99,7 @@ def add_documents(folder: str) -> list[str]:
 
 @contextmanager
 def _opened(folder: str) -> Iterator[tuple[Kernel, Store]]:
-    place = parse_location("state.db", os.path.join(folder, ".orgkernel"))
-    with open_store(place) as store:
+    with open_store(locate_store(find_project(folder), folder, environment={})) as store:
         yield Kernel.open(folder, active=ORG, store=store), store
 
 
@@ -151,7 +153,7 @@ def run(folder: str, tell: Tell) -> Outcome:
         tell("MCP", f"{INSIGHTS_TOOL}: {insights.output or insights.error}", ())
         publishing = tools.invoke_blocking(POST_TOOL, POST, action="publish")
         may = kernel.explain(ORG, AccessRequest(f"agent:{AGENT}", "publish", f"tool:{POST_TOOL}"))
-        tell("HTTP", f"{POST_TOOL}: {publishing.output or publishing.error}", may.decision.reasons[0].why)
+        tell("HTTP", f"{POST_TOOL}: {publishing.output or publishing.error}", may.reasons[0].why)
         _record(context, way.name, publishing)
 
         removing = tools.invoke_blocking(POST_TOOL, {"id": "post-1"}, action="remove", fallback=False)
