@@ -297,9 +297,9 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
             not each.get("fallback") and each["effect"] == "allow" for each in matching
         ):
             continue
-        if said == "deny":
+        if "deny" in said:
             failing.add("POLICY_DENY")
-        if said == "ask":
+        if "ask" in said:
             asked = True
         if policy["effect"] == "allow":
             top = allows(policy, kind, name)
@@ -667,23 +667,26 @@ def is_ceiling(policy: dict[str, Any]) -> bool:
     return bool(policy.get("ceiling")) or all_but(policy)
 
 
-def says(policy: dict[str, Any], kind: str, name: str) -> str | None:
-    """Whether a policy denies or asks."""
+def says(policy: dict[str, Any], kind: str, name: str) -> set[str]:
+    """Whether a policy denies, and whether it asks."""
     allowed, denied = tool_lists(policy)
+    effect = str(policy["effect"])
+    said: set[str] = set()
     if kind == "tool":
         if any(listed([word], name) for word in denied if word != "*" or not all_but(policy)):
-            return "deny"
-        if policy["effect"] in ("deny", "ask") and all_but(policy):
-            return None if listed(allowed, name) else str(policy["effect"])
-    if policy["effect"] in ("deny", "ask"):
+            said.add("deny")
+        if effect in ("deny", "ask") and all_but(policy):
+            return said if listed(allowed, name) else {*said, effect}
+    if effect in ("deny", "ask"):
         permissions = policy.get("permissions", {})
         if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):
-            return str(policy["effect"])
-        if kind == "data" and permissions.get("data") is not None:
-            return str(policy["effect"]) if TIERS.index(name) >= TIERS.index(permissions["data"]) else None
-        if kind != "data" and allows(policy, kind, name):
-            return str(policy["effect"])
-    return None
+            said.add(effect)
+        elif kind == "data" and permissions.get("data") is not None:
+            if TIERS.index(name) >= TIERS.index(permissions["data"]):
+                said.add(effect)
+        elif kind != "data" and allows(policy, kind, name):
+            said.add(effect)
+    return said
 
 
 def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:
