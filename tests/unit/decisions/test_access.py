@@ -107,7 +107,8 @@ def test_taking_a_lock_depends_on_who_holds_it(household: OrgView) -> None:
     """The row says so whether the lock is free or held, and is listed for those who have to wait."""
     held = ToolLock("household", "shell", "agent:butler", 1, 0.0)
     for locks, outcome in (({}, "allow"), ({"shell": held}, "deny")):
-        rows = what_can(household, "person:owner", state=StateView(locks=locks))
+        asked = AccessRequest("", "", "", AccessContext(peer_kind=""))
+        rows = what_can(household, "person:owner", request=asked, state=StateView(locks=locks))
         (row,) = [row for row in rows if row.resource == "tool:shell" and "lock" in row.actions]
         assert (row.outcome, "lock:shell" in row.conditions) == (outcome, True)
 
