@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.state_view import Grant, Waiver
+from orgkernel.decisions.state_view import Grant, SkillSource, Waiver
 from orgkernel.records.levels import ToolLevel
 
 RequestKind = Literal["access", "command", "action"]
@@ -31,6 +31,7 @@ AuditKind = Literal[
     "restriction",
     "request",
     "result",
+    "skill",
     "lock",
     "key",
     "report",
@@ -126,6 +127,25 @@ class ToolUsage(msgspec.Struct, frozen=True):
     first_at: float
     last_at: float
     seconds: float = 0.0
+
+
+SkillActivity = Literal["acquired", "exercised", "assessed", "raised", "suspended", "resumed"]
+
+
+class SkillAssessment(msgspec.Struct, frozen=True):
+    """One change of a skill of an agent, as it was written into the history."""
+
+    assessment_id: int
+    org_id: str
+    agent_id: str
+    skill: str
+    at: float
+    activity: SkillActivity
+    proficiency: int
+    """The level afterwards."""
+    source: SkillSource
+    actor: str
+    note: str = ""
 
 
 class ReportReceipt(msgspec.Struct, frozen=True):

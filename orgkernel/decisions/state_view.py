@@ -30,10 +30,13 @@ class AgentState(msgspec.Struct, frozen=True, gc=False):
     agent_id: str
     rank: str | None = None
     trust: float | None = None
-    """Mean of the trust distribution, 0 to 1."""
+    """Mean of the trust before any outcome, 0 to 1 (`decisions/trust.py`)."""
     lifecycle: Lifecycle = "active"
     org_id: str = ""
     """The organization it is stored for. What is stored for all of them (`*`) can lower a rank and never raise it."""
+    successes: int = 0
+    """Pieces of work that are recorded as successful."""
+    failures: int = 0
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):
@@ -93,6 +96,40 @@ class QualificationResult(msgspec.Struct, frozen=True, gc=False):
     expires_at: float | None = None
     org_id: str = ""
     """The organization whose qualification it is."""
+    result_id: int = 0
+    sample_size: int | None = None
+    """How many cases the score rests on; None where nobody said."""
+    digests: Mapping[str, str] = {}
+    """What was tested, by name: the digests of the model, the prompt, the test set …"""
+    invalidated_at: float | None = None
+    """Since when it does not count any more, because somebody recorded a reason."""
+    invalid_reason: str = ""
+
+
+SkillSource = Literal["commissioning", "qualification", "experience", "mentoring", "assessment"]
+"""Where a level comes from."""
+SKILL_SOURCES: tuple[SkillSource, ...] = (
+    "commissioning", "qualification", "experience", "mentoring", "assessment",
+)  # fmt: skip
+
+
+class SkillRecord(msgspec.Struct, frozen=True, gc=False):
+    """A skill that an agent holds, as it was last recorded. Which level is left of it now is computed
+    (`decisions/skill_levels.py`).
+    """
+
+    agent_id: str
+    org_id: str
+    skill: str
+    proficiency: int
+    """1 to 7, at `decays_from`."""
+    acquired_at: float
+    last_exercised_at: float | None = None
+    exercises: int = 0
+    source: SkillSource = "assessment"
+    suspended: bool = False
+    decays_from: float = 0.0
+    """When the level was recorded last: acquired, exercised, assessed, raised, suspended or resumed."""
 
 
 class ToolLock(msgspec.Struct, frozen=True, gc=False):
@@ -157,6 +194,8 @@ class StateView(msgspec.Struct, frozen=True):
     """Those of their subjects whose newest report is of a raised tier: nearly always nobody."""
     asleep: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
     """Grants that sleep, by subject; they decide nothing and are told as drift."""
+    skills: Mapping[str, tuple[SkillRecord, ...]] = MappingProxyType({})
+    """By agent id, in the order of skill ids. Only the view of an organization has them."""
 
 
 EMPTY_STATE = StateView()

@@ -6,16 +6,21 @@ that organization. An agent with the same name in another organization is anothe
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import get_args
 
 import msgspec
 from sqlalchemy import ColumnElement, insert, select, update
 
+from orgkernel.decisions.skill_levels import SkillTerms
 from orgkernel.decisions.state_records import AuditEntry, ToolUsage
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.chain import clean_text
 from orgkernel.state.rows import StoreContext, record_of, require_id, require_time, require_word, row_of
+from orgkernel.state.skills import raise_skill
 from orgkernel.state.tables import agents, qualification_results, tool_usage
 from orgkernel.state.writer import Ticket, Transaction
 
@@ -28,6 +33,8 @@ MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
 }
 ACTIVATION_TRUST = 0.65
 """An agent leaves probation at this trust, if its trust is known."""
+_MOST_DIGESTS = 16
+_MOST_SAMPLES = 10**9
 
 
 class Agents:
@@ -168,6 +175,18 @@ def _note(transaction: Transaction, activity: str, actor: str, reason: str, now:
     )
 
 
+def count_outcome(transaction: Transaction, org_id: str, agent_id: str, *, succeeded: bool) -> None:
+    """Count a piece of work towards the trust in an agent. Raises `UnknownRecord`. The caller writes the audit."""
+    column = agents.c.successes if succeeded else agents.c.failures
+    changed = transaction.connection.execute(
+        update(agents)
+        .where(*_is_agent(org_id, agent_id))
+        .values({column.name: column + 1, "version": transaction.touch()})
+    )
+    if not changed.rowcount:
+        raise UnknownRecord(f"there is no agent {quote(agent_id)}", "add it with `orgkernel agent add`")
+
+
 class Results:
     """The results of a store."""
 
@@ -184,9 +203,15 @@ class Results:
         passed: bool,
         actor: str,
         expires_at: float | None = None,
+        sample_size: int | None = None,
+        digests: Mapping[str, str] = MappingProxyType({}),
+        raises: Sequence[tuple[SkillTerms, int]] = (),
         reason: str = "",
     ) -> QualificationResult:
-        """Store the result of one test. A score is between 0 and 1. Raises `Refused`."""
+        """Store the result of one test, and raise skills by one step, each up to a level. A score is between 0 and 1.
+
+        Raises `Refused`.
+        """
         require_id("the organization", org_id)
         require_id("the agent", agent_id)
         require_id("the qualification", qualification)
@@ -196,14 +221,20 @@ class Results:
             )
 
         require_time("the end", expires_at)
+        require_evidence(sample_size, digests)
 
         def change(transaction: Transaction) -> QualificationResult:
             result = QualificationResult(
-                agent_id, qualification, score, passed, transaction.now, expires_at, org_id
+                agent_id, qualification, score, passed, transaction.now, expires_at, org_id,
+                sample_size=sample_size, digests=dict(digests),
+            )  # fmt: skip
+            row = row_of(result)
+            del row["result_id"]
+            written = transaction.connection.execute(
+                insert(qualification_results).values(**row, version=transaction.touch())
             )
-            transaction.connection.execute(
-                insert(qualification_results).values(**row_of(result), version=transaction.touch())
-            )
+            (result_id,) = written.inserted_primary_key or (0,)
+            result = msgspec.structs.replace(result, result_id=result_id)
             transaction.audit(
                 AuditEntry(
                     "result",
@@ -214,10 +245,57 @@ class Results:
                     org_id=org_id,
                     record_id=qualification,
                     reason=reason,
-                    detail={"score": score, "expires_at": expires_at},
+                    detail={
+                        "score": score,
+                        "expires_at": expires_at,
+                        "result": result_id,
+                        "sample_size": sample_size,
+                        "digests": dict(digests),
+                    },
                 )
             )
+            for terms, highest in raises:
+                raise_skill(
+                    transaction, org_id, agent_id, terms, highest, actor=actor, note=f"passed {qualification}"
+                )
             return result
+
+        return self._context.change(change)
+
+    def invalidate(self, result_id: int, *, org_id: str, actor: str, reason: str) -> QualificationResult:
+        """Say that a result does not count, and why. Raises `UnknownRecord`, `Conflict` and `Refused`."""
+        if not reason.strip():
+            raise Refused("a result is invalidated with a reason", "say why it does not count", "BAD_VALUE")
+        table = qualification_results
+        where = (table.c.result_id == result_id, table.c.org_id == org_id)
+
+        def change(transaction: Transaction) -> QualificationResult:
+            row = transaction.connection.execute(select(table).where(*where)).first()
+            if row is None:
+                raise UnknownRecord(
+                    f"there is no result {result_id}", "`orgkernel agent results AGENT` lists them"
+                )
+            old = record_of(QualificationResult, row)
+            if old.invalidated_at is not None:
+                raise Conflict(f"the result {result_id} is invalid already", code="ALREADY_INVALID")
+            values = {"invalidated_at": transaction.now, "invalid_reason": clean_text(reason)}
+            transaction.connection.execute(
+                update(table).where(*where).values(**values, version=transaction.touch())
+            )
+            transaction.audit(
+                AuditEntry(
+                    "result",
+                    transaction.now,
+                    "invalidated",
+                    subject=f"agent:{old.agent_id}",
+                    actor=actor,
+                    org_id=org_id,
+                    record_id=old.qualification,
+                    reason=reason,
+                    detail={"result": result_id},
+                )
+            )
+            return msgspec.structs.replace(old, **values)
 
         return self._context.change(change)
 
@@ -227,6 +305,21 @@ class Results:
         if agent_id is not None:
             query = query.where(qualification_results.c.agent_id == agent_id)
         return self._context.read(QualificationResult, query)
+
+
+def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> None:
+    """Raise `Refused` if what a test rests on cannot be stored."""
+    if sample_size is not None and not 1 <= sample_size < _MOST_SAMPLES:
+        raise Refused(
+            f"a sample size of {sample_size} is out of range", "use a positive number", code="BAD_VALUE"
+        )
+    if len(digests) > _MOST_DIGESTS:
+        raise Refused(
+            f"a result has {len(digests)} digests", f"it may have {_MOST_DIGESTS}", code="BAD_VALUE"
+        )
+    for name, digest in digests.items():
+        require_id("the name of the digest", name)
+        require_id("the digest", digest)
 
 
 class Usage:

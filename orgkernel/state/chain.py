@@ -28,6 +28,7 @@ from orgkernel.state.tables import (
     qualification_results,
     requests,
     restrictions,
+    skill_records,
     tool_locks,
 )
 
@@ -49,7 +50,7 @@ _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64
 """In one statement: with 13 values each, what every SQLite takes."""
 _AUDITED: tuple[Table, ...] = (
-    agents, api_keys, grants, qualification_results, requests, restrictions, tool_locks,
+    agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")

@@ -41,6 +41,8 @@ agents = Table(
     Column("trust", Float),
     Column("lifecycle", _WORDS, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
+    Column("successes", BigInteger, nullable=False, server_default="0"),
+    Column("failures", BigInteger, nullable=False, server_default="0"),
 )
 
 grants = Table(
@@ -136,7 +138,46 @@ qualification_results = Table(
     Column("expires_at", Float),
     Column("org_id", _WORDS, nullable=False, server_default=""),
     Column("version", BigInteger, nullable=False, index=True),
+    Column("sample_size", BigInteger),
+    Column("digests", _WORDS, nullable=False, server_default="{}"),
+    Column("invalidated_at", Float),
+    Column("invalid_reason", _WORDS, nullable=False, server_default=""),
 )
+
+skill_records = Table(
+    "skill_records",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("skill", _WORDS, primary_key=True),
+    Column("proficiency", Integer, nullable=False),
+    Column("acquired_at", Float, nullable=False),
+    Column("last_exercised_at", Float),
+    Column("exercises", BigInteger, nullable=False),
+    Column("source", _WORDS, nullable=False),
+    Column("suspended", Boolean, nullable=False),
+    Column("decays_from", Float, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+skill_assessments = Table(
+    "skill_assessments",
+    metadata,
+    Column(
+        "assessment_id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True
+    ),
+    Column("org_id", _WORDS, nullable=False),
+    Column("agent_id", _WORDS, nullable=False),
+    Column("skill", _WORDS, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("activity", _WORDS, nullable=False),
+    Column("proficiency", Integer, nullable=False),
+    Column("source", _WORDS, nullable=False),
+    Column("actor", _WORDS, nullable=False),
+    Column("note", _WORDS, nullable=False),
+    Index("ix_skill_assessments_agent_skill", "org_id", "agent_id", "skill"),
+)
+"""The history of the levels of each agent: rows are only ever added."""
 
 tool_locks = Table(
     "tool_locks",

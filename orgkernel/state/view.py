@@ -26,6 +26,7 @@ from orgkernel.decisions.state_view import (
     Lifecycle,
     QualificationResult,
     Restriction,
+    SkillRecord,
     StateView,
     StoredReport,
     ToolLock,
@@ -38,6 +39,7 @@ from orgkernel.state.tables import (
     restrictions,
     salute_latest,
     salute_reports,
+    skill_records,
     state_version,
     tool_locks,
 )
@@ -45,10 +47,13 @@ from orgkernel.state.tables import (
 ReportingUnit = tuple[str, str, str, int]
 """An agent in a role: organization, role, agent and the agent's number in its host."""
 T = TypeVar("T")
+IdT = TypeVar("IdT", str, int)
 LocksByTool = Mapping[tuple[str, str], ToolLock]
 _STRICTER: tuple[Lifecycle, ...] = ("active", "probationary", "registered", "suspended", "decommissioned")
 AgentsByOrganization = Mapping[tuple[str, str], AgentState]
 """By organization and agent id."""
+SkillsByOrganization = Mapping[str, Mapping[str, tuple[SkillRecord, ...]]]
+"""By organization, and in each by agent id."""
 
 
 class VersionReader:
@@ -143,7 +148,9 @@ def _bounded(own: AgentState, shared: AgentState) -> AgentState:
         org_id = own.org_id if lifecycle == own.lifecycle else ALL_ORGANIZATIONS
         return msgspec.structs.replace(own, lifecycle=lifecycle, org_id=org_id)
     trust = shared.trust if own.trust is None else own.trust
-    return AgentState(own.agent_id, shared.rank, trust, lifecycle, ALL_ORGANIZATIONS)
+    return msgspec.structs.replace(
+        own, rank=shared.rank, trust=trust, lifecycle=lifecycle, org_id=ALL_ORGANIZATIONS
+    )
 
 
 def results_of(
@@ -163,10 +170,12 @@ class _Held:
         locks: LocksByTool,
         reports: Mapping[ReportingUnit, StoredReport],
         agents: AgentsByOrganization,
+        skills: SkillsByOrganization,
     ) -> None:
         self.view = view
         self.locks = locks
         self.agents = agents
+        self.skills = skills
         self.reports = reports
         """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
@@ -186,12 +195,13 @@ class _Held:
                 locks=MappingProxyType(locks),
                 reports=reports,
                 raised=raised,
+                skills=self.skills.get(org_id, MappingProxyType({})),
             )
             found = self._of_org.setdefault(org_id, found)
         return found
 
 
-_NOTHING = _Held(StateView(version=-1), {}, {}, {})
+_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {})
 
 
 class Views:
@@ -250,10 +260,15 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     known_agents = dict(known.agents)
     for row in _changed(connection, agents, since):
         known_agents[row.org_id, row.agent_id] = record_of(AgentState, row)
-    results = dict(last.results)
+    # A result that was invalidated stays in its place.
+    tested: dict[str, dict[int, QualificationResult | None]] = {}
     for row in _changed(connection, qualification_results, since):
         result = record_of(QualificationResult, row)
-        results[result.agent_id] = (*results.get(result.agent_id, ()), result)
+        tested.setdefault(result.agent_id, {})[result.result_id] = result
+    results = dict(last.results)
+    for agent_id, records in tested.items():
+        results[agent_id] = tuple(_merged(results.get(agent_id, ()), attrgetter("result_id"), records))
+    skills = _skills_patched(known.skills, _changed(connection, skill_records, since))
     # What was revoked or has run out is of no use to a decision; a clock that is set back must not bring it back.
     granted = _changed(connection, grants, since)
     given = _replaced(last.grants, "grant_id", Grant, granted, _is_given)
@@ -277,7 +292,22 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         raised,
         MappingProxyType(asleep),
     )
-    return _Held(view, locks, reports, known_agents)
+    return _Held(view, locks, reports, known_agents, skills)
+
+
+def _skills_patched(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrganization:
+    """The skills of each agent, in the order of their ids; organizations in which nothing changed stay as they are."""
+    changed: dict[str, dict[str, dict[str, SkillRecord | None]]] = {}
+    for row in rows:
+        record = record_of(SkillRecord, row)
+        changed.setdefault(record.org_id, {}).setdefault(record.agent_id, {})[record.skill] = record
+    patched = dict(old)
+    for org_id, by_agent in changed.items():
+        agents_now = dict(patched.get(org_id, {}))
+        for agent_id, records in by_agent.items():
+            agents_now[agent_id] = tuple(_merged(agents_now.get(agent_id, ()), attrgetter("skill"), records))
+        patched[org_id] = MappingProxyType(agents_now)
+    return patched
 
 
 def _is_given(row: Any) -> bool:
@@ -333,7 +363,7 @@ def _replaced(
     return patched
 
 
-def _merged(rows: tuple[T, ...], key: Callable[[T], str], records: Mapping[str, T | None]) -> Iterator[T]:
+def _merged(rows: tuple[T, ...], key: Callable[[T], IdT], records: Mapping[IdT, T | None]) -> Iterator[T]:
     """Rows in the order of their ids with others in their places; those in between are not looked at."""
     at = 0
     for name in sorted(records):

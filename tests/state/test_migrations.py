@@ -10,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text, update
 
-from orgkernel.decisions.state_view import AgentState
+from orgkernel.decisions.state_view import AgentState, QualificationResult
 from orgkernel.errors import BadStore
 from orgkernel.state import migrating
 from orgkernel.state.engine import make_engine, writing
@@ -108,3 +108,20 @@ def test_what_belonged_to_no_organization_only_takes_away(place) -> None:
         assert [each.status for each in store.requests.list()] == ["expired", "pending"]
         assert store.grants.wake("g-1", org_id="shop", actor="a").org_id == "shop"
         assert [each.org_id for each in store.read_view().grants["agent:worf"]] == ["shop", "shop"]
+
+
+def test_what_was_stored_before_skills_rests_on_nothing_and_has_counted_nothing(place) -> None:
+    """Results have no sample size and no digests, and agents no outcomes; nothing else about them changes."""
+    make_old(
+        place,
+        "0004",
+        "INSERT INTO agents VALUES ('shop', 'worf', 'ensign', 0.5, 'active', 1)",
+        "INSERT INTO qualification_results (agent_id, qualification, score, passed, at, org_id, version) "
+        "VALUES ('worf', 'helm', 1, TRUE, 1, 'shop', 1)",
+    )
+    upgrade_store(place)
+    with opened(place) as store:
+        view = store.read_view("shop")
+        assert view.agents == {"worf": AgentState("worf", "ensign", 0.5, "active", "shop", 0, 0)}
+        assert view.results == {"worf": (QualificationResult("worf", "helm", 1, True, 1, None, "shop", 1),)}
+        assert view.skills == {}

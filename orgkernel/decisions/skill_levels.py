@@ -1,0 +1,35 @@
+"""The level that is left of a skill: it is computed from what was recorded, and nothing has to run for it to be right."""
+
+from __future__ import annotations
+
+import msgspec
+
+from orgkernel.decisions.state_view import SkillRecord
+
+LOWEST, HIGHEST = 1, 7
+DAY = 86_400.0
+
+
+class SkillTerms(msgspec.Struct, frozen=True):
+    """What the documents say about holding a skill."""
+
+    skill: str
+    decay_days: float
+    """Days without practice after which one level is lost."""
+    prerequisites: tuple[tuple[str, int], ...] = ()
+    """Skills that have to be held first, each with its lowest level."""
+
+
+def level_now(record: SkillRecord, decay_days: float, now: float) -> int:
+    """The level that is left: one less for each whole period without practice, and never less than 1.
+
+    A suspended skill does not decay, and no time has passed where the clock was set back.
+
+    >>> record = SkillRecord("worf", "ship", "helm", 5, acquired_at=0, decays_from=0)
+    >>> [level_now(record, 14, days * DAY) for days in (0, 13.9, 14, 30, 9_999, -1)]
+    [5, 5, 4, 3, 1, 5]
+    """
+    if record.suspended:
+        return record.proficiency
+    periods = int(max(0.0, now - record.decays_from) / (decay_days * DAY))
+    return max(LOWEST, record.proficiency - periods)

@@ -1,0 +1,387 @@
+"""Stored skills of agents: the level of each as it was recorded, and every change of it.
+
+Functions that take a `Transaction` are the parts of larger changes: commissioning an agent, recording a test or a piece
+of work. What a skill needs and how it decays is in the documents; callers say it with `SkillTerms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import ColumnElement, insert, select, update
+
+from orgkernel.decisions.skill_levels import HIGHEST, LOWEST, SkillTerms, level_now
+from orgkernel.decisions.state_records import AuditEntry, SkillActivity, SkillAssessment
+from orgkernel.decisions.state_view import SKILL_SOURCES, SkillRecord, SkillSource
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.chain import clean_text
+from orgkernel.state.rows import StoreContext, record_of, require_id, require_word, row_of
+from orgkernel.state.tables import skill_assessments, skill_records
+from orgkernel.state.writer import Transaction
+
+SKILL_HELD, SKILL_SUSPENDED, NOT_SUSPENDED = "SKILL_HELD", "SKILL_SUSPENDED", "NOT_SUSPENDED"
+PREREQUISITE_MISSING = "PREREQUISITE_MISSING"
+
+
+class Skills:
+    """The skills of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    def acquire(
+        self,
+        agent_id: str,
+        terms: SkillTerms,
+        needed: Iterable[SkillTerms],
+        *,
+        org_id: str,
+        actor: str,
+        level: int = LOWEST,
+        source: SkillSource = "experience",
+        note: str = "",
+    ) -> SkillRecord:
+        """Add a skill. `needed` are the terms of its prerequisites.
+
+        Raises `Conflict`: `SKILL_HELD` if it is held already, `PREREQUISITE_MISSING` if a prerequisite is not held at its
+        level now.
+        """
+        _require_agent(org_id, agent_id)
+        _require_level(level)
+        require_word("the source", source, SKILL_SOURCES)
+        decay = {each.skill: each.decay_days for each in needed}
+
+        def change(transaction: Transaction) -> SkillRecord:
+            if (held := find_skill(transaction, org_id, agent_id, terms.skill)) is not None:
+                raise Conflict(
+                    f"the agent {quote(agent_id)} has the skill {quote(terms.skill)} already, at level "
+                    f"{level_now(held, terms.decay_days, transaction.now)}",
+                    f"`orgkernel agent assess {agent_id} {terms.skill} LEVEL` changes its level",
+                    SKILL_HELD,
+                )
+            for skill, lowest in terms.prerequisites:
+                _require_prerequisite(transaction, org_id, agent_id, terms.skill, skill, lowest, decay)
+            return add_skill(
+                transaction, org_id, agent_id, terms.skill, level, source=source, actor=actor, note=note
+            )
+
+        return self._context.change(change)
+
+    def exercise(
+        self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, times: int = 1, note: str = ""
+    ) -> SkillRecord:
+        """Record that a skill was practiced. Raises as `exercise_skill`."""
+        _require_agent(org_id, agent_id)
+        return self._context.change(
+            lambda transaction: exercise_skill(
+                transaction, org_id, agent_id, terms, actor=actor, times=times, note=note
+            )
+        )
+
+    def assess(
+        self,
+        agent_id: str,
+        terms: SkillTerms,
+        level: int,
+        *,
+        org_id: str,
+        actor: str,
+        source: SkillSource = "assessment",
+        note: str = "",
+    ) -> SkillRecord:
+        """Record the level that somebody found. Raises `UnknownRecord` for a skill that is not held, and `Refused`."""
+        _require_agent(org_id, agent_id)
+        _require_level(level)
+        require_word("the source", source, SKILL_SOURCES)
+
+        def change(transaction: Transaction) -> SkillRecord:
+            held = require_skill(transaction, org_id, agent_id, terms.skill)
+            return _set(
+                transaction, held, "assessed", actor, note,
+                proficiency=level, source=source, decays_from=transaction.now,
+            )  # fmt: skip
+
+        return self._context.change(change)
+
+    def suspend(
+        self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, note: str = ""
+    ) -> SkillRecord:
+        """Take a skill out of use: it does not count until it is resumed, and does not decay. Raises `Conflict`."""
+        _require_agent(org_id, agent_id)
+
+        def change(transaction: Transaction) -> SkillRecord:
+            held = require_skill(transaction, org_id, agent_id, terms.skill)
+            _require_in_use(held)
+            left = level_now(held, terms.decay_days, transaction.now)
+            return _set(
+                transaction, held, "suspended", actor, note,
+                proficiency=left, suspended=True, decays_from=transaction.now,
+            )  # fmt: skip
+
+        return self._context.change(change)
+
+    def resume(self, agent_id: str, skill: str, *, org_id: str, actor: str, note: str = "") -> SkillRecord:
+        """Let a suspended skill count again, at the level it had. Raises `Conflict` (`NOT_SUSPENDED`)."""
+        _require_agent(org_id, agent_id)
+
+        def change(transaction: Transaction) -> SkillRecord:
+            held = require_skill(transaction, org_id, agent_id, skill)
+            if not held.suspended:
+                raise Conflict(
+                    f"the skill {quote(skill)} of the agent {quote(agent_id)} is not suspended",
+                    code=NOT_SUSPENDED,
+                )
+            return _set(
+                transaction, held, "resumed", actor, note, suspended=False, decays_from=transaction.now
+            )
+
+        return self._context.change(change)
+
+    def commission(
+        self,
+        agent_id: str,
+        skills: Sequence[str],
+        *,
+        org_id: str,
+        actor: str,
+        note: str = "",
+    ) -> tuple[SkillRecord, ...]:
+        """Give an agent the skills it does not have yet, in this order. Returns those that are new."""
+        _require_agent(org_id, agent_id)
+        return self._context.change(
+            lambda transaction: commission_skills(
+                transaction, org_id, agent_id, skills, actor=actor, note=note
+            )
+        )
+
+    def list(self, org_id: str, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
+        """The records of an organization, or of one of its agents, by agent and skill."""
+        query = select(skill_records).where(skill_records.c.org_id == org_id)
+        if agent_id is not None:
+            query = query.where(skill_records.c.agent_id == agent_id)
+        return self._context.read(
+            SkillRecord, query.order_by(skill_records.c.agent_id, skill_records.c.skill)
+        )
+
+    def history(self, org_id: str, agent_id: str, skill: str | None = None) -> tuple[SkillAssessment, ...]:
+        """Every change of the skills of an agent, oldest first."""
+        table = skill_assessments
+        query = select(table).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
+        if skill is not None:
+            query = query.where(table.c.skill == skill)
+        return self._context.read(SkillAssessment, query.order_by(table.c.assessment_id))
+
+
+# -- parts of larger changes -------------------------------------------------------------------------------------------
+
+
+def find_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str) -> SkillRecord | None:
+    """The record of a skill, or None."""
+    row = transaction.connection.execute(
+        select(skill_records).where(*_is_skill(org_id, agent_id, skill))
+    ).first()
+    return None if row is None else record_of(SkillRecord, row)
+
+
+def require_skill(transaction: Transaction, org_id: str, agent_id: str, skill: str) -> SkillRecord:
+    """The record of a skill. Raises `UnknownRecord`."""
+    found = find_skill(transaction, org_id, agent_id, skill)
+    if found is None:
+        raise UnknownRecord(
+            f"the agent {quote(agent_id)} does not have the skill {quote(skill)}",
+            f"`orgkernel agent acquire {agent_id} {skill}` adds it",
+        )
+    return found
+
+
+def add_skill(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    skill: str,
+    level: int,
+    *,
+    source: SkillSource,
+    actor: str,
+    note: str = "",
+) -> SkillRecord:
+    """Add a skill that is not held yet."""
+    now = transaction.now
+    record = SkillRecord(
+        agent_id, org_id, require_id("the skill", skill), level, now, source=source, decays_from=now
+    )
+    transaction.connection.execute(
+        insert(skill_records).values(**row_of(record), version=transaction.touch())
+    )
+    _note(transaction, record, "acquired", actor, note)
+    return record
+
+
+def commission_skills(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    skills: Sequence[str],
+    *,
+    actor: str,
+    note: str = "",
+) -> tuple[SkillRecord, ...]:
+    """Give an agent the skills it does not have yet at level 1, in this order. Doing it again changes nothing."""
+    query = select(skill_records.c.skill).where(
+        skill_records.c.org_id == org_id, skill_records.c.agent_id == agent_id
+    )
+    held = set(transaction.connection.scalars(query))
+    return tuple(
+        add_skill(
+            transaction, org_id, agent_id, skill, LOWEST, source="commissioning", actor=actor, note=note
+        )
+        for skill in dict.fromkeys(skills)
+        if skill not in held
+    )
+
+
+def exercise_skill(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    terms: SkillTerms,
+    *,
+    actor: str,
+    times: int = 1,
+    note: str = "",
+) -> SkillRecord:
+    """Record that a skill was practiced: what decayed until now is lost, and the time begins anew.
+
+    Raises `UnknownRecord`, and `Conflict` (`SKILL_SUSPENDED`) for a skill that is suspended.
+    """
+    if times < 1:
+        raise Refused("a skill is exercised at least once", code="BAD_VALUE")
+    held = require_skill(transaction, org_id, agent_id, terms.skill)
+    _require_in_use(held)
+    now = transaction.now
+    return _set(
+        transaction, held, "exercised", actor, note, proficiency=level_now(held, terms.decay_days, now),
+        last_exercised_at=now, exercises=held.exercises + times, decays_from=now,
+    )  # fmt: skip
+
+
+def raise_skill(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    terms: SkillTerms,
+    highest: int,
+    *,
+    actor: str,
+    note: str = "",
+) -> SkillRecord | None:
+    """Raise a skill by one level, up to `highest`, because a test was passed. None if it is not held, is suspended, or
+    is there already.
+    """
+    held = find_skill(transaction, org_id, agent_id, terms.skill)
+    if held is None or held.suspended:
+        return None
+    level = level_now(held, terms.decay_days, transaction.now)
+    if level >= min(highest, HIGHEST):
+        return None
+    return _set(
+        transaction, held, "raised", actor, note,
+        proficiency=level + 1, source="qualification", decays_from=transaction.now,
+    )  # fmt: skip
+
+
+def _set(
+    transaction: Transaction,
+    old: SkillRecord,
+    activity: SkillActivity,
+    actor: str,
+    note: str,
+    **values: Any,
+) -> SkillRecord:
+    new = msgspec.structs.replace(old, **values)
+    transaction.connection.execute(
+        update(skill_records)
+        .where(*_is_skill(old.org_id, old.agent_id, old.skill))
+        .values(**values, version=transaction.touch())
+    )
+    _note(transaction, new, activity, actor, note)
+    return new
+
+
+def _note(
+    transaction: Transaction, record: SkillRecord, activity: SkillActivity, actor: str, note: str
+) -> None:
+    """Write a change into the history and the audit."""
+    note = clean_text(note)
+    transaction.connection.execute(
+        insert(skill_assessments).values(
+            org_id=record.org_id, agent_id=record.agent_id, skill=record.skill, at=transaction.now,
+            activity=activity, proficiency=record.proficiency, source=record.source, actor=clean_text(actor), note=note,
+        )
+    )  # fmt: skip
+    transaction.audit(
+        AuditEntry(
+            "skill",
+            transaction.now,
+            activity,
+            subject=f"agent:{record.agent_id}",
+            actor=actor,
+            org_id=record.org_id,
+            record_id=record.skill,
+            reason=note,
+            detail={"level": record.proficiency, "source": record.source},
+        )
+    )
+
+
+def _is_skill(org_id: str, agent_id: str, skill: str) -> tuple[ColumnElement[bool], ...]:
+    columns = skill_records.c
+    return columns.org_id == org_id, columns.agent_id == agent_id, columns.skill == skill
+
+
+def _require_prerequisite(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    skill: str,
+    prerequisite: str,
+    lowest: int,
+    decay: dict[str, float],
+) -> None:
+    held = find_skill(transaction, org_id, agent_id, prerequisite)
+    if held is None:
+        text = f"does not have {quote(prerequisite)}"
+    elif held.suspended:
+        text = f"has {quote(prerequisite)} suspended"
+    elif (level := level_now(held, decay[prerequisite], transaction.now)) < lowest:
+        text = f"has {quote(prerequisite)} at level {level}"
+    else:
+        return
+    raise Conflict(
+        f"the agent {quote(agent_id)} cannot acquire {quote(skill)}: it {text}, and level {lowest} is required",
+        code=PREREQUISITE_MISSING,
+    )
+
+
+def _require_in_use(held: SkillRecord) -> None:
+    if held.suspended:
+        raise Conflict(
+            f"the skill {quote(held.skill)} of the agent {quote(held.agent_id)} is suspended",
+            f"`orgkernel agent resume-skill {held.agent_id} {held.skill}` lets it count again",
+            SKILL_SUSPENDED,
+        )
+
+
+def _require_agent(org_id: str, agent_id: str) -> None:
+    require_id("the organization", org_id)
+    require_id("the agent", agent_id)
+
+
+def _require_level(level: int) -> None:
+    if not LOWEST <= level <= HIGHEST:
+        raise Refused(
+            f"level {level} is out of range", f"use a level from {LOWEST} to {HIGHEST}", code="BAD_VALUE"
+        )

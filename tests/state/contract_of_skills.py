@@ -1,0 +1,203 @@
+"""What every store does with skills and with the evidence of test results; part of the contract."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from orgkernel.decisions.skill_levels import DAY, SkillTerms, level_now
+from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.agents import count_outcome
+from orgkernel.state.audit import read_rows
+from orgkernel.state.location import StoreLocation
+from orgkernel.state.store import Store
+from tests.state.opening import Clock, opened
+
+HELM = SkillTerms("helm", 14, (("maps", 3),))
+MAPS = SkillTerms("maps", 14)
+SHA = "3f" * 32
+
+
+def acquire(store: Store, terms: SkillTerms, level: int = 1) -> None:
+    store.skills.acquire("worf", terms, [MAPS], org_id="shop", actor="a", level=level)
+
+
+def activities(store: Store) -> list[tuple[str, int]]:
+    return [(each.activity, each.proficiency) for each in store.skills.history("shop", "worf")]
+
+
+class Skills:
+    def test_a_skill_needs_its_prerequisites_at_their_level_now(self, store: Store, clock: Clock) -> None:
+        """Missing, too low, decayed and suspended ones are named; a skill is acquired once."""
+        with pytest.raises(Conflict, match="does not have `maps`, and level 3 is required") as refusal:
+            acquire(store, HELM)
+        assert refusal.value.code == "PREREQUISITE_MISSING"
+        acquire(store, MAPS, 3)
+        with pytest.raises(Conflict, match="has the skill `maps` already, at level 3"):
+            acquire(store, MAPS)
+        clock.now += 14 * DAY
+        with pytest.raises(Conflict, match="has `maps` at level 2"):
+            acquire(store, HELM)
+        store.skills.assess("worf", MAPS, 4, org_id="shop", actor="a", note="saw it")
+        store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
+        with pytest.raises(Conflict, match="has `maps` suspended"):
+            acquire(store, HELM)
+        store.skills.resume("worf", "maps", org_id="shop", actor="a")
+        acquire(store, HELM)
+        assert [each.skill for each in store.read_view("shop").skills["worf"]] == ["helm", "maps"]
+        assert store.read_view("yard").skills == {} == store.read_view().skills
+
+    def test_an_exercise_writes_what_is_left_and_begins_anew(self, store: Store, clock: Clock) -> None:
+        """Asking about the level changes nothing; the history has each change, and so has the audit."""
+        acquire(store, MAPS, 5)
+        clock.now += 29 * DAY
+        (held,) = store.skills.list("shop", "worf")
+        assert [level_now(held, 14, clock.now) for _ in range(6)] == [3] * 6
+        store.skills.exercise("worf", MAPS, org_id="shop", actor="a", times=2)
+        (held,) = store.skills.list("shop", "worf")
+        assert (held.proficiency, held.exercises, held.last_exercised_at) == (3, 2, clock.now)
+        assert activities(store) == [("acquired", 5), ("exercised", 3)]
+        rows = [*read_rows(store.context, AuditFilter(kind="skill"))]
+        assert [row.entry.detail["level"] for row in rows] == [3, 5]
+
+    def test_a_suspended_skill_neither_decays_nor_is_exercised(self, store: Store, clock: Clock) -> None:
+        """It keeps the level that was left, and its time begins when it is resumed."""
+        acquire(store, MAPS, 5)
+        clock.now += 14 * DAY
+        store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
+        clock.now += 100 * DAY
+        with pytest.raises(Conflict, match="is suspended") as refusal:
+            store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
+        assert refusal.value.code == "SKILL_SUSPENDED"
+        with pytest.raises(Conflict):
+            store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
+        held = store.skills.resume("worf", "maps", org_id="shop", actor="a")
+        assert level_now(held, 14, clock.now + 13 * DAY) == 4
+        with pytest.raises(Conflict, match="is not suspended"):
+            store.skills.resume("worf", "maps", org_id="shop", actor="a")
+
+    def test_a_clock_that_is_set_back_takes_and_gives_no_level(self, store: Store, clock: Clock) -> None:
+        """Neither when the level is asked for nor when an exercise writes it."""
+        acquire(store, MAPS, 5)
+        clock.now -= 100 * DAY
+        assert store.skills.exercise("worf", MAPS, org_id="shop", actor="a").proficiency == 5
+
+    def test_commissioning_again_changes_nothing(self, store: Store, clock: Clock) -> None:
+        """What an agent has keeps its level and its history, in whatever order skills are named."""
+        new = store.skills.commission("worf", ["maps", "helm", "maps"], org_id="shop", actor="a")
+        assert [(each.skill, each.proficiency, each.source) for each in new] == [
+            ("maps", 1, "commissioning"),
+            ("helm", 1, "commissioning"),
+        ]
+        store.skills.assess("worf", MAPS, 6, org_id="shop", actor="a")
+        version = store.read_view("shop").version
+        assert store.skills.commission("worf", ["helm", "maps"], org_id="shop", actor="a") == ()
+        assert store.read_view("shop").version == version
+        assert activities(store) == [("acquired", 1), ("acquired", 1), ("assessed", 6)]
+
+    def test_two_who_commission_at_once_do_it_once(
+        self, store: Store, place: StoreLocation, clock: Clock
+    ) -> None:
+        """In two processes as in two threads."""
+        with opened(place, clock) as other:
+            stores = (store, other, store, other)
+            threads = [
+                threading.Thread(
+                    target=each.skills.commission,
+                    args=("worf", ["maps", "helm"]),
+                    kwargs={"org_id": "shop", "actor": "a"},
+                )
+                for each in stores
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert activities(other) == [("acquired", 1), ("acquired", 1)]
+            assert len(other.read_view("shop").skills["worf"]) == 2
+
+    def test_what_is_no_skill_or_level_is_refused(self, store: Store) -> None:
+        """And nobody practices a skill they do not have."""
+        for level in (0, 8):
+            with pytest.raises(Refused, match="out of range"):
+                acquire(store, MAPS, level)
+        with pytest.raises(Refused):
+            acquire(store, SkillTerms("", 14))
+        with pytest.raises(UnknownRecord, match="does not have the skill `maps`"):
+            store.skills.exercise("worf", MAPS, org_id="shop", actor="a")
+        with pytest.raises(Refused, match="at least once"):
+            store.skills.exercise("worf", MAPS, org_id="shop", actor="a", times=0)
+
+
+class Evidence:
+    def test_a_result_keeps_what_it_rests_on(self, store: Store) -> None:
+        """Its sample size and digests, in the list, in the view and in the audit."""
+        result = store.results.record(
+            "worf", "helm", score=0.9, passed=True, org_id="shop", actor="a", sample_size=40,
+            digests={"model": SHA, "prompt": "v3"},
+        )  # fmt: skip
+        assert store.read_view("shop").results["worf"] == (result,) == store.results.list("worf")
+        (row,) = read_rows(store.context, AuditFilter(kind="result"))
+        assert row.entry.detail["digests"] == {"model": SHA, "prompt": "v3"}
+        with pytest.raises(Refused, match="sample size"):
+            store.results.record(
+                "worf", "helm", score=1, passed=True, org_id="shop", actor="a", sample_size=0
+            )
+        with pytest.raises(Refused, match="17 digests"):
+            store.results.record(
+                "worf", "helm", score=1, passed=True, org_id="shop", actor="a",
+                digests={f"d{number}": SHA for number in range(17)},
+            )  # fmt: skip
+
+    def test_passing_raises_a_skill_by_one_step(self, store: Store, clock: Clock) -> None:
+        """From the level that is left, up to its highest; a skill that is not held or suspended stays as it is."""
+        acquire(store, MAPS, 3)
+        clock.now += 14 * DAY
+
+        def passed(highest: int) -> int:
+            store.results.record(
+                "worf", "test", score=1, passed=True, org_id="shop", actor="a",
+                raises=[(MAPS, highest), (HELM, 7)],
+            )  # fmt: skip
+            return store.skills.list("shop", "worf")[0].proficiency
+
+        assert [passed(4), passed(4), passed(4)] == [3, 4, 4]
+        store.skills.suspend("worf", MAPS, org_id="shop", actor="a")
+        assert passed(7) == 4
+        assert [each.skill for each in store.skills.list("shop", "worf")] == ["maps"]
+
+    def test_an_invalid_result_stays_and_says_why(
+        self, store: Store, place: StoreLocation, clock: Clock
+    ) -> None:
+        """In its place, also for whoever read it before; once, with a reason, and in its own organization."""
+        with opened(place, clock) as other:
+            first, second = (
+                store.results.record("worf", "helm", score=score, passed=True, org_id="shop", actor="a")
+                for score in (0.8, 0.9)
+            )
+            assert other.read_view("shop").results["worf"] == (first, second)
+            with pytest.raises(Refused, match="with a reason"):
+                store.results.invalidate(first.result_id, org_id="shop", actor="a", reason=" ")
+            with pytest.raises(UnknownRecord):
+                store.results.invalidate(first.result_id, org_id="yard", actor="a", reason="leaked")
+            invalid = store.results.invalidate(first.result_id, org_id="shop", actor="a", reason="leaked")
+            assert (invalid.invalid_reason, invalid.invalidated_at) == ("leaked", clock.now)
+            assert other.read_view("shop").results["worf"] == (invalid, second)
+            with pytest.raises(Conflict, match="is invalid already"):
+                store.results.invalidate(first.result_id, org_id="shop", actor="a", reason="again")
+
+    def test_outcomes_of_work_are_counted(self, store: Store) -> None:
+        """For an agent that is there."""
+        store.agents.add("worf", org_id="shop", actor="a", trust=0.5)
+        for succeeded in (True, True, False):
+            store.context.change(
+                lambda transaction, succeeded=succeeded: count_outcome(
+                    transaction, "shop", "worf", succeeded=succeeded
+                )
+            )
+        agent = store.read_view("shop").agents["worf"]
+        assert (agent.trust, agent.successes, agent.failures) == (0.5, 2, 1)
+        with pytest.raises(UnknownRecord):
+            store.context.change(lambda each: count_outcome(each, "shop", "data", succeeded=True))
