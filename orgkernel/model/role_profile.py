@@ -41,7 +41,7 @@ class SkillUse(Record):
 
     skill: SkillId
     min_proficiency: Proficiency = 1
-    """Lowest proficiency on the seven-step scale. Not yet: the crew work compares it with what an agent holds."""
+    """Lowest proficiency on the seven-step scale."""
     optional: bool = False
 
 
@@ -73,6 +73,8 @@ class Capabilities(Record):
     """Required skills: a skill id, or an object with a lowest proficiency (objects: orgkernel)."""
     intents: tuple[Id, ...] = ()
     """Intents that the role serves (orgkernel)."""
+    procedures: tuple[Id, ...] = ()
+    """Procedures that the role has, besides those of the skills it requires (orgkernel)."""
 
 
 class Requirements(Record):
