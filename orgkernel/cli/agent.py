@@ -167,8 +167,8 @@ def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) 
     echo_records(
         form,
         agents,
-        ("agent", "organization", "rank", "trust", "lifecycle"),
-        lambda agent: (agent.agent_id, agent.org_id, agent.rank, agent.trust_now, agent.lifecycle),
+        ("agent", "organization", "rank", "lifecycle", "trust"),
+        lambda agent: (agent.agent_id, agent.org_id, agent.rank, agent.lifecycle, agent.trust_now),
     )
     for each in drift:
         click.echo(f"{each.severity.value}[{each.code}] {printable(each.message)}", err=True)

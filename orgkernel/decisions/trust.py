@@ -7,6 +7,7 @@ before its first outcome; from then on, its prior has the mean 0.5.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, lgamma, log, sqrt
 
 import msgspec
@@ -38,11 +39,11 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
         """In a few words, never a bare number.
 
         >>> str(trust_from(0.5, 4, 6, 0)), str(trust_from(None, 4, 0, 0))
-        ('0.80 (alpha 8, beta 2; 6 successes, 0 failures)', 'unknown (no outcomes)')
+        ('0.80 (alpha 8, beta 2; 6 of 6 succeeded)', 'unknown (no outcomes)')
         """
         if self.mean is None:
             return "unknown (no outcomes)"
-        counts = f"{self.successes} successes, {self.failures} failures"
+        counts = f"{self.successes} of {self.successes + self.failures} succeeded"
         return f"{self.mean:.2f} (alpha {self.alpha:g}, beta {self.beta:g}; {counts})"
 
 
@@ -84,6 +85,7 @@ def credible_interval(trust: Trust) -> tuple[float, float]:
     return _quantile(trust.alpha, trust.beta, tail), _quantile(trust.alpha, trust.beta, 1 - tail)
 
 
+@lru_cache(maxsize=4096)  # most agents of a crew have the same few counts
 def _quantile(alpha: float, beta: float, share: float) -> float:
     """The value below which a share of a Beta distribution lies, by bisection."""
     if alpha <= 0 or beta <= 0:  # all of it lies at one end

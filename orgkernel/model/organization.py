@@ -166,6 +166,15 @@ class Authzen(Record):
     types: AuthzenTypes = AuthzenTypes.model_construct()
 
 
+class ProcedureProposals(Record):
+    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+
+    min_successes: Annotated[int, Field(ge=1)] = 5
+    """Successes that must be recorded."""
+    min_success_rate: Annotated[float, Field(ge=0.0, le=1.0)] = 0.9
+    """Lowest share of successes among all outcomes."""
+
+
 class PaceOverride(Record):
     """PACE tiers that replace those of the profile."""
 
@@ -227,6 +236,7 @@ class Organization(Document):
     compared (orgkernel)."""
     authzen: Authzen = Authzen.model_construct()
     """Types and actions of AuthZEN questions in the words of this organization (orgkernel)."""
+    procedure_proposals: ProcedureProposals = ProcedureProposals.model_construct()
     rank_matrix: Id | None = None
     """Rank matrix for every tool without one of its own. The first matching row caps the tool (orgkernel)."""
 

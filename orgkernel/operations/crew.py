@@ -14,6 +14,7 @@ from orgkernel.decisions.crew_records import (
     OrgStatusKind,
     Outcome,
     Personality,
+    RankChange,
 )
 from orgkernel.decisions.service import (
     PersonalityDrift,
@@ -22,7 +23,6 @@ from orgkernel.decisions.service import (
     summarize_service,
 )
 from orgkernel.decisions.skill_levels import SkillTerms, terms_of
-from orgkernel.decisions.state_records import AuditFilter, AuditRow
 from orgkernel.decisions.vacancies import VacancyAnswer, decide_vacancies
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownAgent
@@ -32,7 +32,6 @@ from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, noted_in
 from orgkernel.runtime.utc import as_utc
-from orgkernel.state.audit import read_rows
 
 # -- the alert and the watch -------------------------------------------------------------------------------------------
 
@@ -206,17 +205,6 @@ def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) ->
 # -- the service record ------------------------------------------------------------------------------------------------
 
 
-class RankChangeRecord(msgspec.Struct, frozen=True):
-    """A recorded change of rank."""
-
-    at: str
-    before: str | None
-    """None where the rank followed from trust or the role."""
-    after: str | None
-    actor: str
-    reason: str
-
-
 class ServiceRecord(msgspec.Struct, frozen=True):
     """What an agent has done, and what became of it."""
 
@@ -228,7 +216,7 @@ class ServiceRecord(msgspec.Struct, frozen=True):
     commissions: tuple[Commission, ...]
     lifecycle: str
     service: ServiceSummary
-    promotions: tuple[RankChangeRecord, ...]
+    promotions: tuple[RankChange, ...]
     """Changes of rank, oldest first."""
     personality: PersonalityDrift
 
@@ -241,8 +229,6 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
     _require_declared_agent(desk.view, agent_id)
     state = desk.state
     identity, stored = state.identities.get(agent_id), state.agents.get(agent_id)
-    wanted = AuditFilter(kind="agent", activity="ranked", subject=f"agent:{agent_id}")
-    rows = [row for row in read_rows(context.store.context, wanted) if row.entry.org_id == org_id]
     start = desk.view.records.agents[agent_id].record.rank
     return ServiceRecord(
         agent_id,
@@ -252,21 +238,9 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
         state.commissions.get(agent_id, ()),
         "active" if stored is None else stored.lifecycle,
         summarize_service(state.service.get(agent_id)),
-        _promotions(start, rows),
+        context.store.rank_changes(org_id, agent_id, start),
         decide_drift(desk.view, agent_id, state),
     )
-
-
-def _promotions(start: str | None, rows: list[AuditRow]) -> tuple[RankChangeRecord, ...]:
-    found, before = [], start
-    for row in sorted(rows, key=lambda each: (each.entry.at, each.sequence)):
-        after = (row.entry.detail or {}).get("rank")
-        if after != before:
-            found.append(
-                RankChangeRecord(as_utc(row.entry.at) or "", before, after, row.entry.actor, row.entry.reason)
-            )
-        before = after
-    return tuple(found)
 
 
 def find_episodes(

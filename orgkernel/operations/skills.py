@@ -12,7 +12,7 @@ from orgkernel.decisions.state_records import SkillAssessment
 from orgkernel.decisions.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.errors import Refused
-from orgkernel.operations.agents import note_agent, require_agent
+from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, noted_in
@@ -45,7 +45,6 @@ def acquire_skill(
     records = context.documents.organization(org_id).snapshot.records
     terms = _terms(context, org_id, skill)
     needed = [terms_of(records, each) for each, _ in terms.prerequisites]
-    note_agent(store, context, org_id, agent_id)
     return store.skills.acquire(
         agent_id,
         terms,
@@ -135,7 +134,6 @@ def commission_agent_skills(
         context, agent_id, org, "commissioning", f"commission {quote(f'agent:{agent_id}')}"
     )
     plan = plan_skills(context, org_id, agent_id)
-    note_agent(store, context, org_id, agent_id)
     added = store.skills.commission(
         agent_id, plan.skills, org_id=org_id, actor=context.actor.name, note=reason
     )

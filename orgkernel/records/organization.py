@@ -118,6 +118,12 @@ class Authzen(Record, frozen=True, kw_only=True):
     types: AuthzenTypes = AuthzenTypes()
 
 
+class ProcedureProposals(Record, frozen=True, kw_only=True):
+    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+    min_successes: int = 5
+    min_success_rate: float = 0.9
+
+
 class PaceOverride(Record, frozen=True, kw_only=True):
     """PACE tiers that replace those of the profile."""
     primary: PaceTier | None = None
@@ -161,6 +167,7 @@ class Organization(Document, frozen=True, kw_only=True):
     watches: tuple[Id, ...] = ('alpha', 'beta', 'gamma')
     workspace_root: str | None = None
     authzen: Authzen = Authzen()
+    procedure_proposals: ProcedureProposals = ProcedureProposals()
     rank_matrix: Id | None = None
 
     @property

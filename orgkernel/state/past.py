@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.crew_records import RankChange
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -24,6 +25,7 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
+from orgkernel.state.audit import read_rows
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.rows import StoreContext, record_of
@@ -192,3 +194,18 @@ def _grouped(rows: Iterable[Any], name: str) -> Mapping[str, tuple[Any, ...]]:
     for row in rows:
         found.setdefault(getattr(row, name), []).append(row)
     return MappingProxyType({key: tuple(each) for key, each in found.items()})
+
+
+def read_rank_changes(
+    context: StoreContext, org_id: str, agent_id: str, start: str | None, until: float | None = None
+) -> tuple[RankChange, ...]:
+    """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
+    wanted = AuditFilter(until=until, kind="agent", subject=f"agent:{agent_id}")
+    rows = [row for row in read_rows(context, wanted) if row.entry.org_id == org_id]
+    found, before = [], start
+    for row in sorted(rows, key=lambda each: (each.entry.at, each.sequence)):
+        entry, after = row.entry, (row.entry.detail or {}).get("rank")
+        if entry.activity == "ranked" and after != before:
+            found.append(RankChange(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
+            before = after
+    return tuple(found)
