@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.service import decide_drift
+from orgkernel.decisions.service_record import decide_drift
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote

@@ -16,8 +16,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.certificates import SEED_BYTES, did_of
+from orgkernel.state.private_files import write_new
 from orgkernel.state.rows import require_id
-from orgkernel.state.signing import Tokens, write_new
+from orgkernel.state.signing import Tokens
 
 try:
     import fcntl
