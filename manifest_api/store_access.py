@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from manifest_api.spans import span
-from orgkernel.decisions.crew_records import RankChange
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
@@ -142,7 +142,7 @@ class StoreAccess:
 
     def rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
-    ) -> tuple[RankChange, ...]:
+    ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`. It reads the store."""
         store = self.held()
         return () if store is None else store.rank_changes(org_id, agent_id, start, until)

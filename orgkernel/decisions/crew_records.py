@@ -123,7 +123,7 @@ class Episode(msgspec.Struct, frozen=True):
     """In the order in which episodes were stored."""
 
 
-class RankChange(msgspec.Struct, frozen=True):
+class RankMove(msgspec.Struct, frozen=True):
     """A recorded change of rank."""
 
     at: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
-from orgkernel.decisions.crew_records import RankChange
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_view import StateView
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class StateHistory(StateSource, Protocol):
 
     def rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
-    ) -> tuple[RankChange, ...]:
+    ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
 
 
@@ -60,7 +60,7 @@ class PastState:
 
     def rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
-    ) -> tuple[RankChange, ...]:
+    ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to that time, oldest first."""
         until = self._at if until is None else min(until, self._at)
         return self._history.rank_changes(org_id, agent_id, start, until)

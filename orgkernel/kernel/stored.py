@@ -15,7 +15,7 @@ from orgkernel.kernel.settings import Project
 from orgkernel.state.location import DEFAULT, StoreLocation, parse_location
 
 if TYPE_CHECKING:
-    from orgkernel.decisions.crew_records import RankChange
+    from orgkernel.decisions.crew_records import RankMove
     from orgkernel.state.store import Store
     from orgkernel.state.writer import Ticket
 
@@ -111,7 +111,7 @@ class StateAt:
 
     def rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
-    ) -> tuple[RankChange, ...]:
+    ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
         if self._location.path and not os.path.exists(self._location.path):
             return ()

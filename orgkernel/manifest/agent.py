@@ -15,7 +15,7 @@ from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.capability.holder import find_member
-from orgkernel.decisions.crew_records import RankChange
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.promotion import decide_promotion
 from orgkernel.decisions.qualifications import find_latest, has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
@@ -48,7 +48,7 @@ def build_agent_manifest(
     findings: Sequence[Diagnostic],
     state: StateView,
     context: AccessContext,
-    promotions: tuple[RankChange, ...] = (),
+    promotions: tuple[RankMove, ...] = (),
 ) -> v1.AgentManifest:
     """The complete current profile of an agent. `promotions` are its recorded changes of rank. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]

@@ -17,7 +17,7 @@ from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.capability.orders import OrderSource, compose_orders
 from orgkernel.decisions.capability.procedures import LEVEL_NAMES, level_for
 from orgkernel.decisions.capability.skills import SkillCard, card_of, skills_of, withhold
-from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankChange
+from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankMove
 from orgkernel.decisions.promotion import PromotionDecision
 from orgkernel.decisions.qualifications import QualificationStanding, build_qualification_record
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
@@ -148,7 +148,7 @@ class WorkRecord(msgspec.Struct, frozen=True, kw_only=True):
     trajectory_formula: str
     last_at: str | None
     commissions: tuple[CommissionNote, ...]
-    promotions: tuple[RankChange, ...]
+    promotions: tuple[RankMove, ...]
     """Recorded changes of rank, oldest first."""
 
 
@@ -306,7 +306,7 @@ def duty_of(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ..
     )
 
 
-def service_of(state: StateView, agent_id: str, promotions: tuple[RankChange, ...]) -> WorkRecord:
+def service_of(state: StateView, agent_id: str, promotions: tuple[RankMove, ...]) -> WorkRecord:
     """The recorded work of the agent."""
     summary = summarize_service(state.service.get(agent_id))
     identity = state.identities.get(agent_id)

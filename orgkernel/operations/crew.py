@@ -14,7 +14,7 @@ from orgkernel.decisions.crew_records import (
     OrgStatusKind,
     Outcome,
     Personality,
-    RankChange,
+    RankMove,
 )
 from orgkernel.decisions.service_record import (
     PersonalityDrift,
@@ -216,7 +216,7 @@ class ServiceRecord(msgspec.Struct, frozen=True):
     commissions: tuple[Commission, ...]
     lifecycle: str
     service: ServiceSummary
-    promotions: tuple[RankChange, ...]
+    promotions: tuple[RankMove, ...]
     """Changes of rank, oldest first."""
     personality: PersonalityDrift
 

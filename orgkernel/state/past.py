@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from orgkernel.decisions.crew_records import RankChange
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.decisions.state_view import (
     AgentState,
@@ -198,7 +198,7 @@ def _grouped(rows: Iterable[Any], name: str) -> Mapping[str, tuple[Any, ...]]:
 
 def read_rank_changes(
     context: StoreContext, org_id: str, agent_id: str, start: str | None, until: float | None = None
-) -> tuple[RankChange, ...]:
+) -> tuple[RankMove, ...]:
     """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
     wanted = AuditFilter(until=until, kind="agent", subject=f"agent:{agent_id}")
     rows = [row for row in read_rows(context, wanted) if row.entry.org_id == org_id]
@@ -206,6 +206,6 @@ def read_rank_changes(
     for row in sorted(rows, key=lambda each: (each.entry.at, each.sequence)):
         entry, after = row.entry, (row.entry.detail or {}).get("rank")
         if entry.activity == "ranked" and after != before:
-            found.append(RankChange(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
+            found.append(RankMove(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
             before = after
     return tuple(found)

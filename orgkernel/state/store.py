@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 
-from orgkernel.decisions.crew_records import RankChange
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_view import StateView
 from orgkernel.state.agents import Agents, Results, Usage
 from orgkernel.state.audit import AuditLog
@@ -106,7 +106,7 @@ class Store:
 
     def rank_changes(
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
-    ) -> tuple[RankChange, ...]:
+    ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first."""
         return read_rank_changes(self.context, org_id, agent_id, start, until)
 
