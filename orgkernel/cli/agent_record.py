@@ -30,7 +30,7 @@ from orgkernel.cli.stores import (
     store_option,
 )
 from orgkernel.decisions.crew_records import OUTCOMES, Personality
-from orgkernel.decisions.service import PersonalityDrift
+from orgkernel.decisions.service_record import PersonalityDrift
 from orgkernel.decisions.vacancies import VacancyAnswer
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, UsageError

@@ -337,7 +337,6 @@ NOT_YET: dict[str, set[str]] = {
     "Promotion": {"requirements", "qualifications"},
     "Requirement": {"min_proficiency"},
     "Qualification": {"raises", "prerequisites"},
-    "Assignment": {"watches"},
     "Location": {"resources_claimed"},
 }
 # What puts foreign questions into our words: tests/api asks them over HTTP, where alone they can be asked.

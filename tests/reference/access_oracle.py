@@ -70,8 +70,15 @@ def decide(world: World, request: Request) -> tuple[str, list[str], int]:
 
     What is allowed is conditional where another outcome could follow from what the caller did not say.
     """
-    # What is recorded of the organization counts, whatever the caller says.
-    request = {**request, "context": {**request["context"], **world["state"].get("status", {})}}
+    # What is recorded of the organization counts, whatever the caller says, as long as it is declared.
+    declared = {
+        "alert": world["organization"].get("alerts", ["GREEN", "YELLOW", "RED"]),
+        "watch": world["organization"].get("watches", ["alpha", "beta", "gamma"]),
+    }
+    recorded = {
+        kind: value for kind, value in world["state"].get("status", {}).items() if value in declared[kind]
+    }
+    request = {**request, "context": {**request["context"], **recorded}}
     answer = decide_as_stated(world, request)
     if answer[0] != "allow":
         return answer

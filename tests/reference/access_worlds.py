@@ -314,7 +314,7 @@ class WorldMaker:
                 for tool in self._some(TOOLS)
             ],
             "status": self._fields(
-                0.3, alert=lambda: self._one(ALERTS), watch=lambda: self._one(WATCHES)
+                0.3, alert=lambda: self._one([*ALERTS, "OLD"]), watch=lambda: self._one(WATCHES)
             ),
         }  # fmt: skip
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from orgkernel.decisions.crew_records import OrgStatus, Personality, PersonalityObservation
 from orgkernel.decisions.state_view import AgentState, Grant, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
@@ -42,7 +43,15 @@ def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ..
         grant = Grant(name, resources=("tool:x",), **each)
         found = grants if grant.asleep_since is None else asleep
         found[grant.subject] = (*found.get(grant.subject, ()), grant)
-    state = StateView(1, agents, grants, asleep=asleep)
+    status = {
+        kind: OrgStatus("", kind, value)  # type: ignore[arg-type]
+        for kind, value in case.get("stored_status", {}).items()
+    }
+    seen = {
+        name: PersonalityObservation(name, "", Personality(**each), 0.0, "")
+        for name, each in case.get("stored_personalities", {}).items()
+    }
+    state = StateView(1, agents, grants, asleep=asleep, status=status, personalities=seen)
     return (*snapshot.diagnostics, *find_drift(snapshot, lambda org_id: state, {}))
 
 
