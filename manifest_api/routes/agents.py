@@ -13,6 +13,7 @@ from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
+from orgkernel.decisions.trust import Trust
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import AgentManifest
@@ -32,6 +33,8 @@ class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
     rank: str | None
     """The current rank: the stored one, or else the one that the roster or its role declares."""
     trust: float | None
+    """The mean of the distribution."""
+    trust_distribution: Trust
     lifecycle: str
     org_id: str
 
@@ -140,6 +143,7 @@ def _list(kernel: Kernel, org: str) -> AgentList:
             roles=tuple(role.id for role in each.roles),
             rank=each.rank.id if each.rank else None,
             trust=each.trust,
+            trust_distribution=each.trust_distribution,
             lifecycle=each.lifecycle,
             org_id=each.org_id,
         )

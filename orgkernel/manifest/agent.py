@@ -12,9 +12,13 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.qualifications import has_passed
+from orgkernel.decisions.promotion import check_rank
+from orgkernel.decisions.qualifications import find_latest, has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
+from orgkernel.decisions.role_skills import skills_of_roles
+from orgkernel.decisions.skill_levels import levels_now
 from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.trust import trust_of
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
@@ -25,6 +29,7 @@ from orgkernel.manifest.abilities import (
     granted_item,
     granted_tools,
     requestable,
+    skill_item,
     tool_item,
 )
 from orgkernel.manifest.role import finding_item, latest_report, reported_tier
@@ -49,6 +54,8 @@ def build_agent_manifest(
     tools = tuple(_tools(view, holder, state, context))
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
     place = definition.place()
+    trust = trust_of(view, state, agent_id)
+    levels = levels_now(view.records, state.skills.get(agent_id, ()), context.now)
     return v1.AgentManifest(
         agent_id=agent_id,
         callsign=member.callsign,
@@ -60,7 +67,12 @@ def build_agent_manifest(
         lifecycle="active" if stored is None else stored.lifecycle,
         rank=_rank(view, rank_now(view, state, holder)),
         next_rank=_next_rank(view, state, holder, context.now),
-        trust=member.trust if stored is None or stored.trust is None else stored.trust,
+        trust=trust.mean,
+        trust_distribution=trust,
+        skills=tuple(
+            skill_item(view, each.edge, levels)
+            for each in skills_of_roles(view, holder.identity.roles).values()
+        ),
         qualifications=tuple(_qualifications(view, state, holder, context.now)),
         tools=tools,
         requestable_tools=tuple(
@@ -109,6 +121,7 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
     declared = view.records.promotions.get(ranks[step].id)
     promotion = Promotion() if declared is None else declared.record
     results = state.results.get(holder.identity.id, ())
+    checks = check_rank(view, state, holder.identity.id, ranks[step], now)
     return NextRank(
         **_said_of_rank(ranks[step]),
         requirements=tuple(
@@ -119,6 +132,8 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
         missing_qualifications=tuple(
             each for each in promotion.qualifications if not has_passed(view.records, results, each, now)
         ),
+        eligible=all(each.met for each in checks),
+        checks=checks,
     )
 
 
@@ -138,7 +153,8 @@ def _qualifications(
             continue
         declared = view.records.qualifications.get(name)
         record = None if declared is None else declared.record
-        latest = next(each for each in reversed(results) if each.qualification == name)
+        latest = find_latest(results, name)
+        assert latest is not None  # it counts
         text = f"qualification {name} passed at {as_utc(latest.at)}"
         yield QualificationItem(
             id=name,

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from orgkernel.decisions.promotion import RequirementCheck
 from orgkernel.decisions.reasons import Why
+from orgkernel.decisions.trust import Trust
 
 SCHEMA: Literal["orgkernel:crew_manifest"] = "orgkernel:crew_manifest"
 VERSION: Literal["1.0"] = "1.0"
@@ -137,9 +139,9 @@ class SkillItem(Named, frozen=True, kw_only=True):
     proficiency_name: str | None
     optional: bool
     held_proficiency: int | None = None
-    """Not yet: null until the crew work keeps the skills of agents."""
+    """In the manifest of an agent: the level that is left of the skill now. Null where the agent does not hold it."""
     gap: int | None = None
-    """Not yet: null until the crew work keeps the skills of agents."""
+    """In the manifest of an agent: how many levels are missing."""
 
 
 class EscalationItem(Member, frozen=True, kw_only=True):
@@ -252,7 +254,11 @@ class NextRank(RankItem, frozen=True, kw_only=True):
     requirements: tuple[RequirementItem, ...]
     qualifications: tuple[str, ...]
     missing_qualifications: tuple[str, ...]
-    """Required qualifications that the agent has not passed or that have expired."""
+    """Required qualifications that the agent has not passed or that do not count any more."""
+    eligible: bool
+    """Whether every requirement is met. Nobody is promoted until somebody with the right decides it."""
+    checks: tuple[RequirementCheck, ...]
+    """Every requirement, trust and lifecycle included, and whether it is met."""
 
 
 class QualificationItem(Named, frozen=True, kw_only=True):
@@ -365,8 +371,13 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     """The current rank."""
     next_rank: NextRank | None
     trust: float | None
+    """The mean of the distribution."""
+    trust_distribution: Trust
+    """What the mean rests on: the starting trust and the recorded outcomes."""
+    skills: tuple[SkillItem, ...]
+    """The skills that its roles ask for, with the level that it holds."""
     qualifications: tuple[QualificationItem, ...]
-    """Passed qualifications that have not expired."""
+    """Passed qualifications that count now."""
     tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...]
     credentials: tuple[Item, ...]
