@@ -105,6 +105,8 @@ ALREADY_REVOKED = ProblemCode("ALREADY_REVOKED", 409, "The record is revoked alr
     "A revocation cannot be undone. Issue a new record.")
 GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
     "The grant was used, revoked or expired in the meantime.")
+PAST_UNKNOWN = ProblemCode("PAST_UNKNOWN", 409, "The state of that time is not known any more",
+    "The history before was dropped. `serve --keep-history` keeps it longer.")
 NOT_ASLEEP = ProblemCode("NOT_ASLEEP", 409, "The grant is not asleep", "It gives its permission already.")
 NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
     "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")

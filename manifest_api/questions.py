@@ -22,13 +22,18 @@ from manifest_api.problems import (
     RequestRefused,
 )
 from manifest_api.shapes import InvalidValue, ProblemCode
+from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.operations.permissions import LONGEST_WORD
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
+LATEST_TIME = 1e11
+DEFAULT_AGENTS, MOST_AGENTS = 100, 1000
 DEFAULT_ORGANIZATIONS, MOST_ORGANIZATIONS = 50, 200
 DEFAULT_FINDINGS, MOST_FINDINGS = 200, 1000
 
@@ -51,6 +56,19 @@ Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
 Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
 OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
 Cursor = Annotated[str | None, word("The `next` of the previous page.")]
+AsOf = Annotated[
+    float | None,
+    Query(
+        ge=0,
+        le=LATEST_TIME,
+        description="Seconds since 1970-01-01 UTC: stored state as it was then. The documents are those of now.",
+    ),
+]
+
+
+def as_of_time(kernel: Kernel, at: float | None) -> Kernel:
+    """The kernel, or the same with the state of an earlier time."""
+    return kernel if at is None else kernel.as_of(at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +103,48 @@ async def crew_question(
 
 
 CrewQuery = Annotated[CrewQuestion, Depends(crew_question)]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentQuestion:
+    """The selected agents, and the page of the list."""
+
+    wanted: AgentFilter
+    cursor: str | None
+    limit: int
+
+
+async def agent_question(
+    role: Annotated[str | None, word("Only agents that fill this role.")] = None,
+    department: Annotated[str | None, word("Only agents with a role in this department.")] = None,
+    rank: Annotated[str | None, word("Only agents of this rank.")] = None,
+    skill: Annotated[str | None, word("Only agents that hold this skill.")] = None,
+    min_level: Annotated[
+        int | None, Query(ge=1, le=7, description="Lowest level of the skill, decay included.")
+    ] = None,
+    qualification: Annotated[str | None, word("Only agents that have passed this test.")] = None,
+    tool: Annotated[str | None, word("Only agents with a role that is equipped with this tool.")] = None,
+    intent: Annotated[str | None, word("Only agents with a role that serves this intent.")] = None,
+    watch: Annotated[str | None, word("Only agents that fill a role in this watch.")] = None,
+    lifecycle: Annotated[Lifecycle | None, Query(description="Only agents in this state.")] = None,
+    cursor: Cursor = None,
+    limit: Annotated[
+        int, Query(ge=1, le=MOST_AGENTS, description="Maximum number of agents on a page.")
+    ] = DEFAULT_AGENTS,
+) -> AgentQuestion:
+    """The question from the query parameters."""
+    if min_level is not None and skill is None:
+        raise RequestRefused(
+            INVALID_REQUEST, "`min_level` is the level of a skill", "name the skill in `skill`"
+        )
+    wanted = AgentFilter(
+        role=role, department=department, rank=rank, skill=skill, min_level=min_level, qualification=qualification,
+        tool=tool, intent=intent, watch=watch, lifecycle=lifecycle,
+    )  # fmt: skip
+    return AgentQuestion(wanted, cursor, limit)
+
+
+AgentQuery = Annotated[AgentQuestion, Depends(agent_question)]
 
 
 def start_of_page(

@@ -134,6 +134,11 @@ class StoreAccess:
         store = self.held()
         return EMPTY_STATE if store is None else store.last_view(org_id)
 
+    def read_past(self, org_id: str, at: float) -> StateView:
+        """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so not on the event loop."""
+        store = self.held()
+        return EMPTY_STATE if store is None else store.read_past(org_id, at)
+
     async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
         """Run a function with the store in a thread. None if there is no store. Raises `StoreBusy` after a timeout."""
         store = self.held()

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from orgkernel.errors import OrgkernelError
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.registry_state import Reload
+    from orgkernel.manifest.crew import AgentFilter
     from orgkernel.manifest.filters import RoleFilter
     from orgkernel.manifest.v1 import OrganizationManifest, RoleManifest, encode
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AccessContext": "orgkernel.decisions.access.request",
     "AccessRequest": "orgkernel.decisions.access.request",
+    "AgentFilter": "orgkernel.manifest.crew",
     "Diagnostic": "orgkernel.diagnostics",
     "DispatchDecision": "orgkernel.decisions.dispatch",
     "Kernel": "orgkernel.kernel.kernel",
@@ -47,6 +49,7 @@ _HOMES = {
 __all__ = [
     "AccessContext",
     "AccessRequest",
+    "AgentFilter",
     "Diagnostic",
     "DispatchDecision",
     "Kernel",

@@ -9,39 +9,21 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
+from manifest_api.problems import BAD_CURSOR, RequestRefused
+from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, AsOf, OrgQuery, as_of_time, id_in_path
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
+from orgkernel.errors import UnknownAgent
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
+from orgkernel.manifest.crew import AgentList
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import move_agent, record_result, set_rank
 from orgkernel.operations.permissions import Name, Text
 
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 AgentPath = Annotated[str, id_in_path("an agent", "butler")]
-
-
-class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent of a roster, and its state."""
-
-    agent_id: str
-    callsign: str
-    roles: tuple[str, ...]
-    rank: str | None
-    """The current rank: the stored one, or else the one that the roster or its role declares."""
-    trust: float | None
-    lifecycle: str
-    org_id: str
-
-
-class AgentList(msgspec.Struct, frozen=True, kw_only=True):
-    """Agents of an organization."""
-
-    agents: tuple[AgentLine, ...]
-    snapshot: str
-    state_version: int
 
 
 class RankChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,18 +48,30 @@ class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     reason: Text = ""
 
 
-@router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, org=True))
-async def get_agents(request: Request, answers: AnswersOfApp, org: OrgQuery = ACTIVE) -> Response:
-    """List the agents of an organization with their current state."""
-    return await answers.respond(request, lambda kernel: _list(kernel, org), org)
+@router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, paged=True, org=True))
+async def get_agents(
+    request: Request, answers: AnswersOfApp, question: AgentQuery, org: OrgQuery = ACTIVE, as_of: AsOf = None
+) -> Response:
+    """List the agents of an organization that match every filter, with their current state."""
+
+    def ask(kernel: Kernel) -> AgentList:
+        try:
+            then = as_of_time(kernel, as_of)
+            return then.agents(org, question.wanted, after=question.cursor, limit=question.limit)
+        except UnknownAgent as error:  # the only agent asked for is the cursor's
+            raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
+
+    return await answers.respond(request, ask, org)
 
 
 @router.get("/v1/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
 async def get_agent(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of an agent: its roles, and everything that it may do now."""
-    return await answers.respond(request, lambda kernel: kernel.agent_manifest(org, agent), org)
+    return await answers.respond(
+        request, lambda kernel: as_of_time(kernel, as_of).agent_manifest(org, agent), org
+    )
 
 
 @router.post(
@@ -119,25 +113,3 @@ async def post_result(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE
         ),
         201,
     )  # fmt: skip
-
-
-def _list(kernel: Kernel, org: str) -> AgentList:
-    view = kernel.organization(org).snapshot.index
-    known = (
-        kernel.agent_manifest(org, agent_id)
-        for agent_id in view.records.agents
-        if view.roles_filled_by(agent_id)
-    )
-    lines = tuple(
-        AgentLine(
-            agent_id=each.agent_id,
-            callsign=each.callsign,
-            roles=tuple(role.id for role in each.roles),
-            rank=each.rank.id if each.rank else None,
-            trust=each.trust,
-            lifecycle=each.lifecycle,
-            org_id=each.org_id,
-        )
-        for each in known
-    )
-    return AgentList(agents=lines, snapshot=view.digest, state_version=kernel.answer_version.stored_version)

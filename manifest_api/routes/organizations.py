@@ -15,11 +15,13 @@ from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
     KNOWN_PARAMETERS,
     MOST_ORGANIZATIONS,
+    AsOf,
     CrewQuery,
     CrewQuestion,
     Cursor,
     Org,
     Role,
+    as_of_time,
     read_body,
 )
 from manifest_api.routes.documented import body_of, told
@@ -62,15 +64,19 @@ async def get_organization(request: Request, answers: AnswersOfApp, org: Org) ->
 
 
 @router.get("/v1/orgs/{org}/manifest", responses=_CREW)
-async def get_manifest(request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery) -> Response:
+async def get_manifest(
+    request: Request, answers: AnswersOfApp, org: Org, question: CrewQuery, as_of: AsOf = None
+) -> Response:
     """Get the manifest of an organization, with the roles that match every filter."""
-    return await _crew(request, answers, org, question)
+    return await _crew(request, answers, org, question, as_of)
 
 
 @router.get("/api/ontology/crew-manifest", responses=_CREW)
-async def get_crew_manifest(request: Request, answers: AnswersOfApp, question: CrewQuery) -> Response:
+async def get_crew_manifest(
+    request: Request, answers: AnswersOfApp, question: CrewQuery, as_of: AsOf = None
+) -> Response:
     """Get the manifest of the active organization, at the path of the kernel specification."""
-    return await _crew(request, answers, ACTIVE, question)
+    return await _crew(request, answers, ACTIVE, question, as_of)
 
 
 @router.get("/v1/orgs/{org}/roles/{role}", responses=told(RoleManifest, 404, 409, 503, org=True))
@@ -101,10 +107,13 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     return response
 
 
-async def _crew(request: Request, answers: Answers, org: str, question: CrewQuestion) -> Response:
+async def _crew(
+    request: Request, answers: Answers, org: str, question: CrewQuestion, as_of: float | None
+) -> Response:
     def ask(kernel: Kernel) -> OrganizationManifest:
         try:
-            return kernel.crew(org, question.wanted, after=question.cursor, limit=question.limit)
+            then = as_of_time(kernel, as_of)
+            return then.crew(org, question.wanted, after=question.cursor, limit=question.limit)
         except UnknownRole as error:  # the only role asked for is the cursor's
             raise RequestRefused(BAD_CURSOR, error.message, "start again without a cursor") from None
 

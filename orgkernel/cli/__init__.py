@@ -27,6 +27,7 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of a kind of document.",
     "dispatch": "Find the role that takes a task, and explain why.",
     "manifest": "Show everything that a role, an agent or the crew can do.",
+    "crew": "List the agents of an organization by skill, rank, tool, watch and more.",
     "can": "Check whether a subject may do an action.",
     "why": "Explain an access decision layer by layer.",
     "who-can": "List the subjects that may do an action.",

@@ -7,7 +7,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_yaml, echo_answer, echo_json, terminal_width
-from orgkernel.cli.stores import open_with_state, store_option
+from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
 
@@ -32,6 +32,7 @@ Manifest = RoleManifest | AgentManifest | OrganizationManifest
     shell_complete=completing.agents,
     help="Show an agent in all its roles, instead of a role.",
 )
+@as_of_option
 @store_option
 @cache_option
 @format_option("table", "json", "yaml")
@@ -40,6 +41,7 @@ def command(
     org: str,
     paths: tuple[str, ...],
     agent: str | None,
+    as_of: str | None,
     store: str | None,
     no_cache: bool,
     form: str,
@@ -53,7 +55,7 @@ def command(
         raise click.UsageError("ROLE cannot be combined with filters")
     if role is not None and agent is not None:
         raise click.UsageError("ROLE cannot be combined with --agent")
-    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     manifest: Manifest
     if agent is not None:
         manifest = kernel.agent_manifest(org, agent)

@@ -59,9 +59,19 @@ def named_org(org: str | None, all_orgs: bool) -> str | None:
     return ALL_ORGANIZATIONS if all_orgs else org
 
 
-def open_with_state(paths: tuple[str, ...], org: str, store: str | None, *, no_cache: bool = False) -> Kernel:
-    """The kernel for the paths, with the stored state. A question never creates a store."""
-    return open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
+as_of_option = click.option(
+    "--as-of", metavar="TIME",
+    help="Stored state of an earlier time: `24h` or `7d` ago, or a date. The documents are those of now.",
+)  # fmt: skip
+
+
+def open_with_state(
+    paths: tuple[str, ...], org: str, store: str | None, *, as_of: str | None = None, no_cache: bool = False
+) -> Kernel:
+    """The kernel for the paths, with the stored state of now or of a time. A question never creates a store."""
+    kernel = open_kernel(paths, org, no_cache=no_cache).with_store(StateAt(located(store)))
+    at = parse_since(as_of)
+    return kernel if at is None else kernel.as_of(at)
 
 
 def opened(store: str | None, *, create: bool = False) -> Store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
@@ -22,6 +22,31 @@ class StateSource(Protocol):
 
     def read_view(self, org_id: str | None = None) -> StateView:
         """The latest state an organization's decisions depend on."""
+
+
+@runtime_checkable
+class StateHistory(StateSource, Protocol):
+    """A source that also knows how the state was."""
+
+    def read_past(self, org_id: str, at: float) -> StateView:
+        """The state of an organization at a time."""
+
+
+class PastState:
+    """The state as it was at a time, as a source for the kernel. Each organization is read once."""
+
+    def __init__(self, history: StateHistory, at: float) -> None:
+        self._history = history
+        self._at = at
+        self._views: dict[str, StateView] = {}
+
+    def read_view(self, org_id: str | None = None) -> StateView:
+        """The state of an organization at that time. What belongs to none is not known."""
+        if org_id is None:
+            return StateView()
+        if org_id not in self._views:
+            self._views[org_id] = self._history.read_past(org_id, self._at)
+        return self._views[org_id]
 
 
 def read_clock() -> tuple[float, int]:

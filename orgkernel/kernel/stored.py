@@ -100,3 +100,10 @@ class StateAt:
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state now. Raises `StoreError`."""
         return read_state(self._location, org_id)
+
+    def read_past(self, org_id: str, at: float) -> StateView:
+        """The state as it was at a time. Raises `StoreError` and `Refused`."""
+        if self._location.path and not os.path.exists(self._location.path):
+            return EMPTY_STATE
+        with open_store(self._location, create=False) as store:
+            return store.read_past(org_id, at)

@@ -20,6 +20,7 @@ from orgkernel.state.keys import Keys
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
+from orgkernel.state.past import read_past
 from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.requests import RequestLimits, Requests
 from orgkernel.state.rows import StoreContext
@@ -97,6 +98,10 @@ class Store:
     def read_view(self, org_id: str | None = None) -> StateView:
         """The state as decisions read it: the same object until something changes."""
         return self._views.read(org_id)
+
+    def read_past(self, org_id: str, at: float) -> StateView:
+        """The state of an organization as it was at a time. Raises `Refused` (`PAST_UNKNOWN`)."""
+        return read_past(self.context, org_id, at)
 
     def last_view(self, org_id: str | None = None) -> StateView:
         """The state as it was last read: no look at the store at all, once something was read."""

@@ -22,6 +22,7 @@ def test_organizations_are_listed(client: TestClient) -> None:
     answer = client.get("/v1/orgs").json()
     assert [(each["org_id"], each["standing"], each["roles"]) for each in answer["organizations"]] == [
         ("blank", "served", 1), ("household", "served", 3), ("sigint_alpha", "served", 8), ("software_dev", "served", 8),
+        ("starship", "served", 16),
     ]  # fmt: skip
     assert answer["active"] is None
 

@@ -369,7 +369,7 @@ def test_shipped_is_what_comes_with_the_package(tmp_path: Path) -> None:
     write_tree(tmp_path, {"orgkernel.toml": 'paths = ["gone"]\n'})
     done = run("check", "--shipped", "--fail-on", "info", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.startswith("no findings in 4 organizations, 20 roles, ")
+    assert done.stderr.startswith("no findings in 5 organizations, 36 roles, ")
 
 
 def test_shipped_takes_no_path(shop: Path) -> None:

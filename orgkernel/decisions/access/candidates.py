@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
@@ -10,6 +10,8 @@ from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored_index import roots_of
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.access_policies import DATA_TIERS, STAR
 
@@ -33,16 +35,23 @@ def candidate_subjects(
         found += (f"role:{role_id}" for role_id in everybody)
     if "agent" in kinds and view.records.agents:
         giving = {*roles, *(key[5:] for key in granted if key.startswith("role:"))}
-        for agent_id in view.records.agents:
-            fills = any(edge.target in giving for edge in view.roles_filled_by(agent_id))
-            if fills or f"agent:{agent_id}" in granted:
-                found.append(f"agent:{agent_id}")
+        agents = {agent_id for role_id in giving for agent_id in view.sources_to(EdgeKind.FILLS, role_id)}
+        agents.update(
+            key[6:] for key in granted if key.startswith("agent:") and key[6:] in view.records.agents
+        )
+        found += (f"agent:{agent_id}" for agent_id in sorted(agents, key=_order_of_agents(view).__getitem__))
     if granted or tables.policies.policies or resource.kind == "role":
         for kind in kinds:
             found += (
                 each for each in tables.outside.get(kind, ()) if _could_have(tables, each, granted, resource)
             )
     return tuple(found)
+
+
+@PerView
+def _order_of_agents(view: OrgView) -> Mapping[str, int]:
+    """The place of each agent in the rosters."""
+    return {agent_id: number for number, agent_id in enumerate(view.records.agents)}
 
 
 def _could_have(tables: AccessTables, subject: str, granted: Collection[str], resource: Resource) -> bool:

@@ -1,0 +1,178 @@
+"""The state as it was at a past time, from rows that are never deleted and from the history in the audit.
+
+What is revoked, used, raised or invalidated later is not so yet. Locks keep no history, so none is held in a past state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.state_view import (
+    AgentState,
+    Grant,
+    QualificationResult,
+    Restriction,
+    SkillRecord,
+    StateView,
+    StoredReport,
+)
+from orgkernel.errors import Refused
+from orgkernel.runtime.utc import as_utc
+from orgkernel.state.rows import StoreContext, record_of
+from orgkernel.state.tables import (
+    audit,
+    grant_uses,
+    grants,
+    qualification_results,
+    restrictions,
+    salute_reports,
+    skill_assessments,
+    state_version,
+)
+from orgkernel.state.view import agents_of, by_unit, reports_by_subject
+
+PAST_UNKNOWN = "PAST_UNKNOWN"
+T = TypeVar("T")
+
+
+def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
+    """The state of an organization at a time. Raises `Refused` (`PAST_UNKNOWN`) if the history was dropped since."""
+    with context.reading() as connection:
+        _require_history(connection, at)
+        reports, raised = reports_by_subject(by_unit(_reports(connection, org_id, at)), org_id)
+        return StateView(
+            version=connection.execute(select(state_version.c.version)).scalar_one(),
+            agents=agents_of(
+                {(each.org_id, each.agent_id): each for each in _agents(connection, at)}, org_id
+            ),
+            grants=_by_subject(_grants(connection, at)),
+            restrictions=_by_subject(_restrictions(connection, at)),
+            results=_by_agent(_results(connection, org_id, at)),
+            reports=reports,
+            raised=raised,
+            skills=_by_agent(_skills(connection, org_id, at)),
+        )
+
+
+def _require_history(connection: Connection, at: float) -> None:
+    """Raise `Refused` if a chain of the history begins after the time, because what was before was dropped."""
+    begins = (
+        select(func.min(audit.c.sequence).label("first"), func.min(audit.c.at).label("at"))
+        .where(audit.c.stream == "history")
+        .group_by(audit.c.writer)
+    )
+    lost = [row.at for row in connection.execute(begins) if row.first > 1 and row.at > at]
+    if lost:
+        raise Refused(
+            f"the state at {as_utc(at)} is not known any more",
+            f"the audit goes back to {as_utc(max(lost))}; `serve --keep-history` keeps more",
+            PAST_UNKNOWN,
+        )
+
+
+def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
+    """Agents as the last change before the time left them."""
+    query = (
+        select(audit.c.body)
+        .where(audit.c.kind == "agent", audit.c.at <= at)
+        .order_by(audit.c.at, audit.c.writer, audit.c.sequence)
+    )
+    last: dict[tuple[str, str], AgentState] = {}
+    for row in connection.execute(query):
+        entry = msgspec.json.decode(row.body, type=AuditEntry)
+        detail = entry.detail or {}
+        if "lifecycle" in detail:
+            agent_id = entry.subject.removeprefix("agent:")
+            last[entry.org_id, agent_id] = AgentState(
+                agent_id, detail.get("rank"), detail.get("trust"), detail["lifecycle"], entry.org_id
+            )
+    yield from last.values()
+
+
+def _grants(connection: Connection, at: float) -> Iterator[Grant]:
+    """Grants that were given, not revoked and not asleep, with the uses that were left."""
+    uses = (
+        select(grant_uses.c.grant_id, func.count().label("number"))
+        .where(grant_uses.c.at > at)
+        .group_by(grant_uses.c.grant_id)
+    )
+    used_since: dict[str, int] = {row.grant_id: row.number for row in connection.execute(uses)}
+    for grant in _given(connection, grants, Grant, at):
+        if grant.asleep_since is not None and grant.asleep_since <= at:
+            continue
+        left = None if grant.uses_left is None else grant.uses_left + used_since.get(grant.grant_id, 0)
+        yield msgspec.structs.replace(grant, revoked_at=None, asleep_since=None, uses_left=left)
+
+
+def _restrictions(connection: Connection, at: float) -> Iterator[Restriction]:
+    for restriction in _given(connection, restrictions, Restriction, at):
+        yield msgspec.structs.replace(restriction, revoked_at=None)
+
+
+def _given(connection: Connection, table: Any, kind: type[T], at: float) -> Iterator[T]:
+    """Rows that were issued and not revoked; those that had run out are among them, as in every view."""
+    (key,) = table.primary_key
+    query = select(table).where(table.c.issued_at <= at).order_by(key)
+    for row in connection.execute(query):
+        if row.revoked_at is None or row.revoked_at > at:
+            yield record_of(kind, row)
+
+
+def _results(connection: Connection, org_id: str, at: float) -> Iterator[QualificationResult]:
+    table = qualification_results
+    query = select(table).where(table.c.org_id == org_id, table.c.at <= at).order_by(table.c.result_id)
+    for row in connection.execute(query):
+        result = record_of(QualificationResult, row)
+        if result.invalidated_at is not None and result.invalidated_at > at:
+            result = msgspec.structs.replace(result, invalidated_at=None, invalid_reason="")
+        yield result
+
+
+def _skills(connection: Connection, org_id: str, at: float) -> Iterator[SkillRecord]:
+    """Skills as their histories tell up to the time."""
+    table = skill_assessments
+    query = select(table).where(table.c.org_id == org_id, table.c.at <= at)
+    found: dict[tuple[str, str], SkillRecord] = {}
+    for row in connection.execute(query.order_by(table.c.assessment_id)):
+        key = row.agent_id, row.skill
+        known = found.get(key) or SkillRecord(row.agent_id, org_id, row.skill, row.proficiency, row.at)
+        practiced = row.activity == "exercised"
+        found[key] = msgspec.structs.replace(
+            known,
+            proficiency=row.proficiency,
+            source=row.source,
+            exercises=known.exercises + practiced,
+            last_exercised_at=row.at if practiced else known.last_exercised_at,
+            suspended=row.activity == "suspended" or (known.suspended and row.activity != "resumed"),
+            decays_from=row.at,
+        )
+    yield from (found[key] for key in sorted(found))
+
+
+def _reports(connection: Connection, org_id: str, at: float) -> Iterator[StoredReport]:
+    """Reports that had arrived, the newest of each agent in a role last."""
+    table = salute_reports
+    query = select(table).where(table.c.org_id == org_id, table.c.received_at <= at)
+    for row in connection.execute(query.order_by(table.c.at, table.c.number)):
+        yield record_of(StoredReport, row)
+
+
+def _by_subject(rows: Iterable[Any]) -> Mapping[str, tuple[Any, ...]]:
+    return _grouped(rows, "subject")
+
+
+def _by_agent(rows: Iterable[Any]) -> Mapping[str, tuple[Any, ...]]:
+    return _grouped(rows, "agent_id")
+
+
+def _grouped(rows: Iterable[Any], name: str) -> Mapping[str, tuple[Any, ...]]:
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(getattr(row, name), []).append(row)
+    return MappingProxyType({key: tuple(each) for key, each in found.items()})
