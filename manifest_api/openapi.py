@@ -15,6 +15,8 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_record,
+    agent_skills,
     agents,
     audit,
     authzen,
@@ -39,6 +41,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     access.router,
     capability.router,
     agents.router,
+    agent_skills.router,
+    agent_record.router,
+    agent_record.org_router,
     grants.router,
     grants.restrictions_router,
     requests.router,

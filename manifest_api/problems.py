@@ -92,7 +92,7 @@ TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients fo
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
     "No roster of the organization declares an agent with this id.")
 UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "The record does not exist",
-    "The store has no grant, request, agent or row with this id.")
+    "The store has no grant, request, agent, skill, result or row with this id.")
 UNKNOWN_NAME = ProblemCode("UNKNOWN_NAME", 409, "A name is not declared",
     "No served document declares the subject, resource or organization.")
 BAD_VALUE = ProblemCode("BAD_VALUE", 409, "A value cannot be stored",
@@ -116,6 +116,19 @@ MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
     "The detail names its trust.")
+SKILL_HELD = ProblemCode("SKILL_HELD", 409, "The agent has the skill already",
+    "The detail names its level. An assessment changes the level.")
+SKILL_SUSPENDED = ProblemCode("SKILL_SUSPENDED", 409, "The skill is suspended",
+    "A suspended skill cannot be practiced until it is resumed.")
+NOT_SUSPENDED = ProblemCode("NOT_SUSPENDED", 409, "The skill is not suspended", "It counts already.")
+PREREQUISITE_MISSING = ProblemCode("PREREQUISITE_MISSING", 409, "A prerequisite is missing",
+    "The detail names the skill or the qualification that is needed first.")
+ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is invalid already",
+    "A result is invalidated once. Record a new result instead.")
+NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",
+    "The detail names the first one. `GET /v1/agents/{agent}/promotion` lists all of them. An `override` with a reason "
+    "promotes the agent anyway.")
+HIGHEST_RANK = ProblemCode("HIGHEST_RANK", 409, "The agent has the highest rank", "The ladder declares no rank above it.")
 NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
     "`orgkernel key create --admin` creates the store and the first key.")
 STORE_FAILED = ProblemCode("STORE_FAILED", 503, "The store cannot be used",

@@ -123,6 +123,17 @@ class Episode(msgspec.Struct, frozen=True):
     """In the order in which episodes were stored."""
 
 
+class RankMove(msgspec.Struct, frozen=True):
+    """A recorded change of rank."""
+
+    at: str
+    before: str | None
+    """None where the rank followed from trust or the role."""
+    after: str | None
+    actor: str
+    reason: str
+
+
 OrgStatusKind = Literal["alert", "watch"]
 
 

@@ -203,7 +203,7 @@ class StateView(msgspec.Struct, frozen=True):
     asleep: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
     """Grants that sleep, by subject; they decide nothing and are told as drift."""
     skills: Mapping[str, tuple[SkillRecord, ...]] = MappingProxyType({})
-    """By agent id, in the order of skill ids. Only the view of an organization has them."""
+    """By agent id, in the order of skill ids."""
     status: Mapping[str, OrgStatus] = MappingProxyType({})
     """The recorded alert and watch of the organization, by `alert` and `watch`. What is not here, nobody has recorded."""
     identities: Mapping[str, AgentIdentity] = MappingProxyType({})

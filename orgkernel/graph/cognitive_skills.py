@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.loading.markdown import name_of_skill
 from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import name_of_skill
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.role_profile import RoleProfile, SkillUse
 

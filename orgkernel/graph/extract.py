@@ -17,6 +17,7 @@ from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.records.procedure_catalog import Procedure, ToolNeed
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
+from orgkernel.records.skill_catalog import Prerequisite
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
@@ -189,9 +190,15 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
             at = find_item_marks(tool.document.marks, ("tools", tool.id, "falls_back_to"))
             yield _entry(EdgeKind.FALLS_BACK_TO, tool.document, tool.id, tool.record.falls_back_to, at)
     for skill in records.skills.values():
-        if skill.record.prerequisites:
-            at = find_item_marks(skill.document.marks, ("skills", skill.id, "prerequisites"))
-            yield _entry(EdgeKind.PRESUPPOSES, skill.document, skill.id, skill.record.prerequisites, at)
+        for number, needed_first in enumerate(skill.record.prerequisites):
+            is_plain = isinstance(needed_first, str)
+            prerequisite = Prerequisite(skill=needed_first) if isinstance(needed_first, str) else needed_first
+            route = ("skills", skill.id, "prerequisites", number, *(() if is_plain else ("skill",)))
+            mark = find_mark(skill.document.marks, route)
+            yield EdgeRun(
+                EdgeKind.PRESUPPOSES, skill.id, (prerequisite.skill,), str(prerequisite.min_proficiency),
+                skill.document.name, (mark,),
+            )  # fmt: skip
 
 
 def _cognitive_skills(records: OrgRecords) -> Iterator[EdgeRun]:

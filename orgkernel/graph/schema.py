@@ -109,7 +109,7 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.SERVES: EdgeSchema(NodeKind.PLAN, NodeKind.DOMAIN),
     EdgeKind.NEEDS: EdgeSchema(NodeKind.PLAN, NodeKind.TOOL),
     EdgeKind.FALLS_BACK_TO: EdgeSchema(NodeKind.TOOL, NodeKind.TOOL),
-    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL),
+    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL, "least proficiency", ("proficiency",)),
     EdgeKind.NEEDS_QUALIFICATION: EdgeSchema(NodeKind.TOOL, NodeKind.QUALIFICATION),
     EdgeKind.RAISES: EdgeSchema(
         NodeKind.QUALIFICATION,

@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
     from orgkernel.decisions.pace import RolePace
+    from orgkernel.decisions.promotion import PromotionDecision
+    from orgkernel.decisions.qualifications import QualificationRecord
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.decisions.service import PersonalityDrift
+    from orgkernel.decisions.skill_profile import SkillProfile
+    from orgkernel.decisions.vacancies import VacancyAnswer
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
@@ -372,15 +377,63 @@ class Kernel(Registry):
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
         ('lieutenant', ['read_file', 'response'])
         """
+        from orgkernel.kernel.clock import StateHistory
         from orgkernel.manifest.agent import build_agent_manifest
 
+        desk = self._desk_with_agent(org, agent)
+        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
+        start = desk.view.records.agents[agent].record.rank
+        source = self._store if isinstance(self._store, StateHistory) else None
+        promotions = () if source is None else source.rank_changes(desk.view.org_id, agent, start)
+        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now(), promotions)
+
+    def skill_profile(self, org: str, agent: str) -> SkillProfile:
+        """The skills of an agent at the level that is left of them, and what is missing for its roles and ranks.
+
+        Raises as `agent_manifest`.
+
+        >>> profile = Kernel.open().skill_profile("household", "clerk")
+        >>> profile.depth, profile.gaps[0].text
+        (0, 'it does not have `communication`, and level 1 is required')
+        """
+        from orgkernel.decisions.skill_profile import build_skill_profile
+
+        desk = self._desk_with_agent(org, agent)
+        return build_skill_profile(desk.view, desk.state, agent, desk.here_and_now().now)
+
+    def promotion(self, org: str, agent: str) -> PromotionDecision:
+        """Which ranks an agent could have, with each requirement met or not. Changes nothing. Raises as `agent_manifest`.
+
+        >>> decision = Kernel.open().promotion("household", "clerk")
+        >>> decision.rank, [(path.kind, path.rank, path.outcome) for path in decision.paths]
+        ('lieutenant', [('promote', 'commander', 'not_eligible'), ('demote', 'ensign', 'not_proposed')])
+        """
+        from orgkernel.decisions.promotion import decide_promotion
+
+        desk = self._desk_with_agent(org, agent)
+        return decide_promotion(desk.view, desk.state, agent, desk.here_and_now().now)
+
+    def qualification_record(self, org: str, agent: str) -> QualificationRecord:
+        """Every test that the organization declares or the agent has taken: whether it counts, its baseline, its drift.
+
+        Raises as `agent_manifest`.
+
+        >>> Kernel.open().qualification_record("household", "clerk").qualifications
+        ()
+        """
+        from orgkernel.decisions.qualifications import build_qualification_record
+
+        desk = self._desk_with_agent(org, agent)
+        return build_qualification_record(desk.view, desk.state, agent, desk.here_and_now().now)
+
+    def _desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
+        """The desk of an organization whose roster declares the agent. Raises `UnknownAgent`."""
         desk = self.access(org)
         agents = desk.view.records.agents
         if agent not in agents:
             help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
             raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
-        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
-        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
+        return desk
 
     def agents(
         self,
@@ -407,6 +460,28 @@ class Kernel(Registry):
             raise UnknownAgent(f"the cursor names no agent of organization {quote(desk.view.org_id)}")
         start = 0 if after is None else bisect_right(chosen, after)
         return build_agent_list(desk.view, desk.state, chosen, start=start, limit=limit)
+
+    def vacancies(self, org: str) -> VacancyAnswer:
+        """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
+
+        >>> [each.role_id for each in Kernel.open().vacancies("household").vacancies]
+        []
+        """
+        from orgkernel.decisions.vacancies import decide_vacancies
+
+        desk = self.access(org)
+        return decide_vacancies(desk.view, desk.state, desk.clock()[0])
+
+    def personality(self, org: str, agent: str) -> PersonalityDrift:
+        """How far the observed personality of an agent is from the one in the roster. Raises as `agent_manifest`.
+
+        >>> Kernel.open().personality("household", "clerk").limit
+        0.3
+        """
+        from orgkernel.decisions.service import decide_drift
+
+        desk = self._desk_with_agent(org, agent)
+        return decide_drift(desk.view, agent, desk.state)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.

@@ -48,11 +48,6 @@ def parse_markdown(source: SourceText) -> ParsedMarkdown:
     return _read_order(source) if kind == "standing_order" else _read_skill(source)
 
 
-def name_of_skill(path: str) -> str:
-    """The name that the folder of a SKILL.md gives it."""
-    return os.path.basename(os.path.dirname(path))
-
-
 def _read_order(source: SourceText) -> ParsedMarkdown:
     scope, target = _scope_of(source.path)
     value = {

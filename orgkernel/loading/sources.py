@@ -6,6 +6,7 @@ is built and checked they are needed all the time, so they are kept unpacked unt
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,6 +38,11 @@ NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
 """Route and value of a field that is in no record."""
+
+
+def name_of_skill(path: str) -> str:
+    """The name that the folder of a SKILL.md gives it."""
+    return os.path.basename(os.path.dirname(path))
 
 
 class Packed(NamedTuple):

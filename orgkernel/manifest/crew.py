@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from orgkernel.decisions.access.layers.qualification import has_passed
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.skill_levels import level_now
 from orgkernel.decisions.state_view import Lifecycle, SkillRecord, StateView
 from orgkernel.graph.memo import PerView

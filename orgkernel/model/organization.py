@@ -103,6 +103,8 @@ class Limits(Record):
     delegation: Literal["envelope", "strict"] = "envelope"
     span_of_control: Annotated[int, Field(ge=1)] = 7
     """Most direct subordinates that one role should command."""
+    personality_drift: Annotated[float, Field(ge=0.0, le=2.3)] = 0.3
+    """Largest distance between the observed personality of an agent and the one in the roster that raises no alarm."""
 
 
 class Separation(Record):

@@ -41,7 +41,7 @@ class SkillUse(Record):
 
     skill: SkillId
     min_proficiency: Proficiency = 1
-    """Lowest proficiency on the seven-step scale. Not yet: the crew work compares it with what an agent holds."""
+    """Lowest proficiency on the seven-step scale."""
     optional: bool = False
 
 

@@ -74,6 +74,7 @@ class Limits(Record, frozen=True, kw_only=True):
     max_concurrent: int = 8
     delegation: Literal['envelope', 'strict'] = 'envelope'
     span_of_control: int = 7
+    personality_drift: float = 0.3
 
 
 class Separation(Record, frozen=True, kw_only=True):

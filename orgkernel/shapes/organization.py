@@ -74,6 +74,7 @@ class Limits(Record, frozen=True, kw_only=True):
     max_concurrent: Annotated[int, msgspec.Meta(ge=1)] = 8
     delegation: Literal['envelope', 'strict'] = 'envelope'
     span_of_control: Annotated[int, msgspec.Meta(ge=1)] = 7
+    personality_drift: Annotated[float, msgspec.Meta(ge=0.0, le=2.3)] = 0.3
 
 
 class Separation(Record, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -30,7 +31,7 @@ from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import AgentState, Lifecycle, SkillRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
-from orgkernel.state.agents import count_outcome
+from orgkernel.state.agents import count_outcome, note_agent
 from orgkernel.state.chain import clean_text
 from orgkernel.state.crew_view import observation_of
 from orgkernel.state.rows import (
@@ -151,6 +152,8 @@ class Crew:
         reason: str = "",
     ) -> tuple[Commissioned, ...]:
         """Put agents to work, all of them or none. What is stored already stays as it is."""
+        for skill in dict.fromkeys(skill for draft in drafts for skill in draft.skills):
+            require_id("the skill", skill)
         for draft in drafts:
             require_id("the agent", draft.agent_id)
         return self._context.change(
@@ -299,7 +302,7 @@ def _commission(
         for skill in new:
             held[agent_id].add(skill)
             record = SkillRecord(
-                agent_id, org_id, require_id("the skill", skill), LOWEST, now, source="commissioning", decays_from=now
+                agent_id, org_id, skill, LOWEST, now, source="commissioning", decays_from=now
             )  # fmt: skip
             rows[skill_records].append(row_of(record))
             rows[skill_assessments].append(
@@ -361,10 +364,11 @@ def _note_commission(
             record_id=draft.agent_id,
             reason=reason,
             detail={
+                **({"rank": None, "trust": None, "lifecycle": draft.lifecycle} if result.added else {}),
                 "role": draft.role_id,
-                "did": result.identity.did,
-                "born": result.born,
-                "skills": list(result.skills),
+                # A digest: a key in the text would be masked like a secret.
+                "certificate_sha256": sha256(draft.certificate.encode()).hexdigest() if result.born else None,
+                "skills": ", ".join(result.skills),
             },
         )
     )
@@ -413,7 +417,7 @@ def _record_episode(
     org_id, agent_id, succeeded = episode.org_id, episode.agent_id, episode.outcome == "success"
     for each in terms:
         exercise_skill(transaction, org_id, agent_id, each, actor=actor, note=f"episode {episode.episode_id}")
-    _require_stored(transaction, org_id, agent_id, lifecycle)
+    _require_stored(transaction, org_id, agent_id, lifecycle, actor)
     count_outcome(transaction, org_id, agent_id, succeeded=succeeded)
     _count_service(transaction, episode, succeeded)
     for kind, name in outcomes_of(episode):
@@ -458,12 +462,15 @@ def _find_episode(transaction: Transaction, episode: Episode) -> Episode | None:
     return None if row is None else record_of(Episode, row)
 
 
-def _require_stored(transaction: Transaction, org_id: str, agent_id: str, lifecycle: Lifecycle) -> None:
+def _require_stored(
+    transaction: Transaction, org_id: str, agent_id: str, lifecycle: Lifecycle, actor: str
+) -> None:
     """Add an agent of the roster, if nothing is stored about it yet."""
     query = select(agents.c.agent_id).where(agents.c.org_id == org_id, agents.c.agent_id == agent_id)
     if transaction.connection.execute(query).first() is None:
         state = AgentState(agent_id, lifecycle=lifecycle, org_id=org_id)
         transaction.connection.execute(insert(agents).values(**row_of(state), version=transaction.touch()))
+        note_agent(transaction, "created", actor, "declared by the roster", state)
 
 
 def _count_service(transaction: Transaction, episode: Episode, succeeded: bool) -> None:

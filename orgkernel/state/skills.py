@@ -157,13 +157,16 @@ class Skills:
             )
         )
 
-    def list(self, org_id: str, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
-        """The records of an organization, or of one of its agents, by agent and skill."""
-        query = select(skill_records).where(skill_records.c.org_id == org_id)
+    def list(self, org_id: str | None = None, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
+        """The records of all organizations or of one, and of one of its agents, by agent, skill and organization."""
+        query = select(skill_records)
+        if org_id is not None:
+            query = query.where(skill_records.c.org_id == org_id)
         if agent_id is not None:
             query = query.where(skill_records.c.agent_id == agent_id)
         return self._context.read(
-            SkillRecord, query.order_by(skill_records.c.agent_id, skill_records.c.skill)
+            SkillRecord,
+            query.order_by(skill_records.c.agent_id, skill_records.c.skill, skill_records.c.org_id),
         )
 
     def history(self, org_id: str, agent_id: str, skill: str | None = None) -> tuple[SkillAssessment, ...]:

@@ -295,8 +295,20 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         latest,
         raised,
         MappingProxyType(asleep),
+        _of_all(skills),
     )
     return _Held(view, locks, reports, known_agents, skills, patch_crews(known.crews, connection, since))
+
+
+def _of_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:
+    """The skills of every organization by agent id."""
+    if len(skills) == 1:
+        return next(iter(skills.values()))
+    merged: dict[str, tuple[SkillRecord, ...]] = {}
+    for _, by_agent in sorted(skills.items()):
+        for agent_id, records in by_agent.items():
+            merged[agent_id] = (*merged.get(agent_id, ()), *records)
+    return MappingProxyType(merged)
 
 
 def _skills_patched(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrganization:

@@ -515,17 +515,23 @@ def rank_of(world: World, subject: Subject) -> str | None:
 
 
 def has_passed(world: World, subject: Subject, qualification: str, now: float) -> bool:
-    """Whether somebody's latest result is a pass that still counts."""
+    """Whether somebody's latest result that is not invalid is a pass that still counts, of what is tested now."""
     passed = False
     for result in world["state"]["results"]:
         own = result["agent_id"] == subject["id"] and subject["kind"] == "agent"
-        if own and result["qualification"] == qualification:
+        if own and result["qualification"] == qualification and result.get("invalidated_at") is None:
             days = world["qualifications"].get(qualification, {}).get("expires_after_days")
             late = days is not None and result["at"] + days * 86400 <= now
             ended = result.get("expires_at") is not None and result["expires_at"] <= now
             test = world["qualifications"].get(qualification)
             enough = test is not None and result["score"] >= test.get("threshold", 0.5)
-            passed = result["passed"] and enough and not late and not ended
+            least = (test or {}).get("min_sample_size")
+            large = least is None or (
+                result.get("sample_size") is not None and result["sample_size"] >= least
+            )
+            tested, wanted = result.get("digests", {}), (test or {}).get("digests", {})
+            same = all(name in tested and tested[name] == wanted[name] for name in wanted)
+            passed = result["passed"] and enough and large and same and not late and not ended
     return passed
 
 

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
-    OrgStatus,
     QualificationResult,
     Restriction,
     StateView,
@@ -100,7 +100,7 @@ class WorldMaker:
             "ranks": [{"id": rank, "trust_from": number / 4} for number, rank in enumerate(RANKS)]
             if self._chance(0.8)
             else [],
-            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2, threshold=self._random.random) for each in QUALIFICATIONS},
+            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2, threshold=self._random.random, min_sample_size=lambda: 9, digests=self._digests) for each in QUALIFICATIONS},
             "tools": {tool: self._tool() for tool in TOOLS},
             "people": {
                 "p0": {"relationship": "owner"},
@@ -305,7 +305,7 @@ class WorldMaker:
             ],
             "restrictions": [stored(number) for number in range(self._one([0, 0, 1, 2]))],
             "results": [
-                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "score": self._random.random() if self._chance(0.5) else 1.0, "passed": self._chance(0.8), "at": float(number * 86400)}
+                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "score": self._random.random() if self._chance(0.5) else 1.0, "passed": self._chance(0.8), "at": float(number * 86400), **self._fields(0.5, sample_size=lambda: self._one([8, 9]), digests=self._digests), **self._fields(0.1, invalidated_at=lambda: 1.0)}
                 for number in range(self._number(0, 5))
             ],
             "locks": [
@@ -336,6 +336,9 @@ class WorldMaker:
 
     def _some(self, items: Sequence[str]) -> list[str]:
         return self._random.sample(items, self._number(0, len(items)))
+
+    def _digests(self) -> dict[str, str]:
+        return self._fields(0.8, model=lambda: self._one(["m0", "m0", "m1"]), prompt=lambda: "p0")
 
     def _fields(self, chance: float, **choices: Callable[[], Any]) -> dict[str, Any]:
         return {name: choose() for name, choose in choices.items() if self._chance(chance)}

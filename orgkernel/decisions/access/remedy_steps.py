@@ -107,9 +107,10 @@ def _commands(
         yield _line("agent", "move", change.value, RESUMED_AS[agent.lifecycle], *where)
     elif kind == "qualification" and change.subject.startswith("agent:"):
         declared = evaluation.view.records.qualifications[change.value].record
-        yield _line(
-            "agent", "qualify", name, change.value, "--score", f"{declared.threshold:g}", "--org", org
-        )
+        size = ("--sample-size", str(declared.min_sample_size)) if declared.min_sample_size else ()
+        digests = (word for each in declared.digests.items() for word in ("--digest", "=".join(each)))
+        score = f"{declared.threshold:g}"
+        yield _line("agent", "qualify", name, change.value, "--score", score, *size, *digests, "--org", org)
     elif kind == "lift":
         yield _line("restriction", "lift", change.value)
     elif kind == "lock":

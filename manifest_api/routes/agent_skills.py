@@ -1,0 +1,198 @@
+"""Skills, test results and promotions of agents. Changes need a credential with the scope `rank`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
+from manifest_api.routes.agents import AgentPath
+from manifest_api.routes.documented import change, told
+from manifest_api.store_requests import ReasonBody, write, write_with_reason
+from orgkernel.decisions.promotion import PromotionDecision
+from orgkernel.decisions.qualifications import QualificationRecord
+from orgkernel.decisions.skill_profile import SkillProfile
+from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, SkillSource
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.operations.agents import invalidate_result, promote_agent
+from orgkernel.operations.permissions import Name, Text
+from orgkernel.operations.skills import (
+    acquire_skill,
+    assess_skill,
+    exercise_skill,
+    resume_skill,
+    suspend_skill,
+)
+
+router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+SkillPath = Annotated[str, id_in_path("a skill", "communication")]
+ResultPath = Annotated[int, Path(description="Number of a result.", ge=1, le=2**53)]
+_LARGEST = 2**53
+Level = Annotated[int, msgspec.Meta(ge=1, le=7)]
+Times = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
+
+
+class SkillBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A skill that an agent has learned."""
+
+    skill: Name
+    level: Level = 1
+    source: SkillSource = "experience"
+    reason: Text = ""
+
+
+class ExerciseBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often a skill was practiced."""
+
+    times: Times = 1
+    reason: Text = ""
+
+
+class AssessmentBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The level that somebody found."""
+
+    level: Level
+    source: SkillSource = "assessment"
+    reason: Text = ""
+
+
+class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Promote to the next rank."""
+
+    override: Text = ""
+    """Why the agent is promoted although a requirement is not met."""
+    reason: Text = ""
+
+
+@router.get("/v1/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
+async def get_agent_skills(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
+    return await answers.respond(request, lambda kernel: kernel.skill_profile(org, agent), org)
+
+
+@router.post(
+    "/v1/agents/{agent}/skills",
+    **change(
+        SkillRecord, SkillBody, {"skill": "communication", "reason": "trained with the butler"}, made=True
+    ),
+)
+async def post_skill(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Record that an agent has learned a skill. Its prerequisites are required at their levels. Never by its own credential."""
+    return await write(
+        request, "rank", SkillBody, '{"skill": "ID"}',
+        lambda context, new: acquire_skill(
+            context, agent, new.skill, level=new.level, source=new.source, org=org, reason=new.reason
+        ),
+        201,
+    )  # fmt: skip
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/exercise",
+    **change(SkillRecord, ExerciseBody, {"times": 1, "reason": "the morning letters"}),
+)
+async def post_exercise(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Record that an agent has practiced a skill, from which its decay begins anew. Never by its own credential."""
+    return await write(
+        request, "rank", ExerciseBody, '{"times": 1}',
+        lambda context, done: exercise_skill(
+            context, agent, skill, times=done.times, org=org, reason=done.reason
+        ),
+    )  # fmt: skip
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/assess",
+    **change(SkillRecord, AssessmentBody, {"level": 4, "reason": "worked alone for a week"}),
+)
+async def post_assessment(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Record the level that somebody found an agent to have in a skill. Never by its own credential."""
+    return await write(
+        request, "rank", AssessmentBody, '{"level": 4}',
+        lambda context, found: assess_skill(
+            context, agent, skill, found.level, source=found.source, org=org, reason=found.reason
+        ),
+    )  # fmt: skip
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/suspend",
+    **change(SkillRecord, ReasonBody, {"reason": "retraining"}),
+)
+async def post_skill_suspension(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Take a skill of an agent out of use. It does not count until it is resumed, and does not decay."""
+    return await write_with_reason(
+        request, "rank", lambda context, reason: suspend_skill(context, agent, skill, org=org, reason=reason)
+    )
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/resume",
+    **change(SkillRecord, ReasonBody, {"reason": "retrained"}),
+)
+async def post_skill_resumption(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Let a suspended skill of an agent count again."""
+    return await write_with_reason(
+        request, "rank", lambda context, reason: resume_skill(context, agent, skill, org=org, reason=reason)
+    )
+
+
+@router.get("/v1/agents/{agent}/results", responses=told(QualificationRecord, 404, 409, 503, org=True))
+async def get_results(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Get how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
+    return await answers.respond(request, lambda kernel: kernel.qualification_record(org, agent), org)
+
+
+@router.post(
+    "/v1/agents/{agent}/results/{result}/invalidate",
+    **change(QualificationResult, ReasonBody, {"reason": "the test set was in the prompt"}),
+)
+async def post_invalidation(
+    request: Request, agent: AgentPath, result: ResultPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Say that a result does not count, and why. The result is kept. Never by the agent's own credential."""
+    return await write_with_reason(
+        request, "rank",
+        lambda context, reason: invalidate_result(context, agent, result, org=org, reason=reason),
+    )  # fmt: skip
+
+
+@router.get("/v1/agents/{agent}/promotion", responses=told(PromotionDecision, 404, 409, 503, org=True))
+async def get_promotion(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Get the ranks that an agent could have, with each requirement met or not, and the evidence. Nothing changes."""
+    return await answers.respond(request, lambda kernel: kernel.promotion(org, agent), org)
+
+
+@router.post(
+    "/v1/agents/{agent}/promotion",
+    **change(AgentState, PromotionBody, {"reason": "the review of October"}),
+)
+async def post_promotion(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+
+    Never by its own credential.
+    """
+    return await write(
+        request, "rank", PromotionBody, '{"reason": "…"}',
+        lambda context, said: promote_agent(
+            context, agent, override=said.override, org=org, reason=said.reason
+        ),
+    )  # fmt: skip
