@@ -31,6 +31,8 @@ from orgkernel.decisions.state_view import (
     SkillRecord,
     StateView,
 )
+from orgkernel.decisions.routing.by_intent import decide_by_intent
+from orgkernel.decisions.routing.by_text import decide_by_text
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.graph.questions import OrgView
 from orgkernel.model.json_schema import build_json_schema
@@ -295,6 +297,8 @@ CHANGES: dict[str, Any] = {
     "mason:file_scope": ["**"],
     "mason:open_to_probation": True,
     "mason:description": "",
+    "mason:examples": ["Sing along"],
+    "mason:not_examples": ["Build walls"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
     "mason:_version": "1.9",
@@ -402,6 +406,8 @@ def observe(snapshot: Snapshot) -> Any:
             seen.append(
                 (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
             )
+        seen.append(decide_by_intent(view, "lay").role_id)
+        seen += [decide_by_text(view, text).role_id for text in ("Sing along", "Build walls")]
         for request in requests(list(view.roles)):
             decided = decide_access(view, request)
             seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip

@@ -26,6 +26,7 @@ from orgkernel.state.location import parse_location
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.support.access_corpus import CORPUS as OF_ACCESS
+from tests.support.embedders import LikeEverything
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
@@ -97,7 +98,20 @@ def of_counted_grants(folder: Path) -> Iterator[str]:
         yield decide_and_wait(kernel, store, "household", asked, Actor("caller:k", uses_grants=True))[0].code
 
 
-ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (of_pace, of_faults, of_counted_grants)
+def of_sentences(_: Path) -> Iterator[str]:
+    """What is said for candidates."""
+    kernel = Kernel.open()
+    for text in ("Deploy the container", "Ship the package", "Ask the Bugfix Specialist"):
+        decision = kernel.dispatch("software_dev", text=text, embedder=LikeEverything())
+        yield from (reason.code for each in decision.candidates for reason in each.reasons)
+
+
+ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (
+    of_pace,
+    of_faults,
+    of_counted_grants,
+    of_sentences,
+)
 
 
 @pytest.fixture(scope="module")
