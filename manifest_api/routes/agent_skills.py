@@ -60,7 +60,7 @@ class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 @router.get("/v1/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
-async def get_skills(
+async def get_agent_skills(
     request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from orgkernel.cli.agent_options import acting_on_agent, agent_argument, agent_change_options
+from orgkernel.cli.agent_record import COMMANDS as RECORD_COMMANDS
 from orgkernel.cli.agent_skills import COMMANDS as SKILL_COMMANDS
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
@@ -37,14 +38,14 @@ from orgkernel.operations.agents import (
 
 @click.group("agent")
 def command() -> None:
-    """List agents, and change their rank, trust, lifecycle and skills.
+    """List and commission agents, record their work, and change their rank, trust, lifecycle and skills.
 
     With `--by`, a change needs a superior of the agent, or the owner.
     """
 
 
-for skill_command in SKILL_COMMANDS:
-    command.add_command(skill_command)
+for other_command in (*RECORD_COMMANDS, *SKILL_COMMANDS):
+    command.add_command(other_command)
 
 
 @command.command("add")

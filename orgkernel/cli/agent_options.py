@@ -39,7 +39,11 @@ def acting_on_agent(
 
 
 def asking_about(
-    org: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool, as_of: str | None
+    org: str | None,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    as_of: str | None = None,
 ) -> tuple[Kernel, str]:
     """The kernel with the stored state, and the organization that is asked about."""
     org = org or ACTIVE

@@ -90,20 +90,14 @@ def _matching(words: Iterable[Any], incomplete: str) -> list[str]:
 
 def _kernel(ctx: click.Context) -> Kernel | None:
     """The kernel for the command line so far. None if there is nothing to read: a completion prints no errors."""
-    from orgkernel.cli.here import links_of, organization_here
+    from orgkernel.cli.here import find_request, organization_here
     from orgkernel.kernel.cache_folder import open_cache
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.settings import find_project
-    from orgkernel.snapshots.roots import resolve_paths
 
-    here = os.getcwd()
     try:
-        project = find_project(here)
-        paths = ctx.params.get("paths")
-        if paths:
-            request = resolve_paths(paths, here, links=links_of(project))
-        else:
-            request = resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
+        project = find_project(os.getcwd())
+        request = find_request(ctx.params.get("paths") or (), project)
         cache = open_cache(project, os.environ)[0]
         kernel = Kernel(request, active=project.active, severities=project.severities, cache=cache)
         kernel.save()

@@ -7,6 +7,7 @@ before its first outcome; from then on, its prior has the mean 0.5.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, lgamma, log, sqrt
 
 import msgspec
@@ -84,6 +85,7 @@ def credible_interval(trust: Trust) -> tuple[float, float]:
     return _quantile(trust.alpha, trust.beta, tail), _quantile(trust.alpha, trust.beta, 1 - tail)
 
 
+@lru_cache(maxsize=4096)  # most agents of a crew have the same few counts
 def _quantile(alpha: float, beta: float, share: float) -> float:
     """The value below which a share of a Beta distribution lies, by bisection."""
     if alpha <= 0 or beta <= 0:  # all of it lies at one end

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.cognitive_skills import has_cognitive_skill, key_in, open_skills, required_skills
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
-from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import STAR, Policy, ToolRules
 from orgkernel.records.crew_roster import CrewRoster, RosterMember
 from orgkernel.records.plan_catalog import PlanStep
+from orgkernel.records.procedure_catalog import Procedure, ToolNeed
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
 from orgkernel.records.skill_catalog import Prerequisite
@@ -35,6 +37,8 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     yield from _channels(records)
     yield from _catalogs(records)
     yield from map(run_of, extract_access_edges(records))
+    yield from _cognitive_skills(records)
+    yield from _procedures(records)
 
 
 def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
@@ -195,6 +199,70 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
                 EdgeKind.PRESUPPOSES, skill.id, (prerequisite.skill,), str(prerequisite.min_proficiency),
                 skill.document.name, (mark,),
             )  # fmt: skip
+
+
+def _cognitive_skills(records: OrgRecords) -> Iterator[EdgeRun]:
+    """The roles that know each skill, and the intents that they serve by it."""
+    for definition, gates in open_skills(records):
+        document, name = definition.document, definition.id
+        known = find_mark(document.marks, ("name",))
+        served = find_mark(document.marks, ("metadata", key_in(definition.record, "intents")))
+        for role_id, post in records.posts.items():
+            if not has_cognitive_skill(post.profile, gates):
+                continue
+            yield EdgeRun(EdgeKind.KNOWS, role_id, (name,), "", document.name, (known,))
+            if gates.intents and gates.is_found_by_intent:
+                marks = [served] * len(gates.intents)
+                by = f"{NodeKind.COGNITIVE_SKILL.value}:{name}"
+                yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, gates.intents, by, document.name, marks)
+
+
+def _procedures(records: OrgRecords) -> Iterator[EdgeRun]:
+    """The roles that perform each procedure, the intents that they serve by it, and the tools that it calls."""
+    if not records.procedures:
+        return
+    by_skill: dict[str, list[str]] = {}
+    listing: dict[str, list[str]] = {}
+    for role_id, post in records.posts.items():
+        for skill in required_skills(post.profile):
+            by_skill.setdefault(skill, []).append(role_id)
+        listed = post.profile.capabilities.procedures
+        if listed:
+            for procedure_id in dict.fromkeys(listed):
+                listing.setdefault(procedure_id, []).append(role_id)
+            named, at = _distinct(
+                listed, find_item_marks(post.document.marks, ("capabilities", "procedures"))
+            )
+            yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
+    for procedure in records.procedures.values():
+        wanted = procedure.record.skill
+        skilled = by_skill.get(wanted, []) if wanted is not None else []
+        yield from _procedure(procedure, skilled, listing.get(procedure.id, []))
+
+
+def _procedure(
+    procedure: Definition[Procedure], skilled: list[str], listed_by: list[str]
+) -> Iterator[EdgeRun]:
+    document, record = procedure.document, procedure.record
+    marks = document.marks
+    route = (procedure.section, procedure.id)
+    for role_id in skilled:
+        mark = find_mark(marks, (*route, "skill"))
+        yield EdgeRun(EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,))
+    if record.intents:
+        intents, at = _distinct(record.intents, find_item_marks(marks, (*route, "intents")))
+        by = f"{NodeKind.PROCEDURE.value}:{procedure.id}"
+        for role_id in dict.fromkeys((*skilled, *listed_by)):
+            yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, intents, by, document.name, at)
+    for number, step in enumerate(record.steps):
+        called: dict[str, int] = {}
+        for place, need in enumerate(step.required_tools):
+            tool = need.tool if isinstance(need, ToolNeed) else need
+            called.setdefault(tool, find_mark(marks, (*route, "steps", number, "required_tools", place)))
+        if called:
+            yield EdgeRun(
+                EdgeKind.CALLS, procedure.id, tuple(called), step.id, document.name, tuple(called.values())
+            )
 
 
 def _entry(

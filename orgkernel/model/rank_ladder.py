@@ -22,7 +22,7 @@ class Rank(Record):
     trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Lowest trust for this rank, 0 to 1."""
     agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
-    """How much a holder may do on its own. Not yet: the crew work reads it."""
+    """How much a holder may do on its own, and so the highest level at which it runs procedures: 2, 3, 4 or 5."""
     recall_tier: RecallTier | None = None
     """Memory-recall tier of the rank. Not yet: the crew work reads it."""
     description: str = ""

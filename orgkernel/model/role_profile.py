@@ -73,6 +73,8 @@ class Capabilities(Record):
     """Required skills: a skill id, or an object with a lowest proficiency (objects: orgkernel)."""
     intents: tuple[Id, ...] = ()
     """Intents that the role serves (orgkernel)."""
+    procedures: tuple[Id, ...] = ()
+    """Procedures that the role has, besides those of the skills it requires (orgkernel)."""
 
 
 class Requirements(Record):

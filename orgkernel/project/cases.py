@@ -12,6 +12,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus, OrgStatusKind
 from orgkernel.decisions.qualifications import passing_result
 from orgkernel.decisions.state_view import (
     EMPTY_STATE,
@@ -211,7 +212,7 @@ def build_request(asked: AccessQuestion) -> AccessRequest:
 
 def build_state(given: Given, org_id: str, records: OrgRecords | None = None) -> StateView:
     """The state that a case assumes, with tests passed as `records` declare them."""
-    if not (given.agents or given.grants or given.restrictions or given.locks):
+    if given == Given():
         return EMPTY_STATE
     grants: dict[str, tuple[Grant, ...]] = {}
     for grant_id, grant in given.grants.items():
@@ -227,6 +228,7 @@ def build_state(given: Given, org_id: str, records: OrgRecords | None = None) ->
             expires_at=None if each.expires is None else read_moment(each.expires),
         )  # fmt: skip
         restrictions[each.subject] = (*restrictions.get(each.subject, ()), bound)
+    recorded: dict[OrgStatusKind, str | None] = {"alert": given.alert, "watch": given.watch}
     return StateView(
         1,
         {
@@ -245,6 +247,9 @@ def build_state(given: Given, org_id: str, records: OrgRecords | None = None) ->
             for name, agent in given.agents.items()
         },
         {tool: ToolLock(org_id, tool, holder, 1, 0.0) for tool, holder in given.locks.items()},
+        status={
+            kind: OrgStatus(org_id, kind, value) for kind, value in recorded.items() if value is not None
+        },
     )
 
 

@@ -39,6 +39,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
     tools: tuple[ToolUse, ...] = ()
     skills: tuple[SkillEntry, ...] = ()
     intents: tuple[Id, ...] = ()
+    procedures: tuple[Id, ...] = ()
 
 
 class Requirements(Record, frozen=True, kw_only=True):

@@ -34,6 +34,8 @@ class Circumstances(Record, frozen=True, kw_only=True):
     guild: str | None = None
     hook_id: str | None = None
     event_type: str | None = None
+    alert: str | None = None
+    watch: str | None = None
     session: str | None = None
     pace: Literal['primary', 'alternate', 'contingent', 'emergency'] | None = None
     input: dict[str, Any] | None = None
@@ -117,6 +119,8 @@ class Given(Record, frozen=True, kw_only=True):
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
     locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
+    alert: Id | None = None
+    watch: Id | None = None
 
 
 class Case(Record, frozen=True, kw_only=True):

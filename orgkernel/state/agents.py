@@ -70,7 +70,7 @@ class Agents:
             transaction.connection.execute(
                 insert(agents).values(**row_of(agent), version=transaction.touch())
             )
-            _note(transaction, "created", actor, reason, agent, None)
+            note_agent(transaction, "created", actor, reason, agent, None)
             return agent
 
         return self._context.change(change)
@@ -135,7 +135,7 @@ class Agents:
             transaction.connection.execute(
                 update(agents).where(*where).values(**values, version=transaction.touch())
             )
-            _note(transaction, activity, actor, reason, new, more)
+            note_agent(transaction, activity, actor, reason, new, more)
             return new
 
         return self._context.change(change)
@@ -175,14 +175,15 @@ def _trust(trust: float | None) -> float | None:
     return trust
 
 
-def _note(
+def note_agent(
     transaction: Transaction,
     activity: str,
     actor: str,
     reason: str,
     now: AgentState,
-    more: Mapping[str, Any] | None,
+    more: Mapping[str, Any] | None = None,
 ) -> None:
+    """Write a change of an agent into the audit, with what is stored of it now."""
     transaction.audit(
         AuditEntry(
             "agent",

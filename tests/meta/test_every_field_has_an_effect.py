@@ -17,11 +17,20 @@ from pydantic import BaseModel
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.capability.handling import HandlingRequest, decide_handling
+from orgkernel.decisions.capability.proposals import decide_proposals
+from orgkernel.decisions.crew_records import OutcomeCount
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.promotion import decide_promotion
 from orgkernel.decisions.qualifications import build_qualification_record
 from orgkernel.decisions.skill_profile import build_skill_profile
-from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, StateView
+from orgkernel.decisions.state_view import (
+    EMPTY_STATE,
+    AgentState,
+    QualificationResult,
+    SkillRecord,
+    StateView,
+)
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.graph.questions import OrgView
 from orgkernel.model.json_schema import build_json_schema
@@ -74,7 +83,7 @@ tools:
     names: {agent_zero: saw_tool}
     input_schema: {type: object, required: [path]}
   notes: {type: infra_service, side_effects: write, path_arguments: [], departments: [works]}
-  horn: {type: communication, side_effects: write, essential: {with_tools: [saw]}}
+  horn: {type: communication, side_effects: write, essential: {with_tools: [saw]}, intents: [greet]}
   hands: {type: utility_agent, side_effects: write, essential: {delegating: true}}
 ---
 _schema: orgkernel:skill_catalog
@@ -87,9 +96,19 @@ _schema: orgkernel:qualification_catalog
 qualifications: {basics: {unlocks: [notes]}, more: {prerequisites: [basics], unlocks: [horn]}}
 ---
 _schema: orgkernel:rank_ladder
-ranks: [{id: apprentice}, {id: master, trust_from: 0.9}]
+ranks: [{id: apprentice, agency: autonomous}, {id: master, trust_from: 0.9}]
 promotions: {master: {requirements: [{scope: universal, min_proficiency: 2, min_count: 2}]}}
 matrices: {usual: [{name: all, types: [deterministic_function], side_effects: [destructive], levels: {apprentice: write}}]}
+---
+_schema: orgkernel:procedure_catalog
+procedures:
+  cut_stone:
+    intents: [cut]
+    skill: laying
+    compilation_level: 4
+    falls_back_to: carve
+    steps: [{id: one, required_tools: [{tool: saw, action: cut}]}]
+  polish: {intents: [shine], compilation_level: 3}
 ---
 _schema: orgkernel:crew_roster
 agents: {ann: {assignments: [{role: mason}, {role: guard}]}}
@@ -115,6 +134,8 @@ capabilities:
   tools: [{tool: saw, level: full}]
   tools_secondary: [notes]
   skills: [{skill: laying}]
+  procedures: [polish]
+  intents: [sing]
 pace_plan:
   contingent: {action: escalate, trigger: consecutive_tool_failures >= 5, escalate_to: chief}
 dispatch: {may_to: [guard]}
@@ -132,6 +153,11 @@ _schema: orgkernel:role_profile
 role_id: visitor
 description: Visits.
 """
+SKILL = "---\nname: {0}\ndescription: Does it.\n---\nDo it.\n"
+PLANNED = StateView(outcomes={"ann": (OutcomeCount("ann", "yard", "cognitive_skill", "plan", 8, 0, 0.0),)})
+OFTEN_PLANNED = StateView(
+    outcomes={"ann": (OutcomeCount("ann", "yard", "cognitive_skill", "plan", 18, 2, 0.0),)}
+)
 NEW = StateView(agents={"ann": AgentState("ann", lifecycle="probationary")})
 TESTED = StateView(results={"ann": (QualificationResult("ann", "basics", 0.6, True, 0.0),)})
 DAY = 86_400.0
@@ -218,6 +244,19 @@ CHANGES: dict[str, Any] = {
     "rank_ladder:promotions.master.requirements.0.min_proficiency": 3,
     "rank_ladder:trust_margin": 0.01,
     "rank_ladder:promotions.master.qualifications": ["nothing"],
+    "procedure_catalog:procedures.cut_stone.intents": ["sing"],
+    "procedure_catalog:procedures.cut_stone.skill": "mixing",
+    "procedure_catalog:procedures.cut_stone.compilation_level": 3,
+    "procedure_catalog:procedures.cut_stone.falls_back_to": None,
+    "procedure_catalog:procedures.cut_stone.steps.0.id": "two",
+    "procedure_catalog:procedures.cut_stone.steps.0.required_tools.0.tool": "notes",
+    "procedure_catalog:procedures.cut_stone.steps.0.required_tools.0.action": "look",
+    "tool_catalog:tools.horn.intents": ["sing"],
+    "rank_ladder:ranks.0.agency": "suggestive",
+    "organization:procedure_proposals.min_successes": 9,
+    "organization:procedure_proposals.min_success_rate": 0.95,
+    "mason:capabilities.procedures": [],
+    "mason:capabilities.intents": ["shine"],
     "mason:role_id": "stranger",
     "mason:role_type": "executive",
     "mason:chain_of_command.reports_to": "guard",
@@ -278,7 +317,6 @@ TOGETHER = {
 TOLD_ONLY: dict[str, set[str]] = {
     "Suppression": {"reason"},
     "RoleProfile": {"role_name", "does_not_have", "standing_orders", "requirements"},
-    "Capabilities": {"intents"},
     "Requirements": {"min_context_tokens", "preferred_model", "required_extensions"},
     "PaceTier": {"description"},
     "Doctrine": {"autonomous_retry_limit"},
@@ -297,6 +335,9 @@ TOLD_ONLY: dict[str, set[str]] = {
     "PlanCatalog": {"description"},
     "Plan": {"name", "description", "stale_after_turns"},
     "PlanStep": {"step"},
+    "ProcedureCatalog": {"description"},
+    "Procedure": {"name", "description"},
+    "ProcedureStep": {"name"},
     "ToolCatalog": {"description"},
     "Tool": {"name", "description", "provider"},
     "Action": {"description"},
@@ -319,7 +360,7 @@ TOLD_ONLY: dict[str, set[str]] = {
 # What a later part of the kernel reads; an answer may still depend on whether its names are declared.
 NOT_YET: dict[str, set[str]] = {
     "RoleProfile": {"clearance", "lmc_mode"},
-    "Rank": {"agency", "recall_tier"},
+    "Rank": {"recall_tier"},
     "Assignment": {"watches"},
     "Location": {"resources_claimed"},
 }
@@ -346,7 +387,9 @@ def write(folder: Path, changes: dict[str, Any]) -> Path:
         else:
             inner[last] = value
     texts = {f"{number}.yaml": yaml.safe_dump(each, sort_keys=False) for number, each in enumerate(documents)}
-    return write_tree(folder, texts)
+    return write_tree(
+        folder, texts | {f"skills/{name}/SKILL.md": SKILL.format(name) for name in ("carve", "plan")}
+    )
 
 
 def observe(snapshot: Snapshot) -> Any:
@@ -362,6 +405,21 @@ def observe(snapshot: Snapshot) -> Any:
         for request in requests(list(view.roles)):
             decided = decide_access(view, request)
             seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip
+        for subject in (f"role:{role}" for role in view.roles):
+            for intent in ("cut", "shine", "greet", "sing"):
+                way = decide_handling(view, EMPTY_STATE, HandlingRequest(subject, intent))
+                seen.append(
+                    (
+                        subject,
+                        intent,
+                        way.tier,
+                        way.name,
+                        way.level,
+                        way.tools,
+                        [each.name for each in way.fallbacks],
+                    )
+                )
+        seen += [len(decide_proposals(view, state).proposals) for state in (PLANNED, OFTEN_PLANNED)]
         for state in (NEW, TESTED):
             for tool in ("saw", "notes"):
                 decided = decide_access(view, AccessRequest("agent:ann", "use", f"tool:{tool}"), state)

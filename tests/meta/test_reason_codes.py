@@ -23,6 +23,7 @@ from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import Decided, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
+from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.support.access_corpus import CORPUS as OF_ACCESS
 
@@ -50,6 +51,12 @@ def of_the_corpora() -> Iterator[str]:
         for case in file["cases"]:
             for asked in case.get("access", ()):
                 yield from asked.get("because", ())
+    for file in OF_CAPABILITY.values():
+        for case in file["cases"]:
+            answer = case.get("answer", case)
+            yield from answer.get("because", ())
+            yield from (code for *_, code in answer.get("passed_over", ()))
+            yield from (code for _, code in case.get("withheld", ()))
     for file in OF_DISPATCH.values():
         for case in file["cases"]:
             yield from case["answer"].get("because", ())

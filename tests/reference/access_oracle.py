@@ -62,7 +62,7 @@ Request = dict[str, Any]
 Subject = dict[str, Any]
 
 
-UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type"]
+UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch"]
 
 
 def decide(world: World, request: Request) -> tuple[str, list[str], int]:
@@ -70,6 +70,8 @@ def decide(world: World, request: Request) -> tuple[str, list[str], int]:
 
     What is allowed is conditional where another outcome could follow from what the caller did not say.
     """
+    # What is recorded of the organization counts, whatever the caller says.
+    request = {**request, "context": {**request["context"], **world["state"].get("status", {})}}
     answer = decide_as_stated(world, request)
     if answer[0] != "allow":
         return answer
@@ -86,6 +88,9 @@ def completions(world: World, context: dict[str, Any]) -> Iterator[dict[str, Any
         for policy in world["policies"].values()
         for condition in policy.get("match", {}).get("conditions", [])
     ]
+    for policy in world["policies"].values():
+        for name in ("alert", "watch"):
+            conditions += [{name: each} for each in policy.get("match", {}).get(name, [])]
     open_names = [name for name in UNSTATED if context.get(name) is None]
     values = [["", *{each[name] for each in conditions if name in each}] for name in open_names]
     for chosen in itertools.product(*values):
@@ -598,6 +603,10 @@ def matching_policies(world: World, subject: Subject, context: dict[str, Any]) -
         if policy.get("enabled", True)
         and meets(policy.get("match", {}).get("principal"), subject)
         and circumstances(policy.get("match", {}).get("conditions", []), context)
+        and all(
+            not policy.get("match", {}).get(name) or context.get(name) in policy["match"][name]
+            for name in ("alert", "watch")
+        )
     ]
 
 

@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -66,6 +67,8 @@ ENVELOPE_WORDS = [
     "tool",
 ]
 """What is passed on besides the resource that is asked for; the last ones name nothing."""
+ALERTS = ["GREEN", "RED"]
+WATCHES = ["alpha", "beta"]
 WINDOWS = ["08:00-18:00", "22:00-06:00", "weekends", "00:00-00:00"]
 
 
@@ -150,6 +153,8 @@ class WorldMaker:
             "channel": lambda: self._one(["slack", "mail"]),
             "peer_kind": lambda: self._one(["dm", "group"]),
             "session": lambda: "s",
+            "alert": lambda: self._one([*ALERTS, ""]),
+            "watch": lambda: self._one([*WATCHES, ""]),
             "input": lambda: self._fields(
                 0.6, path=lambda: self._one(PATHS), to=lambda: self._one(PATHS), text=lambda: "t"
             ),
@@ -231,6 +236,8 @@ class WorldMaker:
                     role=lambda: self._one(["*", "r0", "r1"]),
                 ),
                 **({} if self._chance(0.5) else {"conditions": lambda: [self._condition() for _ in range(self._number(1, 2))]}),
+                **({} if self._chance(0.7) else {"alert": lambda: [self._one(ALERTS) for _ in range(self._number(1, 2))]}),
+                **({} if self._chance(0.85) else {"watch": lambda: [self._one(WATCHES)]}),
             ),
             "permissions": self._fields(
                 0.7, tools=lambda: self._tool_lists(effect), credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
@@ -305,6 +312,9 @@ class WorldMaker:
                 {"tool_id": tool, "holder": f"agent:{self._one(AGENTS)}", **self._fields(0.4, expires_at=lambda: 86400.0)}
                 for tool in self._some(TOOLS)
             ],
+            "status": self._fields(
+                0.3, alert=lambda: self._one(ALERTS), watch=lambda: self._one(WATCHES)
+            ),
         }  # fmt: skip
 
     def _likely(self, items: Sequence[str]) -> str:
@@ -390,6 +400,7 @@ def state_of(world: Mapping[str, Any]) -> StateView:
         by_subject([row(Restriction, "restriction_id", each) for each in state["restrictions"]]),
         results,
         {lock["tool_id"]: ToolLock(org_id="o", token=1, acquired_at=0.0, **lock) for lock in state["locks"]},
+        status={kind: OrgStatus("o", kind, value) for kind, value in state["status"].items()},
     )
 
 
