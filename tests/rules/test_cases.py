@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from orgkernel.decisions.crew_records import OrgStatus, Personality, PersonalityObservation
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
@@ -42,6 +43,14 @@ def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ..
         grant = Grant(name, resources=("tool:x",), **each)
         found = grants if grant.asleep_since is None else asleep
         found[grant.subject] = (*found.get(grant.subject, ()), grant)
+    status = {
+        kind: OrgStatus("", kind, value)  # type: ignore[arg-type]
+        for kind, value in case.get("stored_status", {}).items()
+    }
+    seen = {
+        name: PersonalityObservation(name, "", Personality(**each), 0.0, "")
+        for name, each in case.get("stored_personalities", {}).items()
+    }
     results = {
         name: tuple(
             QualificationResult(name, test, score, score >= 0.5, 0.0, result_id=number)
@@ -50,7 +59,7 @@ def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ..
         )
         for name, tests in case.get("stored_scores", {}).items()
     }
-    state = StateView(1, agents, grants, results=results, asleep=asleep)
+    state = StateView(1, agents, grants, results=results, asleep=asleep, status=status, personalities=seen)
     return (*snapshot.diagnostics, *find_drift(snapshot, lambda org_id: state, {}))
 
 

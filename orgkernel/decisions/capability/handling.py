@@ -37,6 +37,12 @@ CapabilityTier = Literal["executable_skill", "cognitive_skill", "tool", "reasoni
 TIERS: tuple[CapabilityTier, ...] = ("executable_skill", "cognitive_skill", "tool", "reasoning", "decline")
 """In the order in which they are tried."""
 FAILABLE = ("executable_skill", "cognitive_skill", "tool", "reasoning")
+# What an episode calls them.
+_EPISODES: Mapping[str, str] = {
+    "executable_skill": "procedure",
+    "cognitive_skill": "cognitive_skill",
+    "tool": "tool",
+}
 _NAMED = 5
 # An approval is less than a permission, and a circumstance that nobody stated is in between.
 _CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
@@ -146,7 +152,7 @@ def _answer(
 ) -> HandlingDecision:
     if holder is not None and way.tier == "decline":
         fallbacks = tuple(_up(view, holder))
-    recorded = (f"record_episode:{way.tier}:{way.name}",) if way.name else ()
+    recorded = (f"record_episode:{_EPISODES[way.tier]}:{way.name}",) if way.name else ()
     without = (way.level or 0) >= WITHOUT_MODEL_FROM
     return HandlingDecision(
         way.tier, way.name, asked.subject, asked.intent, (way.reason,), tuple(passed), fallbacks,
