@@ -231,7 +231,7 @@ CHANGES: dict[str, Any] = {
     "skill_catalog:skills.laying.domain": "attic",
     "skill_catalog:skills.laying.prerequisites": ["laying"],
     "skill_catalog:skills.laying.preferred_tools": ["drill"],
-    "skill_catalog:skills.laying.decay_rate_days": 20,
+    "skill_catalog:skills.laying.decay_rate_days": 30,
     "skill_catalog:skills.laying.prerequisites.0.min_proficiency": 1,
     "skill_catalog:skills.laying.prerequisites.0.skill": "laying",
     "skill_catalog:skills.laying.external": {"esco": "nowhere"},

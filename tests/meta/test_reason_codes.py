@@ -25,6 +25,7 @@ from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
+from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
 from tests.support.access_corpus import CORPUS as OF_ACCESS
 from tests.support.embedders import LikeEverything
 
@@ -58,6 +59,9 @@ def of_the_corpora() -> Iterator[str]:
             yield from answer.get("because", ())
             yield from (code for *_, code in answer.get("passed_over", ()))
             yield from (code for _, code in case.get("withheld", ()))
+    for file in OF_THE_CREW:
+        for case in file["cases"]:
+            yield from case.get("standings", {}).values()
     for file in OF_DISPATCH.values():
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
