@@ -23,6 +23,8 @@ from orgkernel.decisions.crew_records import OutcomeCount
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.promotion import decide_promotion
 from orgkernel.decisions.qualifications import build_qualification_record
+from orgkernel.decisions.routing.by_intent import decide_by_intent
+from orgkernel.decisions.routing.by_text import decide_by_text
 from orgkernel.decisions.skill_profile import build_skill_profile
 from orgkernel.decisions.state_view import (
     EMPTY_STATE,
@@ -31,8 +33,6 @@ from orgkernel.decisions.state_view import (
     SkillRecord,
     StateView,
 )
-from orgkernel.decisions.routing.by_intent import decide_by_intent
-from orgkernel.decisions.routing.by_text import decide_by_text
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.graph.questions import OrgView
 from orgkernel.model.json_schema import build_json_schema
