@@ -17,6 +17,8 @@ import pytest
 from orgkernel.decisions.access.decide import EVALUATION_ERROR, decide_access
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.commissioning import decide_commission
+from orgkernel.decisions.state_view import StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.context import Actor
@@ -110,12 +112,21 @@ def of_sentences(_: Path) -> Iterator[str]:
         yield from (reason.code for each in decision.candidates for reason in each.reasons)
 
 
+def of_commissions(_: Path) -> Iterator[str]:
+    """Why an agent is commissioned in a role, or is not."""
+    view = Kernel.open().organization("household").snapshot.index
+    for agent, role in (
+        ("clerk", "record_keeper"),
+        ("clerk", "steward"),
+        ("ghost", "steward"),
+        ("clerk", "ghost"),
+    ):
+        yield from (each.code for each in decide_commission(view, agent, role, StateView(), 0.0).reasons)
+
+
 ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (
-    of_pace,
-    of_faults,
-    of_counted_grants,
-    of_sentences,
-)
+    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
