@@ -129,6 +129,9 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
     for intent in lists["intents"]:
         if not _ID.match(intent):
             refuse("intents", f"serves the intent {quote(intent)}, which is not an id", "use snake_case")
+    for trigger in lists["triggers"]:
+        if not any(each.isalnum() for each in trigger):
+            refuse("triggers", f"has the trigger {quote(trigger)}, which is no word", "write words")
     level = 1
     if text := values.get("min-proficiency", ""):
         if _NUMBER.match(text) and 1 <= int(text) <= _HIGHEST:

@@ -82,6 +82,9 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
     parsed = parse_yaml("\n" + front, as_text=True)
     if parsed.refusals:
         return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.refusals))
+    if len(parsed.documents) > 1:
+        refusal = Refusal(row.BAD_YAML, pack_mark(2, 1), "the front matter has several documents")
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
     document = parsed.documents[0] if parsed.documents else None
     if document is None or not isinstance(document.value, dict):
         refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
