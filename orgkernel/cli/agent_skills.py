@@ -83,14 +83,11 @@ def acquire(
 @click.command("exercise")
 @agent_argument
 @_skill_argument
-@click.option("--times", type=click.IntRange(1), default=1, show_default=True, help="How often.")
 @agent_change_options
-def exercise(
-    agent_id: str, skill: str, times: int, org: str | None, reason: str, form: str, **where: Any
-) -> None:
+def exercise(agent_id: str, skill: str, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Record that an agent has practiced a skill, from which its decay begins anew."""
     with acting_on_agent(**where) as context:
-        record = exercise_skill(context, agent_id, skill, times=times, org=org, reason=reason)
+        record = exercise_skill(context, agent_id, skill, org=org, reason=reason)
     done = counted(record.exercises, "exercise")
     echo_record(form, record, f"{agent_id} has {skill} at level {record.proficiency} after {done}")
 

@@ -16,7 +16,7 @@ from orgkernel.decisions.crew_records import (
     Personality,
     RankMove,
 )
-from orgkernel.decisions.service import (
+from orgkernel.decisions.service_record import (
     PersonalityDrift,
     ServiceSummary,
     decide_drift,

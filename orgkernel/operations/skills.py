@@ -62,7 +62,6 @@ def exercise_skill(
     agent_id: str,
     skill: str,
     *,
-    times: int = 1,
     org: str | None = None,
     reason: str = "",
 ) -> SkillRecord:
@@ -71,9 +70,7 @@ def exercise_skill(
         context, agent_id, org, "an exercise", f"record an exercise of {quote(f'agent:{agent_id}')}"
     )
     terms = _terms(context, org_id, skill)
-    return store.skills.exercise(
-        agent_id, terms, org_id=org_id, actor=context.actor.name, times=times, note=reason
-    )
+    return store.skills.exercise(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
 
 
 def assess_skill(
