@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.qualifications import QualificationRecord
     from orgkernel.decisions.reasons import Reason
     from orgkernel.decisions.routing.embedding import Embedder
-    from orgkernel.decisions.service import PersonalityDrift
+    from orgkernel.decisions.service_record import PersonalityDrift
     from orgkernel.decisions.skill_profile import SkillProfile
     from orgkernel.decisions.vacancies import VacancyAnswer
     from orgkernel.graph.questions import OrgView
@@ -504,7 +504,7 @@ class Kernel(Registry):
         >>> Kernel.open().personality("household", "clerk").limit
         0.3
         """
-        from orgkernel.decisions.service import decide_drift
+        from orgkernel.decisions.service_record import decide_drift
 
         desk = self._desk_with_agent(org, agent)
         return decide_drift(desk.view, agent, desk.state)

@@ -21,7 +21,7 @@ from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankMove
 from orgkernel.decisions.promotion import PromotionDecision
 from orgkernel.decisions.qualifications import QualificationStanding, build_qualification_record
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
-from orgkernel.decisions.service import Trajectory, decide_drift, summarize_service
+from orgkernel.decisions.service_record import Trajectory, decide_drift, summarize_service
 from orgkernel.decisions.state_view import StateView
 from orgkernel.graph.cognitive_skills import required_skills
 from orgkernel.graph.questions import OrgView

@@ -19,6 +19,7 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
 from orgkernel.state.engine import failure_of, reading
+from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import version_of
 from orgkernel.state.private_files import write_new
@@ -129,6 +130,7 @@ def copy_checkpoints(folder: str, target: str) -> None:
     for name in sorted(os.listdir(folder)):
         if name == "key" or name.endswith((".head", ".jsonl")):
             write_new(os.path.join(target, name), read_regular(os.path.join(folder, name), -1))
+    copy_identities(folder, target)
 
 
 def _wait_for_checkpoints(path: str, folder: Folder) -> None:

@@ -29,6 +29,21 @@ _FOLDER = "identities"
 _MOST_BYTES = 64 * 1024 * 1024
 
 
+def copy_identities(checkpoints: str, target: str) -> None:
+    """Copy the keys of all organizations to the folder of checkpoints of a backup."""
+    try:
+        organizations = sorted(os.listdir(os.path.join(checkpoints, _FOLDER)))
+    except FileNotFoundError:
+        return
+    for org_id in organizations:
+        folder = os.path.join(checkpoints, _FOLDER, org_id)
+        os.makedirs(os.path.join(target, _FOLDER, org_id), mode=0o700)
+        for name in ("organization.key", "agents.jsonl"):
+            with contextlib.suppress(FileNotFoundError):
+                content = read_regular(os.path.join(folder, name), -1)
+                write_new(os.path.join(target, _FOLDER, org_id, name), content)
+
+
 class AgentKey(msgspec.Struct, frozen=True):
     """A line of the keys of agents."""
 

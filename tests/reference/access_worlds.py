@@ -271,6 +271,7 @@ class WorldMaker:
             "tool:t1:x",
             "tool:t1:src/**",
             "tool:t*:/w/src/**",
+            "tool:t1:/w/*/a/*",
         ]
 
         def stored(number: int) -> dict[str, Any]:
@@ -313,7 +314,7 @@ class WorldMaker:
                 for tool in self._some(TOOLS)
             ],
             "status": self._fields(
-                0.3, alert=lambda: self._one(ALERTS), watch=lambda: self._one(WATCHES)
+                0.3, alert=lambda: self._one([*ALERTS, "OLD"]), watch=lambda: self._one(WATCHES)
             ),
         }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from itertools import product
 
 from msgspec.structs import asdict, replace
@@ -61,9 +62,12 @@ def circumstances_of(match: Match) -> tuple[Circumstance, ...]:
     )
 
 
-def with_status(context: AccessContext, state: StateView) -> AccessContext:
-    """The context with the alert and the watch that are recorded, whatever the caller states of them."""
-    return replace(context, **{kind: status.value for kind, status in state.status.items()})
+def with_status(
+    context: AccessContext, state: StateView, declared: Mapping[str, Collection[str]]
+) -> AccessContext:
+    """The context with the alert and the watch that are recorded and declared, whatever the caller states of them."""
+    recorded = {kind: status.value for kind, status in state.status.items() if status.value in declared[kind]}
+    return replace(context, **recorded) if recorded else context
 
 
 def holds(condition: Circumstance, context: AccessContext) -> bool:

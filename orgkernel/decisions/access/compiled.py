@@ -81,10 +81,19 @@ class AccessTables:
         return state_paths(named, resource.path_arguments, given, self.root)
 
     def with_status(self, request: AccessRequest, state: StateView) -> AccessRequest:
-        """A request with the recorded alert and watch, if a policy matches them: a caller cannot state another one."""
+        """A request with the recorded alert and watch, if a policy matches them: a caller cannot state another one.
+
+        What is recorded and no longer declared is as if nobody had recorded anything.
+        """
         if not state.status or not self.policies.match_status:
             return request
-        return replace(request, context=with_status(request.context, state))
+        return replace(request, context=with_status(request.context, state, self.declared_status))
+
+    @cached_property
+    def declared_status(self) -> Mapping[str, tuple[str, ...]]:
+        """The alerts and the watches that the organization declares."""
+        organization = self.view.records.organization
+        return {"alert": organization.alerts, "watch": organization.watches}
 
     @cached_property
     def credentials(self) -> dict[str, None]:
