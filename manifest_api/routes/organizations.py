@@ -111,7 +111,14 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
 
     def ask(kernel: Kernel) -> DispatchDecision:
         nonlocal outcome
-        found = kernel.dispatch(org, **task, needs=asked.needs, all_considered=asked.all_considered)
+        found = kernel.dispatch(
+            org,
+            task.get("domain"),
+            intent=task.get("intent"),
+            text=task.get("text"),
+            needs=asked.needs,
+            all_considered=asked.all_considered,
+        )
         outcome = found.outcome
         return found
 
