@@ -8,6 +8,7 @@ before its first outcome; from then on, its prior has the mean 0.5.
 from __future__ import annotations
 
 from functools import lru_cache
+from functools import lru_cache
 from math import exp, lgamma, log, sqrt
 
 import msgspec
@@ -86,6 +87,7 @@ def credible_interval(trust: Trust) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=4096)  # most agents of a crew have the same few counts
+@lru_cache(maxsize=1_024)
 def _quantile(alpha: float, beta: float, share: float) -> float:
     """The value below which a share of a Beta distribution lies, by bisection."""
     if alpha <= 0 or beta <= 0:  # all of it lies at one end
