@@ -87,6 +87,8 @@ BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
 OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to another reporter",
     "The credential of an agent can report for the roles of that agent only.")
+OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",
+    "The credential of an agent can see and load the skills of that agent only.")
 TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
     "Wait for the number of seconds in the Retry-After header.")
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",

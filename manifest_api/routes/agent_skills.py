@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import KNOWN_PARAMETERS, OrgQuery, id_in_path
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, OrgQuery, as_of_time, id_in_path
 from manifest_api.routes.agents import AgentPath
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import ReasonBody, write, write_with_reason
@@ -31,9 +31,7 @@ from orgkernel.operations.skills import (
 router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 SkillPath = Annotated[str, id_in_path("a skill", "communication")]
 ResultPath = Annotated[int, Path(description="Number of a result.", ge=1, le=2**53)]
-_LARGEST = 2**53
 Level = Annotated[int, msgspec.Meta(ge=1, le=7)]
-Times = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
 
 
 class SkillBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -42,13 +40,6 @@ class SkillBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     skill: Name
     level: Level = 1
     source: SkillSource = "experience"
-    reason: Text = ""
-
-
-class ExerciseBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often a skill was practiced."""
-
-    times: Times = 1
     reason: Text = ""
 
 
@@ -70,10 +61,12 @@ class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 @router.get("/v1/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
 async def get_agent_skills(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
-    return await answers.respond(request, lambda kernel: kernel.skill_profile(org, agent), org)
+    return await answers.respond(
+        request, lambda kernel: as_of_time(kernel, as_of).skill_profile(org, agent), org
+    )
 
 
 @router.post(
@@ -95,18 +88,15 @@ async def post_skill(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE)
 
 @router.post(
     "/v1/agents/{agent}/skills/{skill}/exercise",
-    **change(SkillRecord, ExerciseBody, {"times": 1, "reason": "the morning letters"}),
+    **change(SkillRecord, ReasonBody, {"reason": "the morning letters"}),
 )
 async def post_exercise(
     request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
 ) -> Response:
     """Record that an agent has practiced a skill, from which its decay begins anew. Never by its own credential."""
-    return await write(
-        request, "rank", ExerciseBody, '{"times": 1}',
-        lambda context, done: exercise_skill(
-            context, agent, skill, times=done.times, org=org, reason=done.reason
-        ),
-    )  # fmt: skip
+    return await write_with_reason(
+        request, "rank", lambda context, reason: exercise_skill(context, agent, skill, org=org, reason=reason)
+    )
 
 
 @router.post(
@@ -153,10 +143,12 @@ async def post_skill_resumption(
 
 @router.get("/v1/agents/{agent}/results", responses=told(QualificationRecord, 404, 409, 503, org=True))
 async def get_results(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """Get how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
-    return await answers.respond(request, lambda kernel: kernel.qualification_record(org, agent), org)
+    return await answers.respond(
+        request, lambda kernel: as_of_time(kernel, as_of).qualification_record(org, agent), org
+    )
 
 
 @router.post(
@@ -175,10 +167,10 @@ async def post_invalidation(
 
 @router.get("/v1/agents/{agent}/promotion", responses=told(PromotionDecision, 404, 409, 503, org=True))
 async def get_promotion(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
 ) -> Response:
     """Get the ranks that an agent could have, with each requirement met or not, and the evidence. Nothing changes."""
-    return await answers.respond(request, lambda kernel: kernel.promotion(org, agent), org)
+    return await answers.respond(request, lambda kernel: as_of_time(kernel, as_of).promotion(org, agent), org)
 
 
 @router.post(

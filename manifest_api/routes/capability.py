@@ -13,12 +13,14 @@ from manifest_api.authzen import understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
+from manifest_api.problems import OTHER_SUBJECT, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Org, Role, read_body
 from manifest_api.routes.documented import body_of, told
 from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
 from orgkernel.decisions.capability.orders import StandingOrders
 from orgkernel.decisions.capability.proposals import Proposals
 from orgkernel.decisions.capability.skills import SkillList
+from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.permissions import LONGEST_WORD, Name
@@ -31,7 +33,7 @@ SkillInPath = Annotated[str, Path(description="Name of a skill.", examples=["wri
 FileInPath = Annotated[
     str, Path(description="Relative name of a file beside it.", examples=["references/style.md"])
 ]
-MOST_FAILED = 50
+MOST_FAILED, MOST_TEXT = 50, 4_000
 
 
 class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -41,6 +43,8 @@ class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     intent: Name
     context: ContextData = {}
     """Circumstances as for an evaluation, including `on_behalf_of`, `via` and `envelope`."""
+    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] = ""
+    """The task in words, which triggers of skills are compared with."""
     failed: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_FAILED)] = ()
     """What failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
 
@@ -64,7 +68,7 @@ async def get_standing_orders(request: Request, answers: AnswersOfApp, org: Org,
 @router.get("/v1/orgs/{org}/skills", responses=told(SkillList, 404, 409, 503, kept=False, org=True))
 async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject: AskingSubject) -> Response:
     """List the cognitive skills that a subject sees now, by name and description, and why others are withheld."""
-    require_scope(request, "read")
+    _require_own(request, subject)
     return await answers.respond_once(lambda kernel: kernel.cognitive_skills(org, subject), org)
 
 
@@ -75,7 +79,7 @@ async def get_skill(
     request: Request, answers: AnswersOfApp, org: Org, name: SkillInPath, subject: AskingSubject
 ) -> Response:
     """Get the instructions of a skill and the names of its files, if the subject may activate it now."""
-    require_scope(request, "read")
+    _require_own(request, subject)
     return await answers.respond_once(lambda kernel: kernel.cognitive_skill(org, subject, name), org)
 
 
@@ -92,7 +96,7 @@ async def get_skill_resource(
     subject: AskingSubject,
 ) -> Response:
     """Get one file beside a skill, if the subject may activate the skill now."""
-    require_scope(request, "read")
+    _require_own(request, subject)
     return await answers.respond_once(lambda kernel: kernel.skill_resource(org, subject, name, path), org)
 
 
@@ -117,7 +121,7 @@ async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Resp
     said = understand(question.subject, "", "", question.context)
     asked = HandlingRequest(
         question.subject, question.intent, said.request.context, said.request.on_behalf_of, said.request.via,
-        said.request.envelope, question.failed,
+        said.request.envelope, question.text, question.failed,
     )  # fmt: skip
     ignored = (*said.ignored, "org") if "org" in question.context else said.ignored
     outcome = ""
@@ -131,3 +135,14 @@ async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Resp
     response = await answers.respond_once(ask, org)
     count_decision(request, outcome, "handle")
     return response
+
+
+def _require_own(request: Request, subject: str) -> None:
+    """Refuse the credential of an agent that names another subject: it would pass gates that are shut for it."""
+    caller = require_scope(request, "read")
+    if caller.agent_id is not None and subject != f"agent:{caller.agent_id}":
+        raise RequestRefused(
+            OTHER_SUBJECT,
+            f"the credential belongs to agent {quote(caller.agent_id)}, not to {quote(subject)}",
+            f"ask with `subject=agent:{caller.agent_id}`",
+        )

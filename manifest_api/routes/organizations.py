@@ -10,7 +10,7 @@ from starlette.responses import Response
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
-from manifest_api.problems import BAD_CURSOR, RequestRefused
+from manifest_api.problems import BAD_CURSOR, INVALID_REQUEST, RequestRefused
 from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
     KNOWN_PARAMETERS,
@@ -91,18 +91,35 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
     openapi_extra=body_of(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Find the role that takes a task of a domain, with the reasons. The answer is `not_applicable` if no role does."""
+    """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons. The answer is
+    `not_applicable` if no role does.
+    """
     require_scope(request, "read")
     asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
+    if sum(each is not None for each in (asked.domain, asked.intent, asked.text)) != 1:
+        raise RequestRefused(
+            INVALID_REQUEST,
+            "the question does not have exactly one of `domain`, `intent` and `text`",
+            "send one of them",
+        )
     outcome = ""
 
     def ask(kernel: Kernel) -> DispatchDecision:
         nonlocal outcome
-        found = kernel.dispatch(org, asked.domain, needs=asked.needs, all_considered=asked.all_considered)
+        found = kernel.dispatch(
+            org,
+            asked.domain,
+            intent=asked.intent,
+            text=asked.text,
+            needs=asked.needs,
+            all_considered=asked.all_considered,
+        )
         outcome = found.outcome
         return found
 
-    response = await answers.respond_once(ask, org, quick=not asked.all_considered)
+    response = await answers.respond_once(
+        ask, org, quick=asked.domain is not None and not asked.all_considered
+    )
     count_decision(request, outcome, "dispatch")
     return response
 

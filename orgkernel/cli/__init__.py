@@ -45,6 +45,7 @@ _COMMANDS = {
     "signals": "Show how the layers of an agent coordinate.",
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",
+    "demo": "Play a scenario on real parts: a new job from configuration alone.",
     "doctor": "Say what is wrong with this installation, and how to mend it.",
     "agent": "List and manage agents.",
     "grant": "Grant and revoke permissions.",

@@ -7,7 +7,14 @@ from contextlib import AbstractContextManager
 import click
 
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
-from orgkernel.cli.stores import acting, change_options, find_declared, open_with_state, store_option
+from orgkernel.cli.stores import (
+    acting,
+    as_of_option,
+    change_options,
+    find_declared,
+    open_with_state,
+    store_option,
+)
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
@@ -21,6 +28,7 @@ agent_change_options = with_options(org_option, change_options)
 question_options = with_options(
     org_option, path_option, store_option, cache_option, format_option("text", "json")
 )
+timed_question_options = with_options(as_of_option, question_options)
 
 
 def acting_on_agent(
@@ -32,8 +40,12 @@ def acting_on_agent(
 
 
 def asking_about(
-    org: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool
+    org: str | None,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    as_of: str | None = None,
 ) -> tuple[Kernel, str]:
     """The kernel with the stored state, and the organization that is asked about."""
     org = org or ACTIVE
-    return open_with_state(paths, org, store, no_cache=no_cache), org
+    return open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache), org

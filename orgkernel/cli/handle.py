@@ -31,6 +31,7 @@ from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRe
     metavar="TIER:NAME",
     help="What failed in this run, such as `executable_skill:publish`; repeatable.",
 )
+@click.option("--text", default="", metavar="TEXT", help="The task in words, for the triggers of skills.")
 @click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run.")
 @click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above the subject; repeatable.")
 @context_option
@@ -43,6 +44,7 @@ def command(
     org: str,
     paths: tuple[str, ...],
     failed: tuple[str, ...],
+    text: str,
     on_behalf_of: str | None,
     via: tuple[str, ...],
     said: str,
@@ -54,7 +56,7 @@ def command(
 
     Exits 0 if there is a way, 1 if the subject declines, 2 if it cannot run.
     """
-    asked = HandlingRequest(subject, intent, parse_context(said), on_behalf_of, via, failed=failed)
+    asked = HandlingRequest(subject, intent, parse_context(said), on_behalf_of, via, text=text, failed=failed)
     decision = open_with_state(paths, org, store, no_cache=no_cache).handle(org, asked)
     echo_answer(form, decision, lambda: as_text(_lines(decision)))
     raise click.exceptions.Exit(int(decision.tier == "decline"))
@@ -71,6 +73,8 @@ def _lines(decision: HandlingDecision) -> Iterator[str]:
     for check in decision.tools:
         step = f"step {check.step}: " if check.step else ""
         yield f"  {step}tool {check.tool} {check.action}: {check.outcome}"
+    if decision.augmented_by:
+        yield f"  augmented by: {', '.join(decision.augmented_by)}"
     if decision.obligations:
         yield f"  obligations: {', '.join(decision.obligations)}"
     for each in decision.passed_over:

@@ -221,7 +221,7 @@ def _what_is_given(grant: Grant) -> str:
 
 def _level(record: Grant | PermissionRequest) -> str:
     """The level, and what is waived."""
-    waives = f", waives {' '.join(record.waives)}" if record.waives else ""
+    waives = f" (waiving {', '.join(record.waives)})" if record.waives else ""
     return f"{_bound(record)}{waives}"
 
 

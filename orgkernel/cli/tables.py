@@ -153,6 +153,8 @@ def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
             (each.id, f"{each.role_type}, watch {', '.join(each.watches)}", each.why)
             for each in manifest.roles
         ],
+        "trust": [("", str(manifest.trust_distribution), ())],
+        "skills": [(each.id, _held_words(each), each.why) for each in manifest.skills],
         "tools": [(each.id, _tool_words(each), each.why) for each in manifest.tools],
         "requestable": [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
         "credentials": _names(manifest.credentials),
@@ -171,6 +173,11 @@ def _names(items: Iterable[Any]) -> list[TableRow]:
 def _skill_words(skill: SkillItem) -> str:
     optional = ", optional" if skill.optional else ""
     return f"{skill.proficiency_name or 'level'} ({skill.min_proficiency}){optional}"
+
+
+def _held_words(skill: SkillItem) -> str:
+    held = "not held" if skill.held_proficiency is None else f"level {skill.held_proficiency}"
+    return f"{held}, {skill.min_proficiency} required{', optional' if skill.optional else ''}"
 
 
 def _value(value: Any) -> str:

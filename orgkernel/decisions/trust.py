@@ -19,7 +19,7 @@ UNSTATED_MEAN = 0.5
 DEFAULT_WEIGHT = 4.0
 CREDIBLE = 0.95
 _FIRST_STEPS = 30
-_PRECISION = 1e-9
+_PRECISION = 1e-6
 
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):

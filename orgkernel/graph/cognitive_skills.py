@@ -113,7 +113,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
             continue
         key, route = written.removeprefix(prefix), ("metadata", written)
         if key not in KEYS:
-            help = did_you_mean(written, [prefix + each for each in KEYS]) or f"keys are {listing(KEYS)}"
+            help = did_you_mean(written, [prefix + each for each in KEYS]) or f"use one of {listing(KEYS)}"
             problems.append(
                 SkillProblem(route, f"has the metadata {quote(written)}, which nothing reads", help)
             )
@@ -128,7 +128,14 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
 
     for intent in lists["intents"]:
         if not _ID.match(intent):
-            refuse("intents", f"serves the intent {quote(intent)}, which is not an id", "use snake_case")
+            refuse(
+                "intents",
+                f"serves the intent {quote(intent)}, which is not an id",
+                "write it like `create_post`",
+            )
+    for trigger in lists["triggers"]:
+        if not any(each.isalnum() for each in trigger):
+            refuse("triggers", f"has the trigger {quote(trigger)}, which is no word", "write words")
     level = 1
     if text := values.get("min-proficiency", ""):
         if _NUMBER.match(text) and 1 <= int(text) <= _HIGHEST:
@@ -146,7 +153,7 @@ def read_gates(record: CognitiveSkill) -> SkillGates:
         refuse(
             "activation",
             f"has the activation {quote(activation)}",
-            did_you_mean(activation, ACTIVATIONS) or f"values are {listing(ACTIVATIONS)}",
+            did_you_mean(activation, ACTIVATIONS) or f"use one of {listing(ACTIVATIONS)}",
         )
     departments = () if ANY in lists["department"] else lists["department"]
     return SkillGates(

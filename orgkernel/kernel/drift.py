@@ -22,7 +22,7 @@ def find_drift(
     """
     states = {org_id: read_view(org_id) for org_id in snapshot.organizations}
     if not any(
-        state.agents or state.grants or state.asleep or state.status or state.personalities
+        state.agents or state.grants or state.asleep or state.results or state.status or state.personalities
         for state in states.values()
     ):
         return ()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.promotion import PromotionDecision
     from orgkernel.decisions.qualifications import QualificationRecord
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.decisions.routing.embedding import Embedder
     from orgkernel.decisions.service_record import PersonalityDrift
     from orgkernel.decisions.skill_profile import SkillProfile
     from orgkernel.decisions.vacancies import VacancyAnswer
@@ -137,16 +138,41 @@ class Kernel(Registry):
         return find_drift(self._state.latest, self._store.read_view, self._severities)
 
     def dispatch(
-        self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
+        self,
+        org: str,
+        domain: str | None = None,
+        *,
+        intent: str | None = None,
+        text: str | None = None,
+        needs: Sequence[str] = (),
+        all_considered: bool = False,
+        embedder: Embedder | None = None,
     ) -> DispatchDecision:
-        """Who takes a task of this domain, and why. Raises `UnknownOrganization` or `NotServed`.
+        """Who takes a task, and why: a task of a domain, of an intent, or one described in plain words; exactly one of them.
 
-        >>> decision = Kernel.open().dispatch("software_dev", "coding", needs=["text_editor"])
+        With an `embedder`, the meaning of a text counts as much as its words. Raises `UnknownOrganization` or `NotServed`,
+        and `TypeError` unless exactly one of `domain`, `intent` and `text` is given.
+
+        >>> kernel = Kernel.open()
+        >>> decision = kernel.dispatch("software_dev", "coding", needs=["text_editor"])
         >>> decision.role_id, [reason.code for reason in decision.reasons]
         ('codegen_specialist', ['ALIAS', 'HANDLES_DOMAIN', 'ONLY_CANDIDATE'])
+        >>> kernel.dispatch("software_dev", text="The login page crashes since this morning").role_id
+        'bugfix_specialist'
         """
+        if sum(each is not None for each in (domain, intent, text)) != 1:
+            raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
         index = self.organization(org).snapshot.index
-        return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+        if domain is not None:
+            return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+        if intent is not None:
+            from orgkernel.decisions.routing.by_intent import decide_by_intent
+
+            return decide_by_intent(index, intent, needs=needs, all_considered=all_considered)
+        from orgkernel.decisions.routing.by_text import decide_by_text
+
+        assert text is not None
+        return decide_by_text(index, text, needs=needs, all_considered=all_considered, embedder=embedder)
 
     def graph(self, org: str) -> MultiDiGraph[str]:
         """An organization as a graph of your own, to ask and to change as you like; how it is made is on the page

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.files import SKILL_FILE, SourceText, markdown_kind
+from orgkernel.loading.files import SourceText, markdown_kind
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.yaml_reader import parse_yaml
@@ -74,7 +74,7 @@ def _scope_of(path: str) -> tuple[str, str]:
 def _read_skill(source: SourceText) -> ParsedMarkdown:
     parts = _split(source.text)
     if parts is None:
-        help = f"begin {SKILL_FILE} with a line `---`, `name` and `description`, and a line `---`"
+        help = "write `name` and `description` between two lines `---` at its beginning"
         refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
         return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
     front, body, line = parts
@@ -82,6 +82,9 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
     parsed = parse_yaml("\n" + front, as_text=True)
     if parsed.refusals:
         return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.refusals))
+    if len(parsed.documents) > 1:
+        refusal = Refusal(row.BAD_YAML, pack_mark(2, 1), "the front matter has several documents")
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
     document = parsed.documents[0] if parsed.documents else None
     if document is None or not isinstance(document.value, dict):
         refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")

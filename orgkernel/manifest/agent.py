@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -16,14 +16,17 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.promotion import decide_promotion
+from orgkernel.decisions.promotion import check_rank, decide_promotion
 from orgkernel.decisions.qualifications import find_latest, has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
+from orgkernel.decisions.role_skills import skills_of_roles
+from orgkernel.decisions.skill_levels import levels_now
 from orgkernel.decisions.skill_profile import build_skill_profile
 from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.trust import trust_of
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import agent_parts as parts
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import (
@@ -32,6 +35,7 @@ from orgkernel.manifest.abilities import (
     granted_item,
     granted_tools,
     requestable,
+    skill_item,
     tool_item,
 )
 from orgkernel.manifest.role import finding_item, latest_report, reported_tier
@@ -66,6 +70,8 @@ def build_agent_manifest(
     procedures = tuple(parts.procedures_of(view, at_work))
     promotion = decide_promotion(view, state, agent_id, context.now)
     identity = state.identities.get(agent_id)
+    trust = trust_of(view, state, agent_id)
+    levels = levels_now(view.records, state.skills.get(agent_id, ()), context.now)
     return v1.AgentManifest(
         agent_id=agent_id,
         did=None if identity is None else identity.did,
@@ -75,6 +81,7 @@ def build_agent_manifest(
         org_name=view.records.organization.name,
         why=(why_place(f"agent {agent_id} is in the crew", place),),
         roles=tuple(_posts(view, agent_id, member)),
+        departments=tuple(_departments(view, roles)),
         lifecycle="active" if stored is None else stored.lifecycle,
         rank=_rank(view, rank_now(view, state, holder)),
         next_rank=_next_rank(view, state, holder, context.now),
@@ -91,6 +98,11 @@ def build_agent_manifest(
         current_duty=parts.duty_of(view, state, agent_id, roles),
         service_record=parts.service_of(state, agent_id, promotions),
         recent_activity=parts.activity_of(state, (agent_id,)),
+        trust_distribution=trust,
+        skills=tuple(
+            skill_item(view, each.edge, levels)
+            for each in skills_of_roles(view, holder.identity.roles).values()
+        ),
         qualifications=tuple(_qualifications(view, state, holder, context.now)),
         tools=tools,
         requestable_tools=tuple(
@@ -126,6 +138,13 @@ def _posts(view: OrgView, agent_id: str, member: RosterMember) -> Iterator[v1.Po
         )
 
 
+def _departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
+    """Each once, with the first role that belongs to it."""
+    edges = {edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id)}
+    for department, edge in edges.items():
+        yield v1.Item(id=department, why=(why_edge(edge),))
+
+
 def _rank(view: OrgView, step: int) -> RankItem | None:
     ranks = view.records.ranks
     return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
@@ -139,6 +158,7 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
     declared = view.records.promotions.get(ranks[step].id)
     promotion = Promotion() if declared is None else declared.record
     results = state.results.get(holder.identity.id, ())
+    checks = check_rank(view, state, holder.identity.id, ranks[step], now)
     return NextRank(
         **_said_of_rank(ranks[step]),
         requirements=tuple(
@@ -149,6 +169,8 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
         missing_qualifications=tuple(
             each for each in promotion.qualifications if not has_passed(view.records, results, each, now)
         ),
+        eligible=all(each.met for each in checks),
+        checks=checks,
     )
 
 
@@ -168,7 +190,8 @@ def _qualifications(
             continue
         declared = view.records.qualifications.get(name)
         record = None if declared is None else declared.record
-        latest = next(each for each in reversed(results) if each.qualification == name)
+        latest = find_latest(results, name)
+        assert latest is not None  # it counts
         text = f"qualification {name} passed at {as_utc(latest.at)}"
         yield QualificationItem(
             id=name,

@@ -71,10 +71,7 @@ def build_role_manifest(
         dispatch_targets=tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ())),
         dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
         domains=tuple(_domains(view, role_id)),
-        intents=tuple(
-            v1.Item(id=edge.target, why=(why_edge(edge),))
-            for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
-        ),
+        intents=tuple(_intents(view, role_id)),
         plans=abilities.plans,
         tools=abilities.tools,
         essential_tools=abilities.essential,
@@ -108,6 +105,15 @@ def _cognitive_skills(
     if not view.records.cognitive_skills:
         return ()
     return tuple(cards_of(view, find_member(view, state, f"role:{role_id}", context)))
+
+
+def _intents(view: OrgView, role_id: str) -> Iterator[v1.Item]:
+    """Each intent once, with everything by which the role serves it: its profile, skills, procedures."""
+    by_intent: dict[str, list[Edge]] = {}
+    for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id):
+        by_intent.setdefault(edge.target, []).append(edge)
+    for intent, edges in by_intent.items():
+        yield v1.Item(id=intent, why=tuple(map(why_edge, edges)))
 
 
 def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:

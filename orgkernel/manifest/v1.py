@@ -12,9 +12,10 @@ from typing import Any, Literal
 import msgspec
 
 from orgkernel.decisions.capability.skills import SkillCard
-from orgkernel.decisions.promotion import PromotionDecision
+from orgkernel.decisions.promotion import PromotionDecision, RequirementCheck
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.skill_profile import SkillProfile
+from orgkernel.decisions.trust import Trust
 from orgkernel.manifest.agent_parts import (
     ActivityItem,
     Duty,
@@ -156,9 +157,9 @@ class SkillItem(Named, frozen=True, kw_only=True):
     proficiency_name: str | None
     optional: bool
     held_proficiency: int | None = None
-    """Null: agents hold skills, and `skill_profile` of their manifests shows them."""
+    """In the manifest of an agent: the level that is left of the skill now. Null where the agent does not hold it."""
     gap: int | None = None
-    """Null: agents have gaps, and `skill_profile.gaps` of their manifests shows them."""
+    """In the manifest of an agent: how many levels are missing."""
 
 
 class EscalationItem(Member, frozen=True, kw_only=True):
@@ -271,7 +272,11 @@ class NextRank(RankItem, frozen=True, kw_only=True):
     requirements: tuple[RequirementItem, ...]
     qualifications: tuple[str, ...]
     missing_qualifications: tuple[str, ...]
-    """Required qualifications that the agent has not passed or that have expired."""
+    """Required qualifications that the agent has not passed or that do not count any more."""
+    eligible: bool
+    """Whether every requirement is met. Nobody is promoted until somebody with the right decides it."""
+    checks: tuple[RequirementCheck, ...]
+    """Every requirement, trust and lifecycle included, and whether it is met."""
 
 
 class QualificationItem(Named, frozen=True, kw_only=True):
@@ -381,17 +386,23 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     org_name: str
     why: tuple[Why, ...]
     roles: tuple[Post, ...]
+    departments: tuple[Item, ...]
+    """The departments of its roles."""
     lifecycle: str
     rank: RankItem | None
     """The current rank."""
     next_rank: NextRank | None
     trust: float | None
-    """The mean of its trust now, 0 to 1. `promotion.trust` has the counts that it rests on."""
+    """The mean of its trust now, 0 to 1."""
+    trust_distribution: Trust
+    """What the mean rests on: the starting trust and the recorded outcomes."""
     promotion: PromotionDecision
     """Its trust, and the way to the ranks above and below."""
     qualifications: tuple[QualificationItem, ...]
     """Passed qualifications that have not expired."""
     qualification_status: QualificationStatus
+    skills: tuple[SkillItem, ...]
+    """The skills that its roles ask for, with the level that it holds."""
     skill_profile: SkillProfile
     personality: PersonalityItem
     standing_orders: tuple[OrderItem, ...]

@@ -137,6 +137,10 @@ class RoleProfile(Document):
     role_type: RoleType = "specialist"
     description: str = ""
     """What the role does, in one or two sentences (orgkernel)."""
+    examples: tuple[str, ...] = ()
+    """Requests that the role takes, as people write them, in any language. Dispatch by text matches them (orgkernel)."""
+    not_examples: tuple[str, ...] = ()
+    """Requests that sound like the role's work and are not. Dispatch by text never gives it these (orgkernel)."""
     chain_of_command: ChainOfCommand = ChainOfCommand.model_construct()
     capabilities: Capabilities = Capabilities.model_construct()
     requirements: Requirements = Requirements.model_construct()

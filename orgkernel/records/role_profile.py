@@ -87,6 +87,8 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     role_name: str = ''
     role_type: RoleType = 'specialist'
     description: str = ''
+    examples: tuple[str, ...] = ()
+    not_examples: tuple[str, ...] = ()
     chain_of_command: ChainOfCommand = ChainOfCommand()
     capabilities: Capabilities = Capabilities()
     requirements: Requirements = Requirements()

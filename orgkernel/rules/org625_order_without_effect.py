@@ -80,7 +80,7 @@ def _describe(records: OrgRecords, order: StandingOrder) -> tuple[str, str]:
         names = ("federation", "organization", "departments/ID", "roles/ID")
         help = (
             did_you_mean(order.target, names[:2])
-            or f"names are {', '.join(f'`{each}.md`' for each in names)}"
+            or f"use one of {', '.join(f'`{each}.md`' for each in names)}"
         )
         return f"the name {quote(order.target)} says for nobody that the orders are", help
     if order.scope == "federation":

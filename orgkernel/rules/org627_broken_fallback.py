@@ -58,7 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
         if lacking:
             text = f"{said}, which roles that perform it do not have: {listing(lacking)}"
-            help = "let the skill be for their department, and let them require its `skill-id`"
+            help = "add their department to the skill, and its `skill-id` to the skills that they require"
             yield Finding(place, text, help, subject)
 
 

@@ -87,7 +87,7 @@ def _unknown_actions(view: OrgView, procedure: Definition[Procedure]) -> Iterato
                     f"step {quote(step.id)} of procedure {quote(procedure.id)} calls the action {quote(need.action)}, "
                     f"which tool {quote(tool.id)} does not have",
                     did_you_mean(need.action, tool.record.required_levels)
-                    or f"actions are {listing(tool.record.required_levels)}",
+                    or f"use one of {listing(tool.record.required_levels)}",
                     f"procedure:{procedure.id}",
                 )
 

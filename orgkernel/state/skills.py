@@ -71,14 +71,12 @@ class Skills:
         return self._context.change(change)
 
     def exercise(
-        self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, times: int = 1, note: str = ""
+        self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, note: str = ""
     ) -> SkillRecord:
         """Record that a skill was practiced. Raises as `exercise_skill`."""
         _require_agent(org_id, agent_id)
         return self._context.change(
-            lambda transaction: exercise_skill(
-                transaction, org_id, agent_id, terms, actor=actor, times=times, note=note
-            )
+            lambda transaction: exercise_skill(transaction, org_id, agent_id, terms, actor=actor, note=note)
         )
 
     def assess(
@@ -253,21 +251,18 @@ def exercise_skill(
     terms: SkillTerms,
     *,
     actor: str,
-    times: int = 1,
     note: str = "",
 ) -> SkillRecord:
     """Record that a skill was practiced: what decayed until now is lost, and the time begins anew.
 
     Raises `UnknownRecord`, and `Conflict` (`SKILL_SUSPENDED`) for a skill that is suspended.
     """
-    if times < 1:
-        raise Refused("a skill is exercised at least once", code="BAD_VALUE")
     held = require_skill(transaction, org_id, agent_id, terms.skill)
     _require_in_use(held)
     now = transaction.now
     return _set(
         transaction, held, "exercised", actor, note, proficiency=level_now(held, terms.decay_days, now),
-        last_exercised_at=now, exercises=held.exercises + times, decays_from=now,
+        last_exercised_at=now, exercises=held.exercises + 1, decays_from=now,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from manifest_api import create_app
 from orgkernel.decisions.capability.handling import HandlingRequest
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
+from tests.api.keys import bearer, location_of, new_key
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
 
@@ -174,3 +175,21 @@ def test_texts_of_the_commands(folder: Path) -> None:
         1,
         "a proposal takes 5 successes, and 90% of all outcomes\n",
     )
+
+
+def test_the_key_of_an_agent_opens_its_own_skills_only(folder: Path, tmp_path: Path) -> None:
+    """Otherwise an agent would name somebody for whom the gates are open."""
+    place = location_of(tmp_path / "state.db")
+    key = new_key(place, ["read"], agent="bob")
+    app = create_app(Kernel.open(folder), store=place)
+    with TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)) as client:
+        for path in ("lead-posts", "write-posts/resources/references/style.md"):
+            asked = {"subject": "agent:ann"}
+            refused = client.get(f"{TOP}/skills/{path}", params=asked, headers=bearer(key))
+            assert (refused.status_code, refused.json()["code"]) == (403, "OTHER_SUBJECT")
+        own = client.get(
+            f"{TOP}/skills/lead-posts", params={"subject": "agent:bob"}, headers=bearer(key)
+        ).json()
+        assert own["activation"]["reasons"][0]["code"] == "SKILL_RANK_TOO_LOW"
+        shown = client.get(f"{TOP}/skills/lead-posts", params={"subject": "agent:ann"}).json()
+        assert shown["activation"]["body"] == "Plan it.\n"

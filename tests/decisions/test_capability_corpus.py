@@ -36,7 +36,7 @@ CASES = [
 DAY = 86_400.0
 # What an answer says where a case leaves it out.
 NOTHING: dict[str, Any] = {
-    "name": "", "level": None, "without_model": False, "passed_over": [], "fallbacks": [], "obligations": [],
+    "name": "", "level": None, "without_model": False, "passed_over": [], "fallbacks": [], "augmented_by": [], "obligations": [],
 }  # fmt: skip
 
 
@@ -88,7 +88,15 @@ def as_data(value: Any) -> Any:
 
 def request_of(ask: dict[str, Any], now: float = 0.0) -> HandlingRequest:
     context = AccessContext(**ask.get("context", {}), now=now)
-    return HandlingRequest(ask["subject"], ask["intent"], context, failed=tuple(ask.get("failed", ())))
+    run = {"on_behalf_of": ask.get("on_behalf_of"), "via": tuple(ask.get("via", ()))}
+    return HandlingRequest(
+        ask["subject"],
+        ask["intent"],
+        context,
+        text=ask.get("text", ""),
+        failed=tuple(ask.get("failed", ())),
+        **run,
+    )
 
 
 def ask_view(kind: str) -> Callable[[Organization, dict[str, Any]], Any]:
@@ -124,7 +132,10 @@ def ask_http(organization: Organization, case: dict[str, Any]) -> Any:
     client = TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
     top = f"/v1/orgs/{organization.id}"
     if "handle" in case:
-        response = client.post(f"{top}/handle", json=case["handle"])
+        body = dict(case["handle"])
+        run = {name: body.pop(name) for name in ("on_behalf_of", "via") if name in body}
+        body["context"] = {**body.get("context", {}), **run}
+        response = client.post(f"{top}/handle", json=body)
         assert response.status_code == 200, response.text
         assert response.json()["ignored"] == []
         return response.json()["decision"]
@@ -152,6 +163,9 @@ def ask_cli(organization: Organization, case: dict[str, Any]) -> Any:
             asked["intent"],
             *(word for each in asked.get("failed", ()) for word in ("--failed", each)),
         ]
+        words += ["--text", asked["text"]] if "text" in asked else []
+        words += ["--on-behalf-of", asked["on_behalf_of"]] if "on_behalf_of" in asked else []
+        words += [word for each in asked.get("via", ()) for word in ("--via", each)]
         words += ["--context", json.dumps(asked["context"])] if "context" in asked else []
     else:
         words = ["skills", "list"] if "skills" in case else ["skills", "show", asked["name"]]
@@ -174,7 +188,7 @@ SURFACES: dict[str, Callable[[Organization, dict[str, Any]], Any]] = {
 def shown(answer: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
     """The part of an answer that a case states in full."""
     return {
-        **{key: answer[key] for key in ("tier", "name", "level", "without_model", "obligations")},
+        **{key: answer[key] for key in ("tier", "name", "level", "without_model", "augmented_by", "obligations")},
         "because": [reason["code"] for reason in answer["reasons"]],
         "passed_over": [[each["tier"], each["name"], each["reasons"][0]["code"]] for each in answer["passed_over"]],
         "fallbacks": [f"{each['tier']}:{each['name']}" for each in answer["fallbacks"]],

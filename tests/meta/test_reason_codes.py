@@ -27,7 +27,9 @@ from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
+from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
 from tests.support.access_corpus import CORPUS as OF_ACCESS
+from tests.support.embedders import LikeEverything
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
@@ -59,6 +61,9 @@ def of_the_corpora() -> Iterator[str]:
             yield from answer.get("because", ())
             yield from (code for *_, code in answer.get("passed_over", ()))
             yield from (code for _, code in case.get("withheld", ()))
+    for file in OF_THE_CREW:
+        for case in file["cases"]:
+            yield from case.get("standings", {}).values()
     for file in OF_DISPATCH.values():
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
@@ -99,6 +104,14 @@ def of_counted_grants(folder: Path) -> Iterator[str]:
         yield decide_and_wait(kernel, store, "household", asked, Actor("caller:k", uses_grants=True))[0].code
 
 
+def of_sentences(_: Path) -> Iterator[str]:
+    """What is said for candidates."""
+    kernel = Kernel.open()
+    for text in ("Deploy the container", "Ship the package", "Ask the Bugfix Specialist"):
+        decision = kernel.dispatch("software_dev", text=text, embedder=LikeEverything())
+        yield from (reason.code for each in decision.candidates for reason in each.reasons)
+
+
 def of_commissions(_: Path) -> Iterator[str]:
     """Why an agent is commissioned in a role, or is not."""
     view = Kernel.open().organization("household").snapshot.index
@@ -112,7 +125,7 @@ def of_commissions(_: Path) -> Iterator[str]:
 
 
 ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (
-    of_pace, of_faults, of_counted_grants, of_commissions,
+    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions,
 )  # fmt: skip
 
 

@@ -309,9 +309,9 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
             not each.get("fallback") and each["effect"] == "allow" for each in matching
         ):
             continue
-        if said == "deny":
+        if "deny" in said:
             failing.add("POLICY_DENY")
-        if said == "ask":
+        if "ask" in said:
             asked = True
         if policy["effect"] == "allow":
             top = allows(policy, kind, name)
@@ -392,20 +392,24 @@ def place(world: World, path: str) -> tuple[bool, list[str]] | None:
 
 
 def surely_in(world: World, path: str, globs: list[str]) -> bool:
-    """Whether one of the globs surely holds a path: they end in `/*` or `/**`, or have no star."""
+    """Whether one of the globs surely holds a path: their names are `*`, `**` or have no star."""
     found = place(world, path)
     for glob in globs:
         wanted = place(world, glob)
         if found is None or wanted is None or found[0] != wanted[0] or any("*" in name for name in found[1]):
             continue
-        names, pattern = found[1], wanted[1]
-        if pattern[-1] == "**" and len(names) >= len(pattern) and names[: len(pattern) - 1] == pattern[:-1]:
-            return True
-        if pattern[-1] == "*" and len(names) == len(pattern) and names[:-1] == pattern[:-1]:
-            return True
-        if names == pattern:
+        if fits(found[1], wanted[1]):
             return True
     return False
+
+
+def fits(names: list[str], pattern: list[str]) -> bool:
+    """Whether names are those of a pattern, `**` being any number of them, and at the end one or more."""
+    if not names or not pattern:
+        return not names and not pattern
+    if pattern[0] == "**":
+        return pattern == ["**"] or any(fits(names[at:], pattern[1:]) for at in range(len(names)))
+    return pattern[0] in ("*", names[0]) and fits(names[1:], pattern[1:])
 
 
 def may_be_in(world: World, path: str, glob: str) -> bool:
@@ -414,18 +418,15 @@ def may_be_in(world: World, path: str, glob: str) -> bool:
     if found is None or wanted is None or found[0] != wanted[0]:
         return True
     names, pattern = ([name.lower() for name in each[1]] for each in (found, wanted))
+    fixed = [name for at, name in enumerate(pattern) if "*" not in "".join(pattern[: at + 1])]
     if "*" in names:
         # Whatever lies in the folder before the star.
         names = names[: names.index("*")]
-        fixed = [name for name in pattern if "*" not in name]
-        return names[: len(fixed)] == fixed or fixed[: len(names)] == names
-    if pattern[-1] == "**":
-        pattern = pattern[:-1]
-        return names[: len(pattern)] == pattern or pattern[: len(names)] == names
-    if pattern[-1] == "*":
-        rest = pattern[:-1]
-        return names[: len(rest)] == rest or rest[: len(names)] == names
-    return names[: len(pattern)] == pattern or pattern[: len(names)] == names
+        if names[: len(fixed)] == fixed:
+            return True
+    folder = pattern[: len(names)]
+    contains = len(names) <= len(pattern) and "**" not in folder and fits(names, folder)
+    return contains or any(fits(names[:at], pattern) for at in range(len(names) + 1))
 
 
 def is_inactive(world: World, subject: Subject) -> bool:
@@ -688,23 +689,26 @@ def is_ceiling(policy: dict[str, Any]) -> bool:
     return bool(policy.get("ceiling")) or all_but(policy)
 
 
-def says(policy: dict[str, Any], kind: str, name: str) -> str | None:
-    """Whether a policy denies or asks."""
+def says(policy: dict[str, Any], kind: str, name: str) -> set[str]:
+    """Whether a policy denies, and whether it asks."""
     allowed, denied = tool_lists(policy)
+    effect = str(policy["effect"])
+    said: set[str] = set()
     if kind == "tool":
         if any(listed([word], name) for word in denied if word != "*" or not all_but(policy)):
-            return "deny"
-        if policy["effect"] in ("deny", "ask") and all_but(policy):
-            return None if listed(allowed, name) else str(policy["effect"])
-    if policy["effect"] in ("deny", "ask"):
+            said.add("deny")
+        if effect in ("deny", "ask") and all_but(policy):
+            return said if listed(allowed, name) else {*said, effect}
+    if effect in ("deny", "ask"):
         permissions = policy.get("permissions", {})
         if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):
-            return str(policy["effect"])
-        if kind == "data" and permissions.get("data") is not None:
-            return str(policy["effect"]) if TIERS.index(name) >= TIERS.index(permissions["data"]) else None
-        if kind != "data" and allows(policy, kind, name):
-            return str(policy["effect"])
-    return None
+            said.add(effect)
+        elif kind == "data" and permissions.get("data") is not None:
+            if TIERS.index(name) >= TIERS.index(permissions["data"]):
+                said.add(effect)
+        elif kind != "data" and allows(policy, kind, name):
+            said.add(effect)
+    return said
 
 
 def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:

@@ -271,6 +271,7 @@ class WorldMaker:
             "tool:t1:x",
             "tool:t1:src/**",
             "tool:t*:/w/src/**",
+            "tool:t1:/w/*/a/*",
         ]
 
         def stored(number: int) -> dict[str, Any]:

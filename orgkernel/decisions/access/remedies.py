@@ -249,8 +249,17 @@ class Search:
         ]
         assumed = Assumed(rank_number(evaluation.view, ranks[0].value)) if ranks else None
         state = changed_state(evaluation, values) if values else evaluation.state
+        passed = {change.value: change.level for change in values.get("envelope", ())}
+        request = evaluation.request
+        if passed:
+            request = replace(request, envelope={**(request.envelope or {}), **passed})
         again = evaluation.again(
-            tables=tables, subject=subject, state=state, assumed=assumed, is_complete=is_complete
+            tables=tables,
+            subject=subject,
+            state=state,
+            assumed=assumed,
+            request=request,
+            is_complete=is_complete,
         )
         evaluate(again)
         if "path" in values and values["path"][0] in again.tables.order.changes["path"](again):

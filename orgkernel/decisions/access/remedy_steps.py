@@ -18,7 +18,7 @@ from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 
-_AFTERWARDS = ("lock", "state", "path")
+_AFTERWARDS = ("lock", "envelope", "state", "path")
 """What can only be done once all else is done."""
 
 
@@ -74,6 +74,9 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "state": lambda _, change: f"state {listing(change.value.split(','))}",
     "path": lambda _, change: f"state a path in {change.value}",
     "lock": _lock,
+    "envelope": lambda _, change: (
+        f"pass on {quote(change.value)} at level {quote(change.level)} in the envelope"
+    ),
     "resume": lambda _, change: f"resume agent {quote(change.value)}",
     "lift": lambda _, change: f"lift restriction {quote(change.value)}",
     "qualification": _qualification,

@@ -8,13 +8,14 @@ The answer opens no tool. Each call is decided again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.capability.holder import CrewMember, find_member
+from orgkernel.decisions.capability.holder import CrewMember, check_run, find_member
 from orgkernel.decisions.capability.procedures import (
     WITHOUT_MODEL_FROM,
     RunnableProcedure,
@@ -37,7 +38,14 @@ CapabilityTier = Literal["executable_skill", "cognitive_skill", "tool", "reasoni
 TIERS: tuple[CapabilityTier, ...] = ("executable_skill", "cognitive_skill", "tool", "reasoning", "decline")
 """In the order in which they are tried."""
 FAILABLE = ("executable_skill", "cognitive_skill", "tool", "reasoning")
+# What an episode calls them.
+_EPISODES: Mapping[str, str] = {
+    "executable_skill": "procedure",
+    "cognitive_skill": "cognitive_skill",
+    "tool": "tool",
+}
 _NAMED = 5
+_WORD = re.compile(r"\w+")
 # An approval is less than a permission, and a circumstance that nobody stated is in between.
 _CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
 
@@ -52,6 +60,8 @@ class HandlingRequest(msgspec.Struct, frozen=True):
     on_behalf_of: str | None = None
     via: tuple[str, ...] = ()
     envelope: Mapping[str, ToolLevel] | None = None
+    text: str = ""
+    """The task in words, which triggers of skills are compared with."""
     failed: tuple[str, ...] = ()
     """What was tried in this run and failed, as `TIER:NAME`, such as `executable_skill:publish_post`."""
 
@@ -84,6 +94,8 @@ class HandlingDecision(msgspec.Struct, frozen=True):
     passed_over: tuple[PassedOver, ...]
     fallbacks: tuple[NextWay, ...]
     """In this order, if it fails."""
+    augmented_by: tuple[str, ...]
+    """Skills to load besides, because their intent or a trigger in the text fits."""
     obligations: tuple[str, ...]
     """What the caller has to do, `WORD:KIND:ID` each."""
     level: int | None
@@ -110,6 +122,9 @@ class _Way(msgspec.Struct, frozen=True):
 def decide_handling(view: OrgView, state: StateView, asked: HandlingRequest) -> HandlingDecision:
     """The way in which a subject handles an intent now."""
     holder = find_member(view, state, asked.subject, asked.context)
+    above = (*asked.via, *(() if asked.on_behalf_of is None else (asked.on_behalf_of,)))
+    if (wrong := check_run(view, state, above)) is not None:
+        return _answer(view, state, asked, _decline(wrong), [], None)
     if isinstance(holder, Reason):
         return _answer(view, state, asked, _decline(holder), [], None)
     ways: list[_Way] = []
@@ -146,11 +161,13 @@ def _answer(
 ) -> HandlingDecision:
     if holder is not None and way.tier == "decline":
         fallbacks = tuple(_up(view, holder))
-    recorded = (f"record_episode:{way.tier}:{way.name}",) if way.name else ()
+    recorded = (f"record_episode:{_EPISODES[way.tier]}:{way.name}",) if way.name else ()
     without = (way.level or 0) >= WITHOUT_MODEL_FROM
+    more = () if holder is None or way.tier == "decline" else tuple(_augmenting(view, holder, asked, way))
+    loaded = tuple(f"load_skill:{name}" for name in more)
     return HandlingDecision(
         way.tier, way.name, asked.subject, asked.intent, (way.reason,), tuple(passed), fallbacks,
-        (*way.obligations, *recorded), way.level, without, way.tools, view.digest, state.version,
+        more, (*way.obligations, *loaded, *recorded), way.level, without, way.tools, view.digest, state.version,
     )  # fmt: skip
 
 
@@ -233,6 +250,20 @@ def _skills(view: OrgView, holder: CrewMember, asked: HandlingRequest) -> Iterat
             text = f"skill {quote(skill.name)} serves {quote(asked.intent)}"
             reason = Reason("SKILL_SERVES", text, (why_place(text, skill.place("intents")), *card.why))
         yield _Way("cognitive_skill", skill.name, reason, (f"load_skill:{skill.name}",))
+
+
+def _augmenting(view: OrgView, holder: CrewMember, asked: HandlingRequest, way: _Way) -> Iterator[str]:
+    """Open skills that are added to work that is handled: found by the intent, or by a trigger in the text."""
+    words = f" {' '.join(_WORD.findall(asked.text.casefold()))} "
+    for skill in skills_of(view).values():
+        gates = skill.gates
+        if gates.activation == "discovery" or (way.tier, way.name) == ("cognitive_skill", skill.name):
+            continue
+        fits = asked.intent in gates.intents or any(
+            f" {' '.join(_WORD.findall(trigger.casefold()))} " in words for trigger in gates.triggers
+        )
+        if fits and not withhold(view, holder, skill):
+            yield skill.name
 
 
 def _serves(skill: OpenSkill, intent: str) -> bool:

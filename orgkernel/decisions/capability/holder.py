@@ -6,6 +6,8 @@ as a holder who was just commissioned: at its entry rank, with every skill it re
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from orgkernel.decisions.access.layers.identity import is_at_work
@@ -67,6 +69,18 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
     stored = state.skills.get(found.identity.id, ()) if found.is_agent else ()
     skills = {each.skill: each for each in stored if each.org_id == view.org_id}
     return CrewMember(found, rank_now(view, state, found), skills, context.now)
+
+
+def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
+    """Why a run cannot be what the caller says: somebody for whom it runs is not declared, or not at work."""
+    for each in subjects:
+        found = tables_of(view).subject(each)
+        if found is None:
+            return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
+        if not is_at_work(found, state):
+            lifecycle = state.agents[found.identity.id].lifecycle
+            return Reason("AGENT_INACTIVE", f"agent {quote(found.identity.id)} is {lifecycle}")
+    return None
 
 
 def held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
