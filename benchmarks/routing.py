@@ -43,7 +43,7 @@ class Quality(NamedTuple):
 
 
 def read(name: str) -> dict[str, Any]:
-    """One file of labelled sentences."""
+    """One file of labeled sentences."""
     data: dict[str, Any] = yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
     return data
 

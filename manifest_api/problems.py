@@ -125,6 +125,15 @@ SKILL_SUSPENDED = ProblemCode("SKILL_SUSPENDED", 409, "The skill is suspended",
 NOT_SUSPENDED = ProblemCode("NOT_SUSPENDED", 409, "The skill is not suspended", "It counts already.")
 PREREQUISITE_MISSING = ProblemCode("PREREQUISITE_MISSING", 409, "A prerequisite is missing",
     "The detail names the skill or the qualification that is needed first.")
+AGENT_UNDECLARED = ProblemCode("AGENT_UNDECLARED", 409, "No roster declares the agent",
+    "The help has the line to add to a roster. Nothing was stored.")
+ROLE_NOT_ASSIGNED = ProblemCode("ROLE_NOT_ASSIGNED", 409, "The roster does not assign the agent to the role",
+    "The help has the assignment to add. Nothing was stored.")
+ROLE_UNKNOWN = ProblemCode("ROLE_UNKNOWN", 409, "The organization has no such role", "The detail names it.")
+IDENTITY_CONFLICT = ProblemCode("IDENTITY_CONFLICT", 409, "The key does not fit the agent",
+    "Another agent has the key, or the agent was born with another one.")
+EPISODE_CONFLICT = ProblemCode("EPISODE_CONFLICT", 409, "Another episode has this id",
+    "Give each piece of work an id of its own. Recording the same episode again is no conflict.")
 ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is invalid already",
     "A result is invalidated once. Record a new result instead.")
 NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",

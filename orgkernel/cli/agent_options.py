@@ -26,8 +26,9 @@ agent_argument = click.argument("agent_id", metavar="AGENT")
 # What every command takes that changes an agent of one organization, and one that asks about it.
 agent_change_options = with_options(org_option, change_options)
 question_options = with_options(
-    org_option, as_of_option, path_option, store_option, cache_option, format_option("text", "json")
+    org_option, path_option, store_option, cache_option, format_option("text", "json")
 )
+timed_question_options = with_options(as_of_option, question_options)
 
 
 def acting_on_agent(
@@ -39,7 +40,11 @@ def acting_on_agent(
 
 
 def asking_about(
-    org: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool, as_of: str | None
+    org: str | None,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    as_of: str | None = None,
 ) -> tuple[Kernel, str]:
     """The kernel with the stored state, and the organization that is asked about."""
     org = org or ACTIVE

@@ -12,10 +12,10 @@ from orgkernel.cli.agent_options import (
     agent_argument,
     agent_change_options,
     asking_about,
-    question_options,
+    timed_question_options,
 )
 from orgkernel.cli.output import as_text, counted, echo_answer, places
-from orgkernel.cli.stores import echo_record, echo_records, looking, show_time
+from orgkernel.cli.stores import echo_record, echo_records, looking, parse_since, show_time
 from orgkernel.decisions.promotion import PromotionDecision
 from orgkernel.decisions.qualifications import QualificationRecord
 from orgkernel.decisions.skill_profile import HeldSkill, SkillProfile
@@ -44,14 +44,14 @@ def _source_option(default: SkillSource) -> Callable[[Callable[..., None]], Call
 @click.command("skills")
 @agent_argument
 @click.option("--history", is_flag=True, help="Every change instead, oldest first.")
-@question_options
+@timed_question_options
 def skills(agent_id: str, history: bool, form: str, **where: Any) -> None:
     """Show the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
     kernel, org = asking_about(**where)
     if history:
         org_id = kernel.organization(org).snapshot.org_id
         with looking(where["store"], kernel) as context:
-            changes = list_skill_history(context, agent_id, org=org_id)
+            changes = list_skill_history(context, agent_id, org=org_id, until=parse_since(where["as_of"]))
         echo_records(
             form,
             changes,
@@ -131,7 +131,7 @@ def resume(agent_id: str, skill: str, org: str | None, reason: str, form: str, *
 
 @click.command("results")
 @agent_argument
-@question_options
+@timed_question_options
 def results(agent_id: str, form: str, **where: Any) -> None:
     """Show how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
     kernel, org = asking_about(**where)
@@ -152,7 +152,7 @@ def invalidate(agent_id: str, result_id: int, org: str | None, reason: str, form
 
 @click.command("promotion")
 @agent_argument
-@question_options
+@timed_question_options
 def promotion(agent_id: str, form: str, **where: Any) -> None:
     """Show which ranks an agent could have, with each requirement and the evidence. It changes nothing."""
     kernel, org = asking_about(**where)

@@ -15,6 +15,7 @@ from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.capability.orders import compose_orders
 from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.role_skills import plan_commission
@@ -226,28 +227,33 @@ def _qualifications(
 
 def _procedures(view: OrgView, role_id: str) -> CommissionStep:
     plans = view.plans_of(role_id)
-    missing = tuple(
+    performs = view.edges_from(EdgeKind.PERFORMS, role_id)
+    has = {edge.target for edge in view.tools_of(role_id)} | {*view.essential_tools_of(role_id)}
+    missing = [
         f"plan {quote(plan.target)} needs tool {quote(tool.target)}, which the role does not have"
         for plan in plans
         for tool in view.missing_tools(role_id, plan.target)
-    )
-    text = f"follows {_counted(len(plans), 'plan')}"
-    items = tuple(edge.target for edge in plans)
+    ]
+    for edge in performs:
+        needed = {tool.target for tool in view.edges_from(EdgeKind.CALLS, edge.target)} - has
+        missing += (
+            f"procedure {quote(edge.target)} needs tool {quote(tool)}, which the role does not have"
+            for tool in sorted(needed)
+        )
+    text = f"performs {_counted(len(performs), 'procedure')} and follows {_counted(len(plans), 'plan')}"
     return CommissionStep(
-        "procedures", "lacking" if missing else "found", text, items, missing, tuple(map(why_edge, plans))
-    )
+        "procedures", "lacking" if missing else "found", text,
+        tuple(edge.target for edge in (*performs, *plans)), tuple(missing), tuple(map(why_edge, (*performs, *plans))),
+    )  # fmt: skip
 
 
 def _standing_orders(view: OrgView, role_id: str) -> CommissionStep:
-    post = view.records.posts[role_id]
-    orders = post.profile.standing_orders
-    why = (
-        (why_place("standing orders of the role", post.place("standing_orders", key=True)),) if orders else ()
-    )
-    text = (
-        f"is given {_counted(len(orders), 'standing order')}" if orders else "the role has no standing orders"
-    )
-    return CommissionStep("standing_orders", "found", text, orders, (), why)
+    orders = compose_orders(view, role_id)
+    if not orders.parts:
+        return CommissionStep("standing_orders", "found", "there are no standing orders for the role")
+    sources = [f"{part.source} {part.target}".rstrip() for part in orders.parts]
+    text = f"is given the standing orders of {listing(dict.fromkeys(sources))}, digest {orders.digest[:19]}…"
+    return CommissionStep("standing_orders", "found", text, tuple(sources), (), orders.why)
 
 
 def _agency(view: OrgView, agent_id: str, state: StateView) -> CommissionStep:

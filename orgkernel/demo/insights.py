@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("insights", log_level="CRITICAL")
@@ -20,4 +22,4 @@ def post_queue(content: str, hashtags: list[str] | None = None) -> dict[str, str
 
 
 if __name__ == "__main__":
-    server.run()
+    server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))

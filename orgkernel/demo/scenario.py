@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,7 +19,8 @@ import yaml
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.handling import HandlingRequest
 from orgkernel.decisions.reasons import Why
-from orgkernel.demo.service import TOKEN, PostService, running_service
+from orgkernel.demo.service import TOKEN, InsightsServer, PostService, running_insights, running_service
+from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
@@ -103,18 +104,17 @@ def _opened(folder: str) -> Iterator[tuple[Kernel, Store]]:
         yield Kernel.open(folder, active=ORG, store=store), store
 
 
-def _tools(kernel: Kernel, store: Store, service: PostService) -> Toolbox:
+def _tools(kernel: Kernel, store: Store, service: PostService, insights: InsightsServer) -> Toolbox:
     """What a host does: it says what serves each tool. Who may call it is not its business."""
     bearer = {"authorization": ("linkedin", "Bearer ")}
     routes = {"list": "GET /posts", "publish": "POST /posts", "remove": "DELETE /posts/{id}"}
-    insights = (sys.executable, "-m", "orgkernel.demo.insights")
     return Toolbox(
         kernel,
         {
             POST_TOOL: HttpApi(service.url, routes, credential_headers=bearer),
             CAMPAIGN_TOOL: HttpApi(service.url, "POST /campaigns", credential_headers=bearer),
-            INSIGHTS_TOOL: McpServer(insights, "audience_insights"),
-            "post_queue": McpServer(insights, "post_queue"),
+            INSIGHTS_TOOL: McpServer(insights.url, "audience_insights"),
+            "post_queue": McpServer(insights.url, "post_queue"),
         },
         store=store,
         credentials={"linkedin": TOKEN}.get,
@@ -126,7 +126,7 @@ def run(folder: str, tell: Tell) -> Outcome:
     _require_parts()
     added = add_documents(folder)
     tell("documents", f"added to the starship: {', '.join(added)}", ())
-    with _opened(folder) as (kernel, store), running_service() as service:
+    with running_insights() as server, running_service() as service, _opened(folder) as (kernel, store):
         findings = tuple(str(each) for each in kernel.check())
         tell("check", f"{len(findings)} findings", ())
         before = kernel.agent_manifest(ORG, AGENT)
@@ -148,7 +148,8 @@ def run(folder: str, tell: Tell) -> Outcome:
             way.reasons[0].why,
         )
 
-        tools = _tools(kernel, store, service).context(ORG, f"agent:{AGENT}")
+        server.wait()
+        tools = _tools(kernel, store, service, server).context(ORG, f"agent:{AGENT}")
         insights = tools.invoke_blocking(INSIGHTS_TOOL, {"topic": "memory"})
         tell("MCP", f"{INSIGHTS_TOOL}: {insights.output or insights.error}", ())
         publishing = tools.invoke_blocking(POST_TOOL, POST, action="publish")
@@ -192,13 +193,12 @@ def run(folder: str, tell: Tell) -> Outcome:
 
 def _require_parts() -> None:
     """Raise `UsageError` if what calls tools is not installed."""
-    try:
-        import httpx2  # noqa: F401
-        import mcp  # noqa: F401
-    except ImportError as error:
+    missing = [name for name in ("httpx2", "mcp") if find_spec(name) is None]
+    if missing:
         raise UsageError(
-            f"the demo calls tools, and {error.name} is not installed", "pip install 'orgkernel[http,mcp]'"
-        ) from None
+            f"the demo calls tools, and {listing(missing)} is not installed",
+            "run `pip install 'orgkernel[http,mcp]'`",
+        )
 
 
 def _record(context: Context, skill: str, result: ToolResult) -> None:
@@ -234,7 +234,7 @@ def _tell_manifest(manifest: AgentManifest, tell: Tell) -> None:
     for skill in profile.role:
         tell(
             "manifest",
-            f"skill {skill.skill}: level {skill.level}, practiced {skill.exercises} times",
+            f"skill {skill.skill}: level {skill.level}, exercises: {skill.exercises}",
             skill.why[:1],
         )
     tell("manifest", f"{len(held)} skills in all", ())
@@ -243,6 +243,6 @@ def _tell_manifest(manifest: AgentManifest, tell: Tell) -> None:
             tell(
                 "manifest", f"tool {tool.id}: {tool.letters}, {', '.join(tool.allowed_actions)}", tool.why[:1]
             )
-    tell("manifest", f"{service.total_episodes} episode, {service.successes} successful", ())
+    tell("manifest", f"episodes: {service.total_episodes}, successful: {service.successes}", ())
     for each in manifest.recent_activity:
         tell("manifest", f"{each.kind} {each.name}: {each.successes} of {each.successes + each.failures}", ())

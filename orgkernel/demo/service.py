@@ -1,14 +1,21 @@
-"""The HTTP server of the demo: a page on which posts are published, for whoever has the token."""
+"""The servers of the demo: a page on which posts are published, for whoever has the token, and an MCP server."""
 
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
+from orgkernel.errors import UsageError
+
+_START_SECONDS, _PAUSE = 20.0, 0.05
 TOKEN = "demo-token-of-the-page"
 
 
@@ -64,3 +71,42 @@ def running_service() -> Iterator[PostService]:
         yield service
     finally:
         service.stop()
+
+
+class InsightsServer:
+    """The MCP server in a process of its own, which starts while the scenario goes on."""
+
+    def __init__(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._address = free.getsockname()
+        self.url = f"http://127.0.0.1:{self._address[1]}/mcp"
+        command = [sys.executable, "-m", "orgkernel.demo.insights", str(self._address[1])]
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def wait(self) -> None:
+        """Until it answers. Raises `UsageError` if it does not start."""
+        for _ in range(int(_START_SECONDS / _PAUSE)):
+            if self._process.poll() is not None:
+                break
+            try:
+                socket.create_connection(self._address).close()
+            except OSError:
+                time.sleep(_PAUSE)
+            else:
+                return
+        raise UsageError("the MCP server of the demo does not start", "`orgkernel doctor` says what is wrong")
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def running_insights() -> Iterator[InsightsServer]:
+    """The MCP server on a free port of this machine."""
+    server = InsightsServer()
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -26,7 +26,7 @@ from orgkernel.decisions.state_view import StateView
 from orgkernel.decisions.trust import trust_of
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import agent_parts as parts
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import (
@@ -81,6 +81,7 @@ def build_agent_manifest(
         org_name=view.records.organization.name,
         why=(why_place(f"agent {agent_id} is in the crew", place),),
         roles=tuple(_posts(view, agent_id, member)),
+        departments=tuple(_departments(view, roles)),
         lifecycle="active" if stored is None else stored.lifecycle,
         rank=_rank(view, rank_now(view, state, holder)),
         next_rank=_next_rank(view, state, holder, context.now),
@@ -135,6 +136,13 @@ def _posts(view: OrgView, agent_id: str, member: RosterMember) -> Iterator[v1.Po
             watches=watches.get(edge.target, ()),
             why=(why_edge(edge),),
         )
+
+
+def _departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
+    """Each once, with the first role that belongs to it."""
+    edges = {edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id)}
+    for department, edge in edges.items():
+        yield v1.Item(id=department, why=(why_edge(edge),))
 
 
 def _rank(view: OrgView, step: int) -> RankItem | None:

@@ -386,6 +386,8 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     org_name: str
     why: tuple[Why, ...]
     roles: tuple[Post, ...]
+    departments: tuple[Item, ...]
+    """The departments of its roles."""
     lifecycle: str
     rank: RankItem | None
     """The current rank."""

@@ -104,6 +104,7 @@ def commission_agents(
         right = require_authority(
             context, f"agent:{agent}", f"commission {quote(f'agent:{agent}')}", itself="commission itself", org_id=org_id
         )  # fmt: skip
+    context.store.read_view(org_id)  # a server decides with the state that it read last
     desk, decisions = _decide(kernel, org_id, orders)
     if dry_run:
         return _preview(desk, decisions)

@@ -191,6 +191,7 @@ def observe_personality(
         itself="record its own personality", org_id=org_id,
     )  # fmt: skip
     noted_in(context, right).crew.observe(org_id, agent_id, observed, actor=context.actor.name, reason=reason)
+    context.store.read_view(org_id)  # a server answers from the state that it read last
     return find_drift_of(context, agent_id, org=org_id)
 
 

@@ -138,12 +138,18 @@ def commission_agent_skills(
 
 
 def list_skill_history(
-    context: Context, agent_id: str, skill: str | None = None, *, org: str | None = None
+    context: Context,
+    agent_id: str,
+    skill: str | None = None,
+    *,
+    org: str | None = None,
+    until: float | None = None,
 ) -> tuple[SkillAssessment, ...]:
-    """Every change of the skills of an agent, oldest first."""
+    """Every change of the skills of an agent up to a time, oldest first."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
-    return context.store.skills.history(org_id, agent_id, skill)
+    changes = context.store.skills.history(org_id, agent_id, skill)
+    return tuple(each for each in changes if until is None or each.at <= until)
 
 
 def _right(context: Context, agent_id: str, org: str | None, what: str, act: str) -> tuple[str, Store]:

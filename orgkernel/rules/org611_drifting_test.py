@@ -71,9 +71,9 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 yield Finding(
                     agent.place(),
                     f"agent {quote(agent_id)} drifts in test {quote(name)} ({drift.outcome}): {drift.text}",
-                    "find out what changed, then test again, invalidate the result or suspend the agent",
+                    f"compare what was tested with the baseline; `orgkernel agent results {agent_id}` shows both",
                     f"agent:{agent_id}",
-                    (Related(test.place(), "the test"),),
+                    (Related(test.place(), f"the test {quote(name)}"),),
                 )
 
 

@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     f"role {quote(role_id)} requires skill {quote(each.skill)} but not its prerequisite {quote(edge.target)}",
                     f"add {quote(edge.target)} to the skills of the role",
                     f"role:{role_id}",
-                    (Related(edge.place, "the prerequisite"),),
+                    (Related(edge.place, f"the prerequisite {quote(edge.target)}"),),
                 )
 
 

@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     qualification.place("raises", skill),
                     f"qualification {quote(qualification.id)} raises skill {quote(skill)} up to level {highest}, "
                     "which everybody who holds it has",
-                    "state a higher level, or remove it",
+                    "raise the level, or remove the skill here",
                     f"qualification:{qualification.id}",
                 )
 

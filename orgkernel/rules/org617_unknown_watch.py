@@ -53,7 +53,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     known = ids_of(assembly, lambda records: records.organization.watches)
 
     def help_for(word: str) -> str:
-        return did_you_mean(word, known) or f"watches are {listing(known)}"
+        return did_you_mean(word, known) or f"use one of {listing(known)}"
 
     for find in (partial(find_status_words, field="watch"), _assigned):
         yield from undeclared(unknown_to_all(assembly, find), "watch", help_for)

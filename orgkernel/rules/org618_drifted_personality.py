@@ -12,14 +12,18 @@ The agent no longer behaves like the one that was tested and trusted. Its model,
 ## Example
 
 ```yaml
-limits: {personality_drift: 0.3}
+a1: {assignments: [{role: co}]}
 ```
 
-with an observation that is 0.4 away from the roster.
+while the latest observation has an openness of 0.9.
 
 ## Instead
 
-Find out what has changed. If the agent is to stay as it is, write the observed traits in the roster, or raise the limit.
+```yaml
+a1: {assignments: [{role: co}], personality: {openness: 0.9}}
+```
+
+if the agent is to stay as it is.
 
 ## Known limits
 
@@ -57,7 +61,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                     place,
                     f"the personality of agent {quote(agent_id)} has drifted by {drift.distance:.2f}, and the limit is "
                     f"{drift.limit:g}",
-                    "find out what has changed, or write the observed traits in the roster",
+                    "compare its model, prompt and memory with before, or write the observed traits in the roster",
                     f"agent:{agent_id}",
                 )
 

@@ -12,16 +12,18 @@ The roster looks complete, but work that is dispatched to the role reaches nobod
 ## Example
 
 ```yaml
-agents:
-  a1: {assignments: [{role: codegen}]}
+a1: {assignments: [{role: co}]}
 ```
 
 while `a1` is suspended in the store.
 
 ## Instead
 
-Put the agent to work again with `orgkernel agent move`, or assign another one. `orgkernel agent vacancies` names agents that
-could fill the role.
+```yaml
+a1: {assignments: [{role: co}]}
+```
+
+with `a1` active again: `orgkernel agent move a1 active`. Or assign another agent: `orgkernel agent vacancies` names some.
 
 ## Known limits
 
@@ -67,7 +69,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                     view.place_of(role_id),
                     f"role {quote(role_id)} of organization {quote(view.org_id)} has nobody at work: "
                     f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not",
-                    "`orgkernel agent vacancies` names agents that could fill it",
+                    "assign an agent that is at work; `orgkernel agent vacancies` names some",
                     f"role:{role_id}",
                 )
 

@@ -29,18 +29,30 @@ FIELDS: Final[Mapping[str, float]] = {
     "description": 2.0,
     "domain_trigger": 1.8,
     "domain_name": 1.6,
+    "cognitive_skill": 1.6,
     "domain_description": 1.2,
+    "procedure_name": 1.2,
     "skill_name": 1.2,
     "plan_name": 1.2,
     "domain_example": 0.6,
     "plan_description": 0.6,
+    "procedure_description": 0.6,
     "skill_description": 0.5,
     "department": 0.5,
     "tool_name": 0.4,
 }
 """How much a word counts in each field of a role."""
 _MAIN: Final = frozenset(
-    ("intent", "example", "name", "description", "domain_trigger", "domain_name", "domain_description")
+    (
+        "intent",
+        "example",
+        "name",
+        "description",
+        "domain_trigger",
+        "domain_name",
+        "domain_description",
+        "cognitive_skill",
+    )
 )
 """Fields that say what a role does. The others say what it uses and where it belongs."""
 _SATURATION: Final = 1.5
@@ -179,11 +191,11 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     examples: dict[str, int] = {}
     languages = set()
-    for place, role in enumerate(roles):
-        for name in dict.fromkeys(_name_words(each) for each in role.names):
-            if name:
-                names.setdefault(name[0], []).append((name, place))
-        for kind, text in role.fields:
+    for place, said in enumerate(roles):
+        for called in dict.fromkeys(_name_words(each) for each in said.names):
+            if called:
+                names.setdefault(called[0], []).append((called, place))
+        for kind, text in said.fields:
             if kind == "example":
                 examples.setdefault(_key(text), place)
                 languages.add(find_language(clean(text, 1_000)))
@@ -255,7 +267,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     for key in near:
         trade = known[key]
         doubt = 1.0
-        titled = set()
+        titled: set[str] = set()
         for title in trade.titles:
             if len(title) == 1:
                 said = _TITLE if title[0] in name else _TITLE_BESIDE if title[0] in main else 0.0
@@ -455,10 +467,11 @@ def _meant(index: TextIndex, term: Term) -> str:
             if " " not in known and len(known) >= 5:
                 index.spelled.setdefault((known[0], len(known)), []).append(known)
         index.spelled.setdefault(("", 0), [])
-    for length in (len(word), len(word) + 1, len(word) - 1):
-        for known in index.spelled.get((word[0], length), ()):
-            if _differs_in_one(word, known):
-                return known
+    for said in dict.fromkeys((word, term.word)):
+        for length in (len(said), len(said) + 1, len(said) - 1):
+            for known in index.spelled.get((said[0], length), ()):
+                if _differs_in_one(said, known):
+                    return known
     return word
 
 

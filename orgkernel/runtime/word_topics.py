@@ -546,7 +546,7 @@ nurse nursing ward | patient bed care wound bandage vital blood ward drip
 pharmacist pharmacy | medicine dose tablet prescription drug interaction side-effect pill antibiotic
 laboratory lab+technician pathologist lab | sample blood test specimen microscope culture result urine
 radiologist radiology imaging | xray mri scan imaging ct ultrasound image
-surgeon surgery anesthetist | operation theatre anesthesia incision operating
+surgeon surgery anesthetist | operation anesthesia incision operating
 physiotherapist physiotherapy rehabilitation occupational+therapist | exercise rehabilitation muscle back knee mobility walk
 psychologist counselor mental+health therapist psychiatrist | stress anxiety depression burnout mental wellbeing sad panic sleep
 dentist dental | tooth gum filling crown
@@ -610,7 +610,7 @@ ophthalmologist optician optometrist | eye vision glasses cataract blurred
 gynecologist gynecology | pregnant women uterus cycle
 urologist nephrologist dialysis | kidney bladder urine dialysis
 anesthetist anesthesia anesthesiologist | narcosis anesthesia sleep operation pain epidural sedation numb
-surgeon surgery surgical operating+room | appendix operate operation incision scalpel remove tumor hernia stitches theatre gallbladder cut
+surgeon surgery surgical operating+room | appendix operate operation incision scalpel remove tumor hernia stitches gallbladder cut
 pediatrician pediatrics children | child baby toddler infant rash temperature fever newborn son daughter teething measles vaccinated
 midwife obstetrics maternity+ward | birth contraction labor pregnant pregnancy baby breastfeeding water mother due
 psychologist psychiatrist counselor counselling psychotherapist mental+health | panic anxiety sleep distress depression sad grief trauma cry overwhelmed suicidal talk stress mood

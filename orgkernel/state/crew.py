@@ -256,7 +256,13 @@ def _commission(
     """Few statements for many agents: rows are looked up and inserted together."""
     names = list(dict.fromkeys(draft.agent_id for draft in drafts))
     now, actor, note = transaction.now, clean_text(actor), clean_text(reason)
-    stored = {row.agent_id for row in _find(transaction, agents, org_id, names, agents.c.agent_id)}
+    stored = {
+        row.agent_id: row.lifecycle
+        for row in _find(transaction, agents, org_id, names, agents.c.agent_id, agents.c.lifecycle)
+    }
+    for agent_id, lifecycle in stored.items():
+        if lifecycle in ("suspended", "decommissioned"):
+            raise Conflict(f"{quote(agent_id)} is {lifecycle}", code="AGENT_INACTIVE")
     identities = {
         row.agent_id: record_of(AgentIdentity, row)
         for row in _find(transaction, agent_identities, org_id, names, *agent_identities.c)
@@ -280,7 +286,7 @@ def _commission(
         assigned = (agent_id, draft.role_id) not in roles
         new = tuple(skill for skill in dict.fromkeys(draft.skills) if skill not in held[agent_id])
         if added:
-            stored.add(agent_id)
+            stored[agent_id] = draft.lifecycle
             # Rank and trust stay those of the roster until somebody records others.
             state = AgentState(agent_id, lifecycle=draft.lifecycle, org_id=org_id)
             rows[agents].append(row_of(state))

@@ -138,6 +138,15 @@ def test_agents_are_added_ranked_and_moved(ask: Run) -> None:
         "org_id": "ship",
         "successes": 0,
         "failures": 0,
+        "trust_now": {
+            "mean": 0.75,
+            "alpha": 3.0,
+            "beta": 1.0,
+            "prior_mean": 0.75,
+            "prior_weight": 4.0,
+            "successes": 0,
+            "failures": 0,
+        },
     }
     assert (
         "there is no agent `data`"

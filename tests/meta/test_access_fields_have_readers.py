@@ -99,6 +99,8 @@ FIELDS: dict[str, Any] = {
     "qualification_catalog:qualifications.basics.raises": [],
     "qualification_catalog:qualifications.spare.prerequisites": [],
     "qualification_catalog:qualifications.safety.expires_after_days": 2,
+    "qualification_catalog:qualifications.safety.min_sample_size": 5,
+    "qualification_catalog:qualifications.safety.digests": {"model": "m1"},
     "directory:people.partner.relationship": "friend",
     "directory:people.colleague.tags": [],
     "directory:people.partner.identities.0.platform": "telegram",
@@ -158,6 +160,7 @@ FIELDS: dict[str, Any] = {
 }
 # Kind and route to another valid value, which a manifest of an agent or of the organization shows.
 SHOWN: dict[str, Any] = {
+    "crew_roster:agents.clerk.trust_weight": 9.0,
     "rank_ladder:ranks.0.name": "Lieutenant of the house",
     "rank_ladder:ranks.1.name": "Commander of the house",
     "rank_ladder:ranks.0.description": "Another.",

@@ -23,6 +23,8 @@ from orgkernel.decisions.crew_records import OutcomeCount
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.promotion import decide_promotion
 from orgkernel.decisions.qualifications import build_qualification_record
+from orgkernel.decisions.routing.by_intent import decide_by_intent
+from orgkernel.decisions.routing.by_text import decide_by_text
 from orgkernel.decisions.skill_profile import build_skill_profile
 from orgkernel.decisions.state_view import (
     EMPTY_STATE,
@@ -229,7 +231,7 @@ CHANGES: dict[str, Any] = {
     "skill_catalog:skills.laying.domain": "attic",
     "skill_catalog:skills.laying.prerequisites": ["laying"],
     "skill_catalog:skills.laying.preferred_tools": ["drill"],
-    "skill_catalog:skills.laying.decay_rate_days": 20,
+    "skill_catalog:skills.laying.decay_rate_days": 30,
     "skill_catalog:skills.laying.prerequisites.0.min_proficiency": 1,
     "skill_catalog:skills.laying.prerequisites.0.skill": "laying",
     "skill_catalog:skills.laying.external": {"esco": "nowhere"},
@@ -295,6 +297,8 @@ CHANGES: dict[str, Any] = {
     "mason:file_scope": ["**"],
     "mason:open_to_probation": True,
     "mason:description": "",
+    "mason:examples": ["Sing along"],
+    "mason:not_examples": ["Build walls"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
     "mason:_version": "1.9",
@@ -402,6 +406,8 @@ def observe(snapshot: Snapshot) -> Any:
             seen.append(
                 (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
             )
+        seen.append(decide_by_intent(view, "lay").role_id)
+        seen += [decide_by_text(view, text).role_id for text in ("Sing along", "Build walls")]
         for request in requests(list(view.roles)):
             decided = decide_access(view, request)
             seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip

@@ -14,12 +14,13 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import Personality
 from orgkernel.decisions.skill_levels import SkillTerms
 from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
-from orgkernel.operations import agents, keys, locks, permissions, reports, skills
+from orgkernel.operations import agents, commissions, crew, keys, locks, permissions, reports, skills
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute_format import read_report
@@ -166,6 +167,27 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "agent.resume_skill": lambda context, said: skills.resume_skill(
         context, **_renamed(said, agent="agent_id")
     ),
+    "agent.commission": lambda context, said: commissions.commission_agents(
+        context,
+        [msgspec.convert(_without(said, "org", "reason"), commissions.CommissionOrder)],
+        org=said.get("org"),
+        reason=said.get("reason", ""),
+    ),
+    "agent.record": lambda context, said: crew.record_episode(
+        context,
+        said["agent"],
+        msgspec.convert(_without(said, "org", "agent"), crew.EpisodeDraft),
+        org=said["org"],
+    ),
+    "agent.observe": lambda context, said: crew.observe_personality(
+        context,
+        said["agent"],
+        Personality(**_without(said, "org", "agent", "reason")),
+        org=said["org"],
+        reason=said.get("reason", ""),
+    ),
+    "org.alert": lambda context, said: crew.set_status(context, "alert", **_renamed(said, alert="value")),
+    "org.watch": lambda context, said: crew.set_status(context, "watch", **_renamed(said, watch="value")),
     "lock.acquire": lambda context, said: locks.acquire_lock(context, **_in_circumstances(said)),
     "lock.release": lambda context, said: locks.release_lock(context, **said),
     "lock.break": lambda context, said: locks.break_lock(context, **said),
@@ -174,6 +196,10 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "key.rotate": lambda context, said: keys.rotate_key(context, **_renamed(said, id="key_id")),
     "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
 }
+
+
+def _without(said: Said, *names: str) -> Said:
+    return {name: value for name, value in said.items() if name not in names}
 
 
 def _in_circumstances(said: Said) -> Said:
@@ -212,6 +238,20 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "agent.assess": _route("/v1/agents/{agent}/skills/{skill}/assess?org={org}"),
     "agent.suspend_skill": _route("/v1/agents/{agent}/skills/{skill}/suspend?org={org}"),
     "agent.resume_skill": _route("/v1/agents/{agent}/skills/{skill}/resume?org={org}"),
+    "agent.commission": lambda said: (
+        f"/v1/agents?org={said['org']}",
+        {"agents": [_without(said, "org", "reason")], "reason": said.get("reason", "")},
+    ),
+    "agent.record": lambda said: (
+        f"/v1/agents/{said['agent']}/episodes?org={said['org']}",
+        _without(said, "org", "agent"),
+    ),
+    "agent.observe": lambda said: (
+        f"/v1/agents/{said['agent']}/personality?org={said['org']}",
+        _without(said, "org", "agent"),
+    ),
+    "org.alert": _route("/v1/orgs/{org}/alert"),
+    "org.watch": _route("/v1/orgs/{org}/watch"),
     "lock.acquire": _route("/v1/locks"),
     "lock.release": _route("/v1/locks/{org}/{tool}/release"),
     "lock.break": _route("/v1/locks/{org}/{tool}/break"),
@@ -270,6 +310,13 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "agent.assess": _command("agent assess {agent} {skill} {level}"),
     "agent.suspend_skill": _command("agent suspend-skill {agent} {skill}"),
     "agent.resume_skill": _command("agent resume-skill {agent} {skill}"),
+    "agent.commission": _command("agent commission {agent}"),
+    "agent.record": lambda said: _command("agent record {agent}")(
+        {{"skills": "skill", "tools": "tool"}.get(name, name): value for name, value in said.items()}
+    ),
+    "agent.observe": _command("agent personality {agent}"),
+    "org.alert": _command("org alert {alert}"),
+    "org.watch": _command("org watch {watch}"),
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
@@ -280,6 +327,10 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
 
 _TABLES: dict[str, Callable[[Any], Any]] = {
     "agents": lambda store: store.agents.list(),
+    "commissions": lambda store: _of_crew(store, "commissions"),
+    "outcomes": lambda store: _of_crew(store, "outcomes"),
+    "personalities": lambda store: _of_crew(store, "personalities"),
+    "status": lambda store: _of_crew(store, "status"),
     "grants": lambda store: store.grants.list(),
     "keys": lambda store: [key for key in store.keys.list() if key.name != "corpus"],
     "locks": lambda store: store.locks.list(),
@@ -289,10 +340,30 @@ _TABLES: dict[str, Callable[[Any], Any]] = {
     "results": lambda store: store.results.list(),
     "skills": lambda store: store.skills.list(),
 }
+
+
+def _of_crew(store: Any, field: str) -> list[Any]:
+    """The records of the household."""
+    found = getattr(store.read_view("household"), field).values()
+    return [one for each in found for one in (each if isinstance(each, tuple) else (each,))]
+
+
 _BEGINS = ("issued_at", "created_at", "acquired_at", "at")
 _OFTEN_NOTHING = ("successes", "failures", "exercises", "suspended")
 """Left out where they are 0 or false."""
-_NOT_ALIKE = ("snapshot", "state_version", "seconds", "key", "body")
+_NOT_ALIKE = (
+    "snapshot",
+    "state_version",
+    "seconds",
+    "key",
+    "body",
+    "did",
+    "certificate_sha256",
+    "since",
+    "set_by",
+    "born_at",
+    "why",
+)
 """What no two runs have in common: the secret of a key among it."""
 
 

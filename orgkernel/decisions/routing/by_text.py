@@ -87,7 +87,7 @@ def decide_by_text(
         asked,
         best.role_id,
         nearest_domain(ranking.ranked[0].evidence, domains),
-        (_fits(best), _choice(candidates, ranking)),
+        (_fits(best, ranking.ranked[0]), _choice(candidates, ranking)),
         others,
         len(others),
         candidates,
@@ -147,9 +147,9 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
         )
     word = quote(evidence.word)
     if evidence.kind == "word":
-        source = _find_word(view, role_id, evidence.stem)
-        if source is not None:
-            return Reason("WORD", f"{word} is in {source.subject}", (_why(source),))
+        own = _find_word(view, role_id, evidence.stem)
+        if own is not None:
+            return Reason("WORD", f"{word} is in {own.subject}", (_why(own),))
     found = _find_related(view, role_id, evidence.stem)
     if found is None:
         return Reason("RELATED_WORD", f"{word} belongs to the work of role {quote(role_id)}")
@@ -194,9 +194,14 @@ def _lines(candidate: RankedCandidate) -> tuple[Why, ...]:
     return tuple(dict.fromkeys(why for reason in candidate.reasons for why in reason.why))
 
 
-def _fits(best: RankedCandidate) -> Reason:
-    text = f"role {quote(best.role_id)} fits the text best, with score {best.score}: {'; '.join(each.text for each in best.reasons)}"
-    return Reason("TEXT_FITS", text, _lines(best))
+def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
+    words = [each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")]
+    by = f", by {listing(words)}" if words else ""
+    return Reason(
+        "TEXT_FITS",
+        f"role {quote(best.role_id)} fits the text best{by}: its score is {best.score}",
+        _lines(best),
+    )
 
 
 def _choice(candidates: Sequence[RankedCandidate], ranking: Ranking) -> Reason:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.cognitive_skills import key_in
 from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 from orgkernel.records.skill_catalog import UNIVERSAL
 from orgkernel.runtime.text_index import RoleTexts, TextIndex, build_index
@@ -62,6 +64,14 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[Source]:
         plan = view.records.plans.get(edge.target)
         if plan is not None:
             yield from _named(plan, "plan", plan.record.name, plan.record.description)
+    for edge in view.edges_from(EdgeKind.KNOWS, role_id):
+        known = view.records.cognitive_skills.get(edge.target)
+        if known is not None:
+            yield from _about_cognitive_skill(known)
+    for edge in view.edges_from(EdgeKind.PERFORMS, role_id):
+        procedure = view.records.procedures.get(edge.target)
+        if procedure is not None:
+            yield from _named(procedure, "procedure", procedure.record.name, procedure.record.description)
     for edge in view.tools_of(role_id):
         tool = view.records.tools.get(edge.target)
         yield Source(
@@ -97,7 +107,7 @@ def about_domain(view: OrgView, domain: str) -> tuple[Source, ...]:
     )  # fmt: skip
 
 
-def _named(entry: Definition[object], kind: str, name: str, description: str) -> Iterator[Source]:  # type: ignore[type-arg]
+def _named(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[Source]:
     yield Source(
         f"{kind}_name",
         f"the name of {kind} {entry.id}",
@@ -110,6 +120,23 @@ def _named(entry: Definition[object], kind: str, name: str, description: str) ->
             f"the description of {kind} {entry.id}",
             description,
             partial(entry.place, "description"),
+        )
+
+
+def _about_cognitive_skill(skill: Definition[CognitiveSkill]) -> Iterator[Source]:
+    """The description of a SKILL.md says when it is of use."""
+    document, record, of = skill.document, skill.record, f"of skill {skill.id}"
+    yield Source("cognitive_skill", f"the name {of}", record.name, partial(document.place, "name"))
+    yield Source(
+        "cognitive_skill", f"the description {of}", record.description, partial(document.place, "description")
+    )
+    key = key_in(record, "triggers")
+    if key in record.metadata:
+        yield Source(
+            "cognitive_skill",
+            f"a trigger {of}",
+            record.metadata[key],
+            partial(document.place, "metadata", key),
         )
 
 
