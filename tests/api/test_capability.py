@@ -14,6 +14,8 @@ from manifest_api import create_app
 from orgkernel.decisions.capability.handling import HandlingRequest
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.cache import Cache
+from orgkernel.snapshots.roots import resolve_paths
 from tests.api.keys import bearer, location_of, new_key
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
@@ -193,3 +195,19 @@ def test_the_key_of_an_agent_opens_its_own_skills_only(folder: Path, tmp_path: P
         assert own["activation"]["reasons"][0]["code"] == "SKILL_RANK_TOO_LOW"
         shown = client.get(f"{TOP}/skills/lead-posts", params={"subject": "agent:ann"}).json()
         assert shown["activation"]["body"] == "Plan it.\n"
+
+
+def test_a_version_from_the_cache_discloses_the_same(folder: Path, tmp_path: Path) -> None:
+    """Skills, orders, edges and findings come back as they were."""
+    request = resolve_paths([str(folder)], str(tmp_path))
+    cold = Kernel(request, cache=Cache(str(tmp_path / "cache")))
+    cold.save()
+    warm = Kernel(request, cache=Cache(str(tmp_path / "cache")))
+    assert warm.check() == cold.check()
+    for ask in (
+        lambda kernel: kernel.standing_orders("press", "writer"),
+        lambda kernel: kernel.cognitive_skills("press", "agent:ann"),
+        lambda kernel: kernel.cognitive_skill("press", "role:runner", "summarize"),
+        lambda kernel: kernel.handle("press", HandlingRequest("agent:ann", "create_post")),
+    ):
+        assert ask(warm) == ask(cold)
