@@ -1,6 +1,6 @@
 """What an agent's manifest says of its person, its skills and its work: the shapes, and how each is found.
 
-Source: seed 004, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it; what
+Source: the crew capability specification, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it; what
 follows from the store instead says when it was recorded.
 """
 

@@ -1,7 +1,7 @@
 """The six connections between what an agent is and what it may do, each through a real store.
 
-C1 role to tools, C2 passed test to skill, C3 passed test to tools, C4 skills and tests to rank. C5 (tools at onboarding) and
-C6 (the manifest) stand with the parts that make them.
+C1 role to tools, C2 passed test to skill, C3 passed test to tools, C4 skills and tests to rank, C5 tools at onboarding. C6 (the
+manifest) stands with the part that makes it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.agents import invalidate_result, promote_agent, record_result
+from orgkernel.operations.commissions import CommissionOrder, commission_agents
 from orgkernel.operations.context import OPERATOR, Context, actor_named
 from orgkernel.operations.skills import acquire_skill, assess_skill, commission_agent_skills
 from orgkernel.state.audit import read_rows
@@ -190,3 +191,23 @@ def test_c4_a_skill_that_was_lost_since_is_missing(ship: Ship) -> None:
         each.kind for each in ship.kernel.promotion("ship", "ann").promotion.requirements if not each.met
     ]
     assert unmet == ["qualification"]
+
+
+def test_c5_whoever_is_commissioned_has_the_tools_of_the_role(ship: Ship) -> None:
+    """Those that the decision allows at that moment, and what keeps the others away is told with them."""
+
+    def tools() -> tuple[tuple[str, ...], tuple[str, ...]]:
+        (done,) = commission_agents(ship.acting(), [CommissionOrder(agent="ann", role="pilot")]).commissions
+        step = next(each for each in done.steps if each.step == "tools")
+        return step.items, step.missing
+
+    items, missing = tools()
+    assert ("rudder (full)" in items, "warp (full)" in items) == (True, False)
+    assert missing == ("tool `warp` cannot be used now; `orgkernel why agent:ann use tool:warp` says why",)
+    assert (ship.may("rudder"), ship.may("warp")) == ("allow", "deny")
+    assert ship.level("helm") == 1
+    ship.passed("theory", 0.9)
+    ship.passed("helm_test", 0.7)
+    items, missing = tools()
+    assert ("warp (full)" in items, missing) == (True, ())
+    assert ship.may("warp") == "allow"

@@ -1,4 +1,4 @@
-"""The profile that seed 004, section 10, promises, rendered from configuration and stored state, field by field."""
+"""The profile that the crew capability specification, section 10, promises, rendered from configuration and stored state, field by field."""
 
 from __future__ import annotations
 
