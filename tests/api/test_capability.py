@@ -211,3 +211,24 @@ def test_a_version_from_the_cache_discloses_the_same(folder: Path, tmp_path: Pat
         lambda kernel: kernel.handle("press", HandlingRequest("agent:ann", "create_post")),
     ):
         assert ask(warm) == ask(cold)
+
+
+def test_what_is_stored_opens_a_skill_and_proposes_one(folder: Path) -> None:
+    """In a real store: a skill that an agent learns opens the gate, and recorded work makes a proposal."""
+    where = ["--org", "press", "--path", str(folder), "--store", str(folder / "state.db")]
+
+    def run(*words: str) -> Any:
+        done = run_here(*words, *where, "--format", "json", cwd=folder)
+        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+    show = ("skills", "show", "write-posts", "--subject", "agent:ann")
+    assert run(*show)[0] == 1
+    assert run("agent", "acquire", "ann", "writing", "--level", "3")[0] == 0
+    assert run(*show)[1]["activation"]["card"]["proficiency"] == 3
+    record = ("agent", "record", "ann", "--outcome", "success", "--cognitive-skill")
+    code, said = run(*record, "sumarize")
+    assert (code, "did you mean `summarize`" in said) == (2, True)
+    for _ in range(5):
+        assert run(*record, "summarize")[0] == 0
+    code, found = run("skills", "proposals")
+    assert (code, found["proposals"][0]["skill"], found["proposals"][0]["successes"]) == (0, "summarize", 5)
