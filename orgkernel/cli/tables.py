@@ -165,7 +165,7 @@ def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
             (f"{each.source} {each.target}".strip(), "", each.why) for each in manifest.standing_orders
         ],
         "intents": [
-            (each.name, f"{each.tier.replace('_', ' ')} {each.by}".strip(), each.why[:1])
+            (each.id, f"{each.tier.replace('_', ' ')} {each.by}".strip(), each.why[:1])
             for each in manifest.handled_intents
         ],
         "instructions": [(each.name, each.description, each.why) for each in manifest.cognitive_skills],

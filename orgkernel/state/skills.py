@@ -167,13 +167,15 @@ class Skills:
             query.order_by(skill_records.c.agent_id, skill_records.c.skill, skill_records.c.org_id),
         )
 
-    def history(self, org_id: str, agent_id: str, skill: str | None = None) -> tuple[SkillAssessment, ...]:
-        """Every change of the skills of an agent, oldest first."""
+    def history(
+        self, org_id: str, agent_id: str, *, after: int = 0, limit: int | None = None
+    ) -> tuple[SkillAssessment, ...]:
+        """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number."""
         table = skill_assessments
-        query = select(table).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
-        if skill is not None:
-            query = query.where(table.c.skill == skill)
-        return self._context.read(SkillAssessment, query.order_by(table.c.assessment_id))
+        query = select(table).where(
+            table.c.org_id == org_id, table.c.agent_id == agent_id, table.c.assessment_id > after
+        )
+        return self._context.read(SkillAssessment, query.order_by(table.c.assessment_id).limit(limit))
 
 
 # -- parts of larger changes -------------------------------------------------------------------------------------------

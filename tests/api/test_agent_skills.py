@@ -66,6 +66,14 @@ def test_from_the_first_skill_to_a_rank(ship: TestClient, file: StoreLocation) -
     post(f"results/{done['result_id']}/invalidate", {"reason": "leaked"})
     standings = ship.get("/v1/agents/ann/results").json()["qualifications"]
     assert standings[1]["code"] == "ALL_INVALID"
+    page = ship.get("/v1/agents/ann/skill-history?limit=3").json()
+    assert [(each["skill"], each["activity"]) for each in page["changes"]] == [
+        ("maps", "acquired"),
+        ("helm", "acquired"),
+        ("helm", "assessed"),
+    ]
+    (last,) = ship.get(f"/v1/agents/ann/skill-history?limit=3&after={page['next']}").json()["changes"]
+    assert (last["skill"], last["activity"], last["proficiency"]) == ("helm", "raised", 3)
     was = ship.get(f"/v1/agents/ann/promotion?as_of={before}").json()
     assert (was["rank"], was["paths"][0]["outcome"]) == ("ensign", "not_eligible")
 
