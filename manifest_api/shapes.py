@@ -188,9 +188,9 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A task to dispatch: exactly one of `domain`, `intent` and `text`."""
 
-    domain: Name | None = None
-    intent: Name | None = None
-    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] | None = None
+    domain: Name | msgspec.UnsetType = msgspec.UNSET
+    intent: Name | msgspec.UnsetType = msgspec.UNSET
+    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] | msgspec.UnsetType = msgspec.UNSET
     """The task in plain words."""
     needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NEEDS)] = ()
     all_considered: bool = False

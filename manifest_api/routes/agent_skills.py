@@ -5,25 +5,38 @@ from __future__ import annotations
 from typing import Annotated
 
 import msgspec
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
+from manifest_api.guards.caller import caller_of
 from manifest_api.questions import KNOWN_PARAMETERS, AsOf, OrgQuery, as_of_time, id_in_path
 from manifest_api.routes.agents import AgentPath
-from manifest_api.routes.documented import change, told
-from manifest_api.store_requests import ReasonBody, write, write_with_reason
+from manifest_api.routes.documented import change, stored, told
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    ReasonBody,
+    RowLimit,
+    json_response,
+    with_store,
+    write,
+    write_with_reason,
+)
 from orgkernel.decisions.promotion import PromotionDecision
 from orgkernel.decisions.qualifications import QualificationRecord
 from orgkernel.decisions.skill_profile import SkillProfile
+from orgkernel.decisions.state_records import SkillAssessment
 from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, SkillSource
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.agents import invalidate_result, promote_agent
+from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import Name, Text
 from orgkernel.operations.skills import (
     acquire_skill,
     assess_skill,
     exercise_skill,
+    list_skill_history,
     resume_skill,
     suspend_skill,
 )
@@ -41,6 +54,14 @@ class SkillBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     level: Level = 1
     source: SkillSource = "experience"
     reason: Text = ""
+
+
+class SkillHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes of the skills of an agent, oldest first."""
+
+    changes: tuple[SkillAssessment, ...]
+    next: int | None
+    """The `after` of the next page; null on the last one."""
 
 
 class AssessmentBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -84,6 +105,29 @@ async def post_skill(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE)
         ),
         201,
     )  # fmt: skip
+
+
+@router.get("/v1/agents/{agent}/skill-history", responses=stored(SkillHistory, 404, 409))
+async def get_skill_history(
+    request: Request,
+    agent: AgentPath,
+    org: OrgQuery = ACTIVE,
+    after: Annotated[int, Query(ge=0, le=2**53, description="The `next` of the previous page.")] = 0,
+    limit: RowLimit = DEFAULT_ROWS,
+) -> Response:
+    """List every change of the skills of an agent, oldest first."""
+    kernel: Kernel = request.app.state.answers.kernel
+    actor = caller_of(request).actor
+    nothing: tuple[SkillAssessment, ...] = ()
+    found = await with_store(
+        request,
+        lambda store: list_skill_history(
+            Context(kernel, store, actor), agent, org=org, after=after, limit=limit
+        ),
+        nothing,
+    )
+    following = found[-1].assessment_id if len(found) == limit else None
+    return json_response(SkillHistory(changes=found, next=following))
 
 
 @router.post(

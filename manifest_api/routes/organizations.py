@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from msgspec import UNSET
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
@@ -25,7 +26,7 @@ from manifest_api.questions import (
     read_body,
 )
 from manifest_api.routes.documented import body_of, told
-from manifest_api.shapes import OrganizationDetail, OrganizationList, TaskQuestion
+from manifest_api.shapes import InvalidValue, OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.errors import UnknownOrganization, UnknownRole
@@ -96,30 +97,32 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
     """
     require_scope(request, "read")
     asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
-    if sum(each is not None for each in (asked.domain, asked.intent, asked.text)) != 1:
-        raise RequestRefused(
-            INVALID_REQUEST,
-            "the question does not have exactly one of `domain`, `intent` and `text`",
-            "send one of them",
+    task = {
+        name: value
+        for name, value in (("domain", asked.domain), ("intent", asked.intent), ("text", asked.text))
+        if value is not UNSET
+    }
+    if len(task) != 1:
+        wrong = InvalidValue(
+            where="body", message="does not have exactly one of `domain`, `intent` and `text`"
         )
+        raise RequestRefused(INVALID_REQUEST, "the request is not valid at body", "see `/docs`", [wrong])
     outcome = ""
 
     def ask(kernel: Kernel) -> DispatchDecision:
         nonlocal outcome
         found = kernel.dispatch(
             org,
-            asked.domain,
-            intent=asked.intent,
-            text=asked.text,
+            task.get("domain"),
+            intent=task.get("intent"),
+            text=task.get("text"),
             needs=asked.needs,
             all_considered=asked.all_considered,
         )
         outcome = found.outcome
         return found
 
-    response = await answers.respond_once(
-        ask, org, quick=asked.domain is not None and not asked.all_considered
-    )
+    response = await answers.respond_once(ask, org, quick="domain" in task and not asked.all_considered)
     count_decision(request, outcome, "dispatch")
     return response
 

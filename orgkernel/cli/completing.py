@@ -61,11 +61,20 @@ def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
     return sorted({"use", "dispatch", "escalate", *found})
 
 
+def _intents(view: OrgIndex, _: click.Context) -> Iterable[str]:
+    from orgkernel.graph.schema import EdgeKind
+
+    of_tools = (intent for tool in view.records.tools.values() for intent in tool.record.intents)
+    return sorted({*view.targets_of(EdgeKind.SERVES_INTENT), *of_tools})
+
+
 roles = _of_index(lambda view, _: view.roles)
 domains = _of_index(lambda view, _: (*view.records.domains, *view.records.aliases))
 tools = _of_index(lambda view, _: view.records.tools)
 agents = _of_index(lambda view, _: view.records.agents)
 subjects = _of_index(_subjects)
+intents = _of_index(_intents)
+skills = _of_index(lambda view, _: view.records.cognitive_skills)
 resources = _of_index(_resources)
 actions = _of_index(_actions)
 

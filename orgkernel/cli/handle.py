@@ -15,7 +15,7 @@ from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRe
 
 
 @click.command("handle")
-@click.argument("intent")
+@click.argument("intent", shell_complete=completing.intents)
 @click.option(
     "--subject",
     required=True,

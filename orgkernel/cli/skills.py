@@ -48,7 +48,7 @@ def list_command(
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.skills)
 @_subject_option
 @click.option("--resource", metavar="PATH", help="Show this file beside the skill instead.")
 @_where

@@ -6,9 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
+from orgkernel.graph.memo import PerView, per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.records.skill_catalog import UNIVERSAL
+
+_MOST_KEPT = 4_096
+"""Sets of roles whose skills are kept for a view."""
 
 
 class RoleSkill(msgspec.Struct, frozen=True):
@@ -32,11 +36,16 @@ class CommissionPlan(msgspec.Struct, frozen=True):
     """Skills that it cannot be given, each with the prerequisite that it lacks."""
 
 
-def skills_of_roles(view: OrgView, roles: Iterable[str]) -> dict[str, RoleSkill]:
+def skills_of_roles(view: OrgView, roles: Iterable[str]) -> Mapping[str, RoleSkill]:
     """Every skill that the roles ask for, in the order in which they name it first.
 
     Where several name one skill, the highest level of those that require it counts, or of all if none does.
     """
+    return _skills_of(view, tuple(roles))
+
+
+@per_view_and_key(most=_MOST_KEPT)
+def _skills_of(view: OrgView, roles: tuple[str, ...]) -> Mapping[str, RoleSkill]:
     found: dict[str, RoleSkill] = {}
     for role_id in roles:
         for edge in view.skills_of(role_id):
@@ -48,6 +57,7 @@ def skills_of_roles(view: OrgView, roles: Iterable[str]) -> dict[str, RoleSkill]
     return found
 
 
+@PerView
 def universal_skills(view: OrgView) -> tuple[str, ...]:
     """The skills that every agent of the crew needs."""
     skills = view.records.skills.values()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -118,7 +118,7 @@ def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: flo
 SKILL_GROUPS: tuple[SkillGroup, ...] = ("universal", "role", "acquired")
 
 
-def _held(view: OrgView, record: SkillRecord, asked: dict[str, RoleSkill], now: float) -> HeldSkill:
+def _held(view: OrgView, record: SkillRecord, asked: Mapping[str, RoleSkill], now: float) -> HeldSkill:
     definition = view.records.skills.get(record.skill)
     level, decays_at = 0, None
     if definition is not None:
@@ -153,7 +153,7 @@ def _held(view: OrgView, record: SkillRecord, asked: dict[str, RoleSkill], now: 
 
 
 def _gaps(
-    view: OrgView, state: StateView, agent_id: str, asked: dict[str, RoleSkill], now: float
+    view: OrgView, state: StateView, agent_id: str, asked: Mapping[str, RoleSkill], now: float
 ) -> Iterator[SkillGap]:
     """Universal skills at level 1, and the skills of the roles at theirs."""
     records = state.skills.get(agent_id, ())

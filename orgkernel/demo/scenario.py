@@ -1,4 +1,4 @@
-"""The scenario of seed 004, section 15, on real parts: documents, a store, an HTTP server and an MCP server.
+"""The scenario of the crew capability specification, section 15, on real parts: documents, a store, an HTTP server and an MCP server.
 
 Nothing here knows what the documents declare, except what a user would type: names of the agent, the role and the task.
 """
@@ -19,7 +19,7 @@ import yaml
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.handling import HandlingRequest
 from orgkernel.decisions.reasons import Why
-from orgkernel.demo.service import TOKEN, InsightsServer, PostService, running_insights, running_service
+from orgkernel.demo.servers import TOKEN, InsightsServer, PostService, running_insights, running_service
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -53,7 +53,7 @@ Say = Callable[[str], None]
 Tell = Callable[[str, str, tuple[Why, ...]], None]
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class ScenarioOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of the scenario, for whoever checks it."""
 
     findings: tuple[str, ...]
@@ -121,7 +121,7 @@ def _tools(kernel: Kernel, store: Store, service: PostService, insights: Insight
     )
 
 
-def run(folder: str, tell: Tell) -> Outcome:
+def run(folder: str, tell: Tell) -> ScenarioOutcome:
     """Play the scenario in a folder that does not exist yet. Raises `UsageError` where a part is not installed."""
     _require_parts()
     added = add_documents(folder)
@@ -172,7 +172,7 @@ def run(folder: str, tell: Tell) -> Outcome:
             tell("outage", f"{each.who}: {each.outcome}{f' ({each.code})' if each.code else ''}", ())
         after = kernel.agent_manifest(ORG, AGENT)
         _tell_manifest(after, tell)
-        return Outcome(
+        return ScenarioOutcome(
             findings=findings,
             new_skills=commission.new_skills,
             role_by_intent=by_intent.role_id,

@@ -205,9 +205,14 @@ def open_skills(records: OrgRecords) -> Iterator[tuple[Definition[CognitiveSkill
 
 def has_cognitive_skill(profile: RoleProfile, gates: SkillGates) -> bool:
     """Whether a role has a skill that nothing closes: its department fits, and it requires the declared skill."""
-    if gates.departments and profile.department not in gates.departments:
+    if not is_for_department(profile, gates):
         return False
     return not gates.skill_id or gates.skill_id in required_skills(profile)
+
+
+def is_for_department(profile: RoleProfile, gates: SkillGates) -> bool:
+    """Whether a skill is for the department of a role."""
+    return not gates.departments or profile.department in gates.departments
 
 
 def required_skills(profile: RoleProfile) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orgkernel.diagnostics import Place
-from orgkernel.graph.cognitive_skills import has_cognitive_skill, key_in, open_skills, required_skills
+from orgkernel.graph.cognitive_skills import is_for_department, key_in, open_skills, required_skills
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
@@ -37,8 +37,9 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     yield from _channels(records)
     yield from _catalogs(records)
     yield from map(run_of, extract_access_edges(records))
-    yield from _cognitive_skills(records)
-    yield from _procedures(records)
+    by_skill = _roles_by_skill(records) if records.cognitive_skills or records.procedures else {}
+    yield from _cognitive_skills(records, by_skill)
+    yield from _procedures(records, by_skill)
 
 
 def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
@@ -201,14 +202,24 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
             )  # fmt: skip
 
 
-def _cognitive_skills(records: OrgRecords) -> Iterator[EdgeRun]:
+def _roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
+    """Each required skill to the roles that require it, in their order."""
+    found: dict[str, list[str]] = {}
+    for role_id, post in records.posts.items():
+        for skill in required_skills(post.profile):
+            found.setdefault(skill, []).append(role_id)
+    return found
+
+
+def _cognitive_skills(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
     """The roles that know each skill, and the intents that they serve by it."""
     for definition, gates in open_skills(records):
         document, name = definition.document, definition.id
         known = find_mark(document.marks, ("name",))
         served = find_mark(document.marks, ("metadata", key_in(definition.record, "intents")))
-        for role_id, post in records.posts.items():
-            if not has_cognitive_skill(post.profile, gates):
+        able = by_skill.get(gates.skill_id, ()) if gates.skill_id else records.posts
+        for role_id in able:
+            if not is_for_department(records.posts[role_id].profile, gates):
                 continue
             yield EdgeRun(EdgeKind.KNOWS, role_id, (name,), "", document.name, (known,))
             if gates.intents and gates.is_found_by_intent:
@@ -217,31 +228,25 @@ def _cognitive_skills(records: OrgRecords) -> Iterator[EdgeRun]:
                 yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, gates.intents, by, document.name, marks)
 
 
-def _procedures(records: OrgRecords) -> Iterator[EdgeRun]:
+def _procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
     """The roles that perform each procedure, the intents that they serve by it, and the tools that it calls."""
-    if not records.procedures:
-        return
-    by_skill: dict[str, list[str]] = {}
     listing: dict[str, list[str]] = {}
     for role_id, post in records.posts.items():
-        for skill in required_skills(post.profile):
-            by_skill.setdefault(skill, []).append(role_id)
         listed = post.profile.capabilities.procedures
         if listed:
-            for procedure_id in dict.fromkeys(listed):
+            places = find_item_marks(post.document.marks, ("capabilities", "procedures"))
+            named, at = _distinct(listed, places)
+            for procedure_id in named:
                 listing.setdefault(procedure_id, []).append(role_id)
-            named, at = _distinct(
-                listed, find_item_marks(post.document.marks, ("capabilities", "procedures"))
-            )
             yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
     for procedure in records.procedures.values():
         wanted = procedure.record.skill
-        skilled = by_skill.get(wanted, []) if wanted is not None else []
-        yield from _procedure(procedure, skilled, listing.get(procedure.id, []))
+        skilled = by_skill.get(wanted, ()) if wanted is not None else ()
+        yield from _procedure(procedure, skilled, listing.get(procedure.id, ()))
 
 
 def _procedure(
-    procedure: Definition[Procedure], skilled: list[str], listed_by: list[str]
+    procedure: Definition[Procedure], skilled: Sequence[str], listed_by: Sequence[str]
 ) -> Iterator[EdgeRun]:
     document, record = procedure.document, procedure.record
     marks = document.marks

@@ -1,6 +1,6 @@
 """What an agent's manifest says of its person, its skills and its work: the shapes, and how each is found.
 
-Source: seed 004, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it; what
+Source: the crew capability specification, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it; what
 follows from the store instead says when it was recorded.
 """
 
@@ -47,9 +47,17 @@ class PersonalityItem(msgspec.Struct, frozen=True, kw_only=True):
     why: tuple[Why, ...]
 
 
+class CognitiveSkillItem(SkillCard, frozen=True, kw_only=True):
+    """A skill with instructions (SKILL.md). Its id is its name."""
+
+    id: str
+
+
 class OrderItem(msgspec.Struct, frozen=True, kw_only=True):
     """Standing orders of one source. The text is at `GET /v1/orgs/{org}/roles/{role}/standing-orders`."""
 
+    id: str
+    """`SOURCE:TARGET`."""
     source: OrderSource
     target: str
     role: str
@@ -62,7 +70,7 @@ class OrderItem(msgspec.Struct, frozen=True, kw_only=True):
 class IntentItem(msgspec.Struct, frozen=True, kw_only=True):
     """An intent that one of the agent's roles serves, and how the agent would handle it now."""
 
-    name: str
+    id: str
     tier: CapabilityTier
     """The capability that would do it."""
     by: str
@@ -155,6 +163,8 @@ class WorkRecord(msgspec.Struct, frozen=True, kw_only=True):
 class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
     """Recorded work of one kind, the latest first."""
 
+    id: str
+    """`KIND:NAME`."""
     kind: OutcomeKind
     name: str
     successes: int
@@ -186,6 +196,7 @@ def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
                 continue
             seen.add((part.source, part.target))
             yield OrderItem(
+                id=f"{part.source}:{part.target}".rstrip(":"),
                 source=part.source,
                 target=part.target,
                 role=role_id,
@@ -195,13 +206,14 @@ def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
             )
 
 
-def cards_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[SkillCard]:
+def cards_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[CognitiveSkillItem]:
     """The cognitive skills that are open now to somebody at work."""
     if isinstance(holder, Reason):
         return
     for skill in skills_of(view).values():
         if not withhold(view, holder, skill):
-            yield card_of(view, holder, skill)
+            card = card_of(view, holder, skill)
+            yield CognitiveSkillItem(id=card.name, **msgspec.structs.asdict(card))
 
 
 def intents_of(
@@ -217,7 +229,7 @@ def intents_of(
         decision = decide_handling(view, state, HandlingRequest(holder.subject, intent, context))
         reason = decision.reasons[0] if decision.reasons else None
         yield IntentItem(
-            name=intent,
+            id=intent,
             tier=decision.tier,
             by=decision.name,
             text="" if reason is None else reason.text,
@@ -334,6 +346,7 @@ def activity_of(state: StateView, agents: Iterable[str]) -> tuple[ActivityItem, 
     for each in sorted(counts, key=lambda each: (-each.last_at, each.kind, each.name)):
         known = found.get((each.kind, each.name))
         found[each.kind, each.name] = ActivityItem(
+            id=f"{each.kind}:{each.name}",
             kind=each.kind,
             name=each.name,
             successes=each.successes + (known.successes if known else 0),

@@ -99,6 +99,7 @@ class _Crew:
     def __init__(self, view: OrgView) -> None:
         self._view = view
         self.members = {each.agent_id: each for each in _members(view)}
+        self.everybody = tuple(self.members)
         self._stored: tuple[object, Mapping[str, tuple[SkillRecord, ...]]] = (None, {})
 
     def in_roles(self, roles: Iterable[str]) -> frozenset[str]:
@@ -146,6 +147,8 @@ def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: flo
     members = crew.members
     sets = list(_narrowing(view, crew, state, wanted, now))
     chosen: Iterable[str] = members if not sets else sorted(frozenset.intersection(*sets))
+    if (wanted.watch, wanted.lifecycle, wanted.rank, wanted.qualification) == (None, None, None, None):
+        return tuple(agent_id for agent_id in chosen if agent_id in members) if sets else crew.everybody
     return tuple(
         agent_id
         for agent_id in chosen

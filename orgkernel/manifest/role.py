@@ -8,7 +8,6 @@ from typing import Any
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.capability.holder import find_member
-from orgkernel.decisions.capability.skills import SkillCard
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
@@ -19,7 +18,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE, role_abilities, skill_item
-from orgkernel.manifest.agent_parts import activity_of, cards_of
+from orgkernel.manifest.agent_parts import CognitiveSkillItem, activity_of, cards_of
 from orgkernel.manifest.why import facts, listed, settings, why_item, why_setting
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.runtime.tiers import TIERS
@@ -101,7 +100,7 @@ def build_role_manifest(
 
 def _cognitive_skills(
     view: OrgView, role_id: str, state: StateView, context: AccessContext
-) -> tuple[SkillCard, ...]:
+) -> tuple[CognitiveSkillItem, ...]:
     if not view.records.cognitive_skills:
         return ()
     return tuple(cards_of(view, find_member(view, state, f"role:{role_id}", context)))

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.capability.skills import SkillCard
 from orgkernel.decisions.promotion import PromotionDecision, RequirementCheck
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.skill_profile import SkillProfile
 from orgkernel.decisions.trust import Trust
 from orgkernel.manifest.agent_parts import (
     ActivityItem,
+    CognitiveSkillItem,
     Duty,
     IntentItem,
     OrderItem,
@@ -328,7 +328,7 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     requestable_tools: tuple[RequestableTool, ...] = ()
     """Tools that its plans need or its profile lists, and that it cannot use without a grant."""
     skills: tuple[SkillItem, ...]
-    cognitive_skills: tuple[SkillCard, ...] = ()
+    cognitive_skills: tuple[CognitiveSkillItem, ...] = ()
     """Skills with instructions (SKILL.md) that are open to a new holder of the role."""
     qualifications: tuple[Item, ...] = ()
     """Empty: agents pass qualifications, and their manifests show them."""
@@ -407,7 +407,7 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     personality: PersonalityItem
     standing_orders: tuple[OrderItem, ...]
     """In the order in which they hold."""
-    cognitive_skills: tuple[SkillCard, ...]
+    cognitive_skills: tuple[CognitiveSkillItem, ...]
     """Skills with instructions (SKILL.md) that are open to it now."""
     handled_intents: tuple[IntentItem, ...]
     executable_skills: tuple[ProcedureItem, ...]

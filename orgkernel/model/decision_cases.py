@@ -11,9 +11,12 @@ from orgkernel.model.record import AgentId, Document, Id, OrgId, QualificationId
 
 
 class DispatchQuestion(Record):
-    """A question to dispatch: who takes this domain?"""
+    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
 
-    domain: Id
+    domain: Id | None = None
+    intent: Id | None = None
+    text: str | None = None
+    """The task in plain words."""
     needs: tuple[ToolId, ...] = ()
     """Tools that the role must be equipped with."""
 

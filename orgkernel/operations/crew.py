@@ -161,12 +161,18 @@ def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[S
     for what, names, declared in (
         ("skill", draft.skills, records.skills),
         ("tool", draft.tools, records.tools),
+        ("cognitive skill", _given(draft.cognitive_skill), records.cognitive_skills),
+        ("procedure", _given(draft.procedure), records.procedures),
     ):
         for name in names:
             if name not in declared:
                 help = did_you_mean(name, declared) or f"declare the {what} first"
                 raise Refused(f"there is no {what} {quote(name)}", help, UNKNOWN_NAME)
     return tuple(terms_of(records, skill) for skill in dict.fromkeys(draft.skills))
+
+
+def _given(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 def _require_declared_agent(view: OrgView, agent_id: str) -> None:

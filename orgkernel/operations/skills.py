@@ -140,15 +140,16 @@ def commission_agent_skills(
 def list_skill_history(
     context: Context,
     agent_id: str,
-    skill: str | None = None,
     *,
     org: str | None = None,
+    after: int = 0,
+    limit: int | None = None,
     until: float | None = None,
 ) -> tuple[SkillAssessment, ...]:
-    """Every change of the skills of an agent up to a time, oldest first."""
+    """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number, up to a time."""
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
-    changes = context.store.skills.history(org_id, agent_id, skill)
+    changes = context.store.skills.history(org_id, agent_id, after=after, limit=limit)
     return tuple(each for each in changes if until is None or each.at <= until)
 
 

@@ -84,7 +84,7 @@ def _questions(
     """Each question of a case: its place, its text, and a function that asks it."""
     org = case.org
     for number, dispatch in enumerate(case.dispatch):
-        question = f"dispatch {dispatch.ask.domain} in {org}"
+        question = f"dispatch {dispatch.ask.domain or dispatch.ask.intent or dispatch.ask.text} in {org}"
         yield ("dispatch", number), question, partial(_dispatch, kernel, org, dispatch)
     for number, access in enumerate(case.access):
         ask = access.ask
@@ -99,7 +99,13 @@ def _questions(
 
 
 def _dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Wrong:
-    decision = kernel.dispatch(org, expected.ask.domain, needs=expected.ask.needs, all_considered=True)
+    ask = expected.ask
+    if sum(each is not None for each in (ask.domain, ask.intent, ask.text)) != 1:
+        yield "ask", "the question does not have exactly one of `domain`, `intent` and `text`"
+        return
+    decision = kernel.dispatch(
+        org, ask.domain, intent=ask.intent, text=ask.text, needs=ask.needs, all_considered=True
+    )
     because = "; ".join(reason.text for reason in decision.reasons)
     if decision.outcome != expected.outcome:
         got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"

@@ -219,6 +219,8 @@ def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = {}
     for name, text in role.fields:
         stems = content_of(text)
+        if not stems:
+            continue
         words = counts.setdefault(name, Counter())
         words.update(stems)
         words.update(f"{first} {second}" for first, second in pairwise(stems) if first != second)

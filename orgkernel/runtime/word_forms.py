@@ -407,6 +407,15 @@ _ENDINGS: Final = (
 )  # fmt: skip
 
 
+_ENDINGS_BY_LETTER: Final = {
+    letter: tuple(each for each in _ENDINGS if each[0][-1] == letter)
+    for letter in {each[0][-1] for each in _ENDINGS}
+}
+_MAYBE_BRITISH: Final = re.compile(
+    r"our|is(?:ation|e|ed|es|ing|er|ers)$|ys(?:e|ed|es|ing|er|ers)$|tres?$|logues?$|ae|oe"
+)
+
+
 class Token(NamedTuple):
     """A word of a text."""
 
@@ -497,20 +506,17 @@ def stem(word: str) -> str:
         return known
     if len(word) <= 3 or not word.isascii():
         return word
-    for pattern, replacement in _SPELLING:
-        changed = pattern.sub(replacement, word)
-        if changed != word:
-            word = changed
-            if word in _FAMILY:
-                return _FAMILY[word]
-            break
+    if _MAYBE_BRITISH.search(word):
+        word = _american(word)
+        if word in _FAMILY:
+            return _FAMILY[word]
     word = _without_plural(word)
     if word in _FAMILY:
         return _FAMILY[word]
     word = _without_tense(word)
     if word in _FAMILY:
         return _FAMILY[word]
-    for ending, instead in _ENDINGS:
+    for ending, instead in _ENDINGS_BY_LETTER.get(word[-1], ()):
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             word = word[: len(word) - len(ending)] + instead
             break
@@ -524,6 +530,14 @@ def stem(word: str) -> str:
         word = word[:-1]
     if (len(word) > 3 and word[-1] in "ey") or (len(word) > 4 and word[-1] == "i"):
         word = word[:-1]
+    return word
+
+
+def _american(word: str) -> str:
+    for pattern, replacement in _SPELLING:
+        changed = pattern.sub(replacement, word)
+        if changed != word:
+            return changed
     return word
 
 

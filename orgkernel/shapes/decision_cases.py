@@ -8,8 +8,10 @@ from orgkernel.shapes.record import AgentId, Document, Id, OrgId, QualificationI
 
 
 class DispatchQuestion(Record, frozen=True, kw_only=True):
-    """A question to dispatch: who takes this domain?"""
-    domain: Id
+    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
+    domain: Id | None = None
+    intent: Id | None = None
+    text: str | None = None
     needs: tuple[ToolId, ...] = ()
 
 

@@ -14,6 +14,8 @@ from manifest_api import create_app
 from orgkernel.decisions.capability.handling import HandlingRequest
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.cache import Cache
+from orgkernel.snapshots.roots import resolve_paths
 from tests.api.keys import bearer, location_of, new_key
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
@@ -193,3 +195,40 @@ def test_the_key_of_an_agent_opens_its_own_skills_only(folder: Path, tmp_path: P
         assert own["activation"]["reasons"][0]["code"] == "SKILL_RANK_TOO_LOW"
         shown = client.get(f"{TOP}/skills/lead-posts", params={"subject": "agent:ann"}).json()
         assert shown["activation"]["body"] == "Plan it.\n"
+
+
+def test_a_version_from_the_cache_discloses_the_same(folder: Path, tmp_path: Path) -> None:
+    """Skills, orders, edges and findings come back as they were."""
+    request = resolve_paths([str(folder)], str(tmp_path))
+    cold = Kernel(request, cache=Cache(str(tmp_path / "cache")))
+    cold.save()
+    warm = Kernel(request, cache=Cache(str(tmp_path / "cache")))
+    assert warm.check() == cold.check()
+    for ask in (
+        lambda kernel: kernel.standing_orders("press", "writer"),
+        lambda kernel: kernel.cognitive_skills("press", "agent:ann"),
+        lambda kernel: kernel.cognitive_skill("press", "role:runner", "summarize"),
+        lambda kernel: kernel.handle("press", HandlingRequest("agent:ann", "create_post")),
+    ):
+        assert ask(warm) == ask(cold)
+
+
+def test_what_is_stored_opens_a_skill_and_proposes_one(folder: Path) -> None:
+    """In a real store: a skill that an agent learns opens the gate, and recorded work makes a proposal."""
+    where = ["--org", "press", "--path", str(folder), "--store", str(folder / "state.db")]
+
+    def run(*words: str) -> Any:
+        done = run_here(*words, *where, "--format", "json", cwd=folder)
+        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+    show = ("skills", "show", "write-posts", "--subject", "agent:ann")
+    assert run(*show)[0] == 1
+    assert run("agent", "acquire", "ann", "writing", "--level", "3")[0] == 0
+    assert run(*show)[1]["activation"]["card"]["proficiency"] == 3
+    record = ("agent", "record", "ann", "--outcome", "success", "--cognitive-skill")
+    code, said = run(*record, "sumarize")
+    assert (code, "did you mean `summarize`" in said) == (2, True)
+    for _ in range(5):
+        assert run(*record, "summarize")[0] == 0
+    code, found = run("skills", "proposals")
+    assert (code, found["proposals"][0]["skill"], found["proposals"][0]["successes"]) == (0, "summarize", 5)

@@ -1,4 +1,4 @@
-"""The canonical scenario (seed 004, section 15): a social media marketer from configuration alone, on real servers."""
+"""The canonical scenario (the crew capability specification, section 15): a social media marketer from configuration alone, on real servers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from orgkernel.cli import cli
 from orgkernel.decisions.reasons import Why
-from orgkernel.demo.scenario import ADDED, AGENT, POST, ROLE, Outcome, add_documents, run
+from orgkernel.demo.scenario import ADDED, AGENT, POST, ROLE, ScenarioOutcome, add_documents, run
 from tests.support.trees import TEMPLATES
 
 SKILLS = ("content_creation", "social_media_post_writing", "audience_analysis", "brand_voice_adherence")
@@ -22,7 +22,7 @@ def told() -> list[tuple[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def outcome(tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, str]]) -> Outcome:
+def outcome(tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, str]]) -> ScenarioOutcome:
     """The scenario, played once."""
 
     def tell(step: str, text: str, why: tuple[Why, ...]) -> None:
@@ -45,7 +45,7 @@ def test_only_yaml_and_one_skill_are_added(tmp_path: Path) -> None:
     assert not list(Path(ADDED).rglob("*.py"))
 
 
-def test_1_an_agent_with_a_new_role_needs_no_code(outcome: Outcome) -> None:
+def test_1_an_agent_with_a_new_role_needs_no_code(outcome: ScenarioOutcome) -> None:
     """The documents are free of findings, and the agent has its identity and its post."""
     assert outcome.findings == ()
     assert outcome.before.did is None
@@ -55,7 +55,7 @@ def test_1_an_agent_with_a_new_role_needs_no_code(outcome: Outcome) -> None:
     assert outcome.after.service_record.born_at is not None
 
 
-def test_2_skills_come_from_the_role_in_the_order_of_their_prerequisites(outcome: Outcome) -> None:
+def test_2_skills_come_from_the_role_in_the_order_of_their_prerequisites(outcome: ScenarioOutcome) -> None:
     """The four skills of the role are new, and what a skill presupposes comes before it."""
     assert set(SKILLS) < set(outcome.new_skills)
     assert outcome.new_skills.index("content_creation") < outcome.new_skills.index(
@@ -65,13 +65,13 @@ def test_2_skills_come_from_the_role_in_the_order_of_their_prerequisites(outcome
     assert {each.skill for each in outcome.after.skill_profile.role} == set(SKILLS)
 
 
-def test_3_the_intent_and_the_sentence_find_the_agent(outcome: Outcome) -> None:
+def test_3_the_intent_and_the_sentence_find_the_agent(outcome: ScenarioOutcome) -> None:
     """Both are routed to the role, and the agent handles the intent by its SKILL.md."""
     assert (outcome.role_by_intent, outcome.role_by_sentence) == (ROLE, ROLE)
     assert (outcome.tier, outcome.skill) == ("cognitive_skill", "linkedin-post")
 
 
-def test_4_tools_are_called_with_a_decision_in_every_call(outcome: Outcome) -> None:
+def test_4_tools_are_called_with_a_decision_in_every_call(outcome: ScenarioOutcome) -> None:
     """What rank and tests allow reaches the servers. What they do not allow does not, and says what would change that."""
     assert (outcome.insights.outcome, outcome.insights.output["topic"]) == ("done", "memory")
     assert (outcome.publishing.outcome, outcome.publishing.output) == ("done", {"id": "post-1"})
@@ -85,7 +85,7 @@ def test_4_tools_are_called_with_a_decision_in_every_call(outcome: Outcome) -> N
     assert outcome.campaign_after.outcome == "done"
 
 
-def test_a_tool_that_is_out_goes_down_the_cascade(outcome: Outcome) -> None:
+def test_a_tool_that_is_out_goes_down_the_cascade(outcome: ScenarioOutcome) -> None:
     """The next registered tool takes over, with a decision of its own."""
     steps = [(each.kind, each.who, each.outcome) for each in outcome.outage.steps]
     assert steps == [
@@ -94,7 +94,7 @@ def test_a_tool_that_is_out_goes_down_the_cascade(outcome: Outcome) -> None:
     assert outcome.outage.by == "tool:post_queue"
 
 
-def test_5_exercise_trust_and_episode_are_recorded(outcome: Outcome) -> None:
+def test_5_exercise_trust_and_episode_are_recorded(outcome: ScenarioOutcome) -> None:
     """One piece of work counts for the skills that it exercised, for trust and for the record."""
     skills = {each.skill: each for each in outcome.after.skill_profile.role}
     assert {name: each.exercises for name, each in skills.items()} == {
@@ -107,7 +107,7 @@ def test_5_exercise_trust_and_episode_are_recorded(outcome: Outcome) -> None:
     assert (service.total_episodes, service.success_rate) == (1, 1.0)
 
 
-def test_6_one_manifest_shows_role_skills_tools_and_activity(outcome: Outcome) -> None:
+def test_6_one_manifest_shows_role_skills_tools_and_activity(outcome: ScenarioOutcome) -> None:
     """Everything is in the answer to one question, each item with its lines."""
     manifest = outcome.after
     tools = {each.id: each.allowed_actions for each in manifest.tools}
@@ -121,7 +121,7 @@ def test_6_one_manifest_shows_role_skills_tools_and_activity(outcome: Outcome) -
     assert all(each.why for each in (*manifest.roles, *manifest.tools, *manifest.skill_profile.role))
 
 
-def test_every_step_is_told(outcome: Outcome, told: list[tuple[str, str]]) -> None:
+def test_every_step_is_told(outcome: ScenarioOutcome, told: list[tuple[str, str]]) -> None:
     """The narration has each part of the scenario, in its order."""
     steps = list(dict.fromkeys(step for step, _ in told))
     assert steps == [

@@ -365,7 +365,6 @@ TOLD_ONLY: dict[str, set[str]] = {
 NOT_YET: dict[str, set[str]] = {
     "RoleProfile": {"clearance", "lmc_mode"},
     "Rank": {"recall_tier"},
-    "Assignment": {"watches"},
     "Location": {"resources_claimed"},
 }
 # What puts foreign questions into our words: tests/api asks them over HTTP, where alone they can be asked.

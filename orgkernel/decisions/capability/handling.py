@@ -30,7 +30,7 @@ from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.levels import ToolLevel
 from orgkernel.records.organization import USER
 
@@ -222,8 +222,8 @@ def _procedures(
 
 
 def _performs(view: OrgView, holder: CrewMember, procedure_id: str) -> bool:
-    performing = set(view.sources_to(EdgeKind.PERFORMS, procedure_id))
-    return any(role in performing for role in holder.roles)
+    performed = (view.ends_from(EdgeKind.PERFORMS, role) for role in holder.roles)
+    return any(procedure_id == target for ends in performed for target, _ in ends)
 
 
 def _skills(view: OrgView, holder: CrewMember, asked: HandlingRequest) -> Iterator[_Way | PassedOver]:
@@ -334,20 +334,24 @@ def _line_of_intent(view: OrgView, holder: CrewMember, intent: str, by: str, tex
 def _nobody(view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]) -> Reason:
     """Why an intent is declined, and who serves it."""
     who, intent = quote(holder.name), quote(asked.intent)
-    edges = {edge.source: edge for edge in view.edges_to(EdgeKind.SERVES_INTENT, asked.intent)}
-    if not edges and not passed and asked.intent not in _tools_by_intent(view):
+    serving = dict.fromkeys(view.sources_to(EdgeKind.SERVES_INTENT, asked.intent))
+    if not serving and not passed and asked.intent not in _tools_by_intent(view):
         help = did_you_mean(asked.intent, view.targets_of(EdgeKind.SERVES_INTENT))
         text = f"nothing serves the intent {intent}" + (f"; {help}" if help else "")
         return Reason("INTENT_UNKNOWN", text)
-    others = [edge for role, edge in edges.items() if role not in holder.roles]
-    named = listing(edge.source for edge in others[:_NAMED])
-    more = f"; it is served by {named}" if others else ""
+    others = [role for role in serving if role not in holder.roles]
+    more = f"; it is served by {listing(others[:_NAMED])}" if others else ""
     if len(others) > _NAMED:
         more += f" and {len(others) - _NAMED} more"
-    why = tuple(map(why_edge, others[:_NAMED]))
+    edges = [_serving_edge(view, role, asked.intent) for role in others[:_NAMED]]
+    why = tuple(map(why_edge, edges))
     if passed:
         return Reason("NOTHING_LEFT", f"{who} has nothing left that serves {intent}{more}", why)
     return Reason("INTENT_NOT_SERVED", f"{who} does not serve {intent}{more}", why)
+
+
+def _serving_edge(view: OrgView, role: str, intent: str) -> Edge:
+    return next(edge for edge in view.edges_from(EdgeKind.SERVES_INTENT, role) if edge.target == intent)
 
 
 # -- what comes next ---------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from orgkernel.graph.cognitive_skills import (
     find_unknown_names,
     find_violations,
     has_cognitive_skill,
+    is_for_department,
     key_in,
     read_gates,
     required_skills,
@@ -144,7 +145,7 @@ def _withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[R
         return
     profiles = [view.records.posts[role].profile for role in holder.roles]
     if not any(has_cognitive_skill(profile, gates) for profile in profiles):
-        fitting = [each for each in profiles if not gates.departments or each.department in gates.departments]
+        fitting = [each for each in profiles if is_for_department(each, gates)]
         if not fitting:
             text = f"skill {name} is for {_departments(gates)}, and {quote(holder.name)} is not in it"
             yield Reason("SKILL_OF_OTHER_DEPARTMENT", text, (_why(skill, "department", text),))

@@ -1,4 +1,4 @@
-"""The profile that seed 004, section 10, promises, rendered from configuration and stored state, field by field."""
+"""The profile that the crew capability specification, section 10, promises, rendered from configuration and stored state, field by field."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def as_section_10(manifest: AgentManifest, folder: Path) -> dict[str, Any]:
             for each in manifest.cognitive_skills
         ],
         "handled_intents": [
-            {"name": each.name, "source": each.tier, "by": each.by} for each in manifest.handled_intents
+            {"name": each.id, "source": each.tier, "by": each.by} for each in manifest.handled_intents
         ],
         "tools": [tool(each) for each in manifest.tools if each.provider not in ("", "agent_zero")],
         "executable_skills": [
