@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .word_forms import Word, clean, find_tokens, join_words, stem
+from .word_forms import TextWord, clean, find_tokens, join_words, stem
 
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
@@ -423,11 +423,11 @@ _QUOTED: Final = re.compile(r"\"[^\"\n]{3,300}\"")
 _BREAK: Final = re.compile(r"[.!?;:\n](?:\s|$)|[,\n]|\s[-\u2013\u2014]\s|[()]")
 _SENTENCE_END: Final = re.compile(r"[.!?\n]")
 
-RoleNames = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
-"""RoleNames of roles by their first word: all words, and the number of the role."""
+NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+"""NamedRoles of roles by their first word: all words, and the number of the role."""
 
 
-def read_request(text: str, names: RoleNames) -> RequestText:
+def read_request(text: str, names: NamedRoles) -> RequestText:
     """What a text asks for. Never raises, and takes bounded time for any text."""
     text = join_words(_URL.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
@@ -493,7 +493,7 @@ def find_language(text: str) -> str | None:
     return best if counts[best] >= 2 and counts[best] > english else None
 
 
-def _number_clauses(text: str, tokens: list[Word]) -> tuple[list[int], list[int]]:
+def _number_clauses(text: str, tokens: list[TextWord]) -> tuple[list[int], list[int]]:
     clauses, sentences = [], []
     clause = sentence = end = 0
     for token in tokens:
@@ -552,11 +552,11 @@ def _mask_names(
     words: list[str],
     clauses: list[int],
     weights: list[float],
-    names: RoleNames,
+    names: NamedRoles,
     text: str,
-    tokens: list[Word],
+    tokens: list[TextWord],
 ) -> tuple[int, ...]:
-    """RoleNames of roles are no words about the task. Returns those that are asked by name."""
+    """NamedRoles of roles are no words about the task. Returns those that are asked by name."""
     if not names:
         return ()
     plain = [
@@ -596,7 +596,9 @@ def _is_mention(words: list[str], at: int, end: int) -> bool:
     return before in _ARTICLES or after in _REPORTING or before in ("to", "by", "from", "with", "for", "as")
 
 
-def _is_asked(words: list[str], clauses: list[int], at: int, end: int, text: str, tokens: list[Word]) -> bool:
+def _is_asked(
+    words: list[str], clauses: list[int], at: int, end: int, text: str, tokens: list[TextWord]
+) -> bool:
     after = words[end] if end < len(words) and clauses[end] == clauses[at] else ""
     start = at
     while start and clauses[start - 1] == clauses[at]:
@@ -682,7 +684,7 @@ def _weigh_by_place(words: list[str], clauses: list[int], sentences: list[int], 
             weights[at] *= 0.6
 
 
-def _inside(token: Word, spans: Iterable[tuple[int, int]]) -> bool:
+def _inside(token: TextWord, spans: Iterable[tuple[int, int]]) -> bool:
     return any(start <= token.start < end for start, end in spans)
 
 
