@@ -19,7 +19,7 @@ from tests.api.asking import ORG, ROLE, ROLE_FILE
 from tests.support.trees import TEMPLATES, change_line, copy_template
 
 ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
-VALUES = {"org": ORG, "role": ROLE, "code": "UNKNOWN_ROLE", "agent": "clerk"}
+VALUES = {"org": ORG, "role": ROLE, "code": "UNKNOWN_ROLE", "agent": "clerk", "bill": "none"}
 # What is read from the store, or says the name it was asked under, is never kept.
 CHANGING = (
     "/v1/grants", "/v1/grants/{grant}", "/v1/requests", "/v1/requests/{request_id}", "/v1/requests/{request_id}/widening",

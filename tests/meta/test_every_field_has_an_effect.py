@@ -297,7 +297,7 @@ CHANGES: dict[str, Any] = {
     "mason:file_scope": ["**"],
     "mason:open_to_probation": True,
     "mason:description": "",
-    "mason:examples": ["Whistle a jolly tune"],
+    "mason:examples": ["Juggle five torches"],
     "mason:not_examples": ["Build walls"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
@@ -406,7 +406,7 @@ def observe(snapshot: Snapshot) -> Any:
                 (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
             )
         seen.append(decide_by_intent(view, "lay").role_id)
-        seen += [decide_by_text(view, text).role_id for text in ("Whistle a jolly tune", "Build walls")]
+        seen += [decide_by_text(view, text).role_id for text in ("Juggle five torches", "Build walls")]
         for request in requests(list(view.roles)):
             decided = decide_access(view, request)
             seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip
