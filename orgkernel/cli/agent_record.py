@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -34,16 +34,6 @@ from orgkernel.decisions.service_record import PersonalityDrift
 from orgkernel.decisions.vacancies import VacancyAnswer
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, UsageError
-from orgkernel.operations.commissions import (
-    CommissionOrder,
-    CommissionOutcome,
-    CommissionReport,
-    commission_agents,
-    find_certificate,
-    find_issuer,
-    preview_commissions,
-    verify_birth_certificate,
-)
 from orgkernel.operations.crew import (
     EpisodeDraft,
     ServiceRecord,
@@ -52,6 +42,9 @@ from orgkernel.operations.crew import (
     observe_personality,
     record_episode,
 )
+
+if TYPE_CHECKING:
+    from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, CommissionReport
 
 _SAID = {
     "commissioned": "is commissioned",
@@ -88,6 +81,11 @@ def commission(
     The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`, all
     agents are commissioned or none. Doing it again changes nothing.
     """
+    from orgkernel.operations.commissions import (  # they import the store
+        commission_agents,
+        preview_commissions,
+    )
+
     orders = _orders(agent_id, role, file, public_key, probation)
     if dry_run:
         asked = {name: where[name] for name in ("paths", "store", "no_cache")}
@@ -102,6 +100,8 @@ def commission(
 def _orders(
     agent_id: str | None, role: str | None, file: str | None, public_key: str | None, probation: bool
 ) -> list[CommissionOrder]:
+    from orgkernel.operations.commissions import CommissionOrder
+
     if file is not None and (agent_id or role or public_key):
         raise UsageError(
             "`--file` names the agents and their roles", "leave AGENT, `--role` and `--public-key` out"
@@ -167,6 +167,8 @@ def certificate(
     agent_id: str, file: str | None, issuer: str | None, org: str | None, store: str | None, **where: Any
 ) -> None:
     """Print the signed birth certificate of an agent as JSON, or verify one."""
+    from orgkernel.operations.commissions import find_certificate, find_issuer, verify_birth_certificate
+
     if file is None:
         kernel, _ = asking_about(org, store=store, **where)
         with looking(store, kernel) as context:

@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 OutcomeKind = Literal["intent", "cognitive_skill", "procedure", "tool"]
-WorkOutcome = Literal["success", "failure"]
-OUTCOMES: tuple[WorkOutcome, ...] = ("success", "failure")
+EpisodeOutcome = Literal["success", "failure"]
+OUTCOMES: tuple[EpisodeOutcome, ...] = ("success", "failure")
 RECENT = 20
 """So many outcomes of an agent are kept in their order."""
 
@@ -103,7 +103,7 @@ class Episode(msgspec.Struct, frozen=True):
     episode_id: str
     org_id: str
     agent_id: str
-    outcome: WorkOutcome
+    outcome: EpisodeOutcome
     at: float
     role_id: str | None = None
     intent: str | None = None

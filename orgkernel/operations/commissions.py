@@ -32,7 +32,7 @@ from orgkernel.state.certificates import (
     sign_certificate,
     verify_certificate,
 )
-from orgkernel.state.crew import CommissionDraft, Commissioned, require_certificate
+from orgkernel.state.crew import CommissionDraft, CommissionedAgent, require_certificate
 from orgkernel.state.identity_keys import IdentityKeys
 from orgkernel.state.location import StoreLocation
 
@@ -163,7 +163,7 @@ def _preview(desk: OrganizationAccess, decisions: Sequence[CommissionDecision]) 
     )
 
 
-def _is_new(done: Commissioned) -> bool:
+def _is_new(done: CommissionedAgent) -> bool:
     return done.added or done.born or done.assigned or bool(done.skills)
 
 
@@ -189,7 +189,7 @@ def _store(
     rights: Mapping[str, Right | None],
     reason: str,
     snapshot: str,
-) -> tuple[Commissioned, ...]:
+) -> tuple[CommissionedAgent, ...]:
     """Make the keys, sign the certificates, and store everything in one transaction.
 
     INVARIANT: a key is on the disk before the store names it. Where storing fails, the key stays and the next commission

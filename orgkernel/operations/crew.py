@@ -10,11 +10,11 @@ from orgkernel.decisions.crew_records import (
     AgentIdentity,
     Commission,
     Episode,
+    EpisodeOutcome,
     OrgStatus,
     OrgStatusKind,
     Personality,
     RankMove,
-    WorkOutcome,
 )
 from orgkernel.decisions.service_record import (
     PersonalityDrift,
@@ -94,7 +94,7 @@ _Names = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=64)]
 class EpisodeDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A piece of work that an agent has done. Its content stays where it is; only a reference is kept."""
 
-    outcome: WorkOutcome
+    outcome: EpisodeOutcome
     id: _Name | None = None
     """An id of your own: recording the same episode again changes nothing. Default: a new id."""
     role: _Name | None = None
@@ -253,10 +253,13 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
 def find_episodes(
     context: Context, agent_id: str, *, org: str | None = None, before: int | None = None, limit: int = 50
 ) -> tuple[Episode, ...]:
-    """The episodes of an agent, newest first."""
+    """The episodes of an agent, newest first. Raises `UnknownAgent` for one that has none and that no roster declares."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a list of episodes")
-    return context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
+    found = context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
+    if not found:
+        _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
+    return found
 
 
 # -- vacancies ---------------------------------------------------------------------------------------------------------

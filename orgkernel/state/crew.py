@@ -83,7 +83,7 @@ class CommissionDraft(msgspec.Struct, frozen=True):
     """By which right somebody commissions this agent, for the audit."""
 
 
-class Commissioned(msgspec.Struct, frozen=True):
+class CommissionedAgent(msgspec.Struct, frozen=True):
     """What was new of it."""
 
     agent_id: str
@@ -153,7 +153,7 @@ class Crew:
         actor: str,
         snapshot: str,
         reason: str = "",
-    ) -> tuple[Commissioned, ...]:
+    ) -> tuple[CommissionedAgent, ...]:
         """Put agents to work, all of them or none. What is stored already stays as it is."""
         for skill in dict.fromkeys(skill for draft in drafts for skill in draft.skills):
             require_id("the skill", skill)
@@ -255,7 +255,7 @@ def _commission(
     actor: str,
     snapshot: str,
     reason: str,
-) -> tuple[Commissioned, ...]:
+) -> tuple[CommissionedAgent, ...]:
     """Few statements for many agents: rows are looked up and inserted together."""
     names = list(dict.fromkeys(draft.agent_id for draft in drafts))
     now, actor, note = transaction.now, clean_text(actor), clean_text(reason)
@@ -281,7 +281,7 @@ def _commission(
         held[row.agent_id].add(row.skill)
     owners = _owners(transaction, org_id, [draft.identity.did for draft in drafts])
     rows: dict[Any, list[dict[str, Any]]] = defaultdict(list)
-    done: list[Commissioned] = []
+    done: list[CommissionedAgent] = []
     for draft in drafts:
         agent_id = draft.agent_id
         added = agent_id not in stored
@@ -320,7 +320,7 @@ def _commission(
                     "proficiency": LOWEST, "source": "commissioning", "actor": actor, "note": note,
                 }
             )  # fmt: skip
-        result = Commissioned(agent_id, identities[agent_id], added, born, assigned, new)
+        result = CommissionedAgent(agent_id, identities[agent_id], added, born, assigned, new)
         if added or born or assigned or new:
             _note_commission(transaction, org_id, draft, result, actor, reason)
         done.append(result)
@@ -358,7 +358,7 @@ def _note_commission(
     transaction: Transaction,
     org_id: str,
     draft: CommissionDraft,
-    result: Commissioned,
+    result: CommissionedAgent,
     actor: str,
     reason: str,
 ) -> None:
