@@ -303,6 +303,8 @@ class OrgRecords:
     policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
     agents: Mapping[str, Definition[RosterMember]] = field(default_factory=dict)
     """Members of every roster it sees; `agent fills role` says which fill roles here."""
+    bills: Mapping[str, SourceDocument] = field(default_factory=dict)
+    """The document of each bill it sees, by slug."""
 
     def rank_row_of(self, tool_id: str) -> RankRow | None:
         """What decides each rank's level for a tool, with its place; None where no rank is capped."""

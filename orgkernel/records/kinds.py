@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 from orgkernel.records.access_policies import AccessPolicies
+from orgkernel.records.bill import Bill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.decision_cases import DecisionCases
 from orgkernel.records.directory import Directory
@@ -28,6 +29,7 @@ RECORDS: dict[str, type[Document]] = {
     "directory": Directory,
     "access_policies": AccessPolicies,
     "crew_roster": CrewRoster,
+    "bill": Bill,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
 }

@@ -173,12 +173,13 @@ def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
-    """The `roles/` and the catalogs of the folder an organization lies in."""
+    """The `roles/`, the `bills/` and the catalogs of the folder an organization lies in."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     found = []
-    roles = os.path.join(parent, "roles")
-    if os.path.isdir(roles) and stays_inside(roles, links):
-        found.append(Root(roles, os.path.join(above, "roles"), context=True, links=links))
+    for part in ("roles", "bills"):
+        inside = os.path.join(parent, part)
+        if os.path.isdir(inside) and stays_inside(inside, links):
+            found.append(Root(inside, os.path.join(above, part), context=True, links=links))
     catalogs = (
         path
         for path in documents_in(parent, links)
