@@ -32,6 +32,7 @@ _COMMANDS = {
     "why": "Explain an access decision layer by layer.",
     "who-can": "List the subjects that may do an action.",
     "what-can": "List what a subject may do.",
+    "bill": "Show procedures of several roles, fill them, and decide their next steps.",
     "pace": "Show the PACE tier of a role, and what it must do.",
     "graph": "Draw the org chart.",
     "diff": "Show what each role gained and lost between two trees.",

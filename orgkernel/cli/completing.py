@@ -64,6 +64,7 @@ def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
 roles = _of_index(lambda view, _: view.roles)
 domains = _of_index(lambda view, _: (*view.records.domains, *view.records.aliases))
 tools = _of_index(lambda view, _: view.records.tools)
+bills = _of_index(lambda view, _: view.records.bills)
 agents = _of_index(lambda view, _: view.records.agents)
 subjects = _of_index(_subjects)
 resources = _of_index(_resources)

@@ -42,7 +42,8 @@ class BillInstance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     {}
     """
 
-    bill: str
+    bill: str = ""
+    """Left out where the question names it."""
     digest: str | None = None
     """Digest of the bill that was started. Another one than today's is refused."""
     activated_by: str | None = None

@@ -123,7 +123,7 @@ class _Situation:
             blocked=tuple(sorted(self.blocked, key=lambda each: number(each.step))),
             completed=tuple(sorted(self.completed, key=number)),
             skipped=tuple(sorted(self.skipped, key=number)),
-            findings=tuple(self.findings),
+            findings=tuple(dict.fromkeys(self.findings)),
             snapshot=self.view.digest,
             state_version=self.state.version,
         )
@@ -238,6 +238,11 @@ class _Situation:
             yield Reason(
                 "STEPS_READY", f"what comes before {listing(each.step for each in self.to_start)} is done"
             )
+
+        elif state == "active":
+            waiting = [each.step for each in (*self.running, *self.blocked)]
+            verb = "are" if waiting[1:] else "is"
+            yield Reason("NOTHING_TO_START", f"nothing may start while {listing(waiting)} {verb} open")
 
     # -- one step -----------------------------------------------------------------------------------------------------
 
