@@ -128,7 +128,10 @@ def _render_page(page: BillPage) -> str:
     lines = [f"{page.bill} {page.version}: {page.title}"]
     if page.description:
         lines.append(f"  {page.description}")
-    lines.append(f"  started by {page.trigger}, by hand by {', '.join(page.activated_by) or 'the owner'}")
+    by_hand = f"by hand by {', '.join(page.activated_by) or 'the owner'}"
+    lines.append(
+        f"  started {by_hand}" if page.trigger == "manual" else f"  started by {page.trigger}, or {by_hand}"
+    )
     for part in page.parts:
         count = str(part.least) if part.least == part.most else f"{part.least}-{part.most}"
         needs = [part.min_rank and f"{part.min_rank} or above", *part.qualifications]
