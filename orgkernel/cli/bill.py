@@ -139,7 +139,7 @@ def _render_page(page: BillPage) -> str:
         lines.append(f"  part {part.part}: {count} of {', '.join(part.roles) or 'nobody'}{needed}")
         lines += places(part.why)
     for step in page.steps:
-        doing = ", ".join(filter(None, (step.role, *step.roles))) or "the owner or the top of the command"
+        doing = ", ".join(filter(None, (step.role, *step.roles))) or "the owner"
         with_what = step.tool or step.skill or step.channel or step.sub_bill
         lines.append(f"  step {step.id}: {step.action}{f' {with_what}' if with_what else ''} by {doing}")
     lines += [f"  result: {each}" for each in page.expected_results]

@@ -198,8 +198,3 @@ def may_speak(view: OrgView, channel: str, roles: Iterable[str]) -> bool:
     return not declared.allowed_pairs or not {
         role_id for pair in declared.allowed_pairs for role_id in pair
     }.isdisjoint(roles)
-
-
-def heads(view: OrgView) -> tuple[str, ...]:
-    """The roles that stand above all others: they give the captain's approval besides the owner."""
-    return view.roots()

@@ -16,10 +16,8 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.bills.conditions import Value, holds, known_outputs
 from orgkernel.decisions.bills.fitness import (
     authorities,
-    fills_one,
     find_misfits,
     find_obstacles,
-    heads,
     is_away,
     is_owner,
     may_activate,
@@ -101,7 +99,7 @@ class _Situation:
         if order is not None and not refused:
             self._check_assignments()
             self._check_names()
-            self.stopped = waiting
+            self.stopped = list(waiting)
             if self.instance.cancelled:
                 self.stopped.append(Reason("INSTANCE_CANCELLED", "the instance is cancelled"))
             for step_id in order:
@@ -175,8 +173,8 @@ class _Situation:
     def _doubled(self) -> frozenset[str]:
         """Agents that have several parts: they count for none."""
         parts: dict[str, int] = {}
-        for agents in self.instance.assignments.values():
-            for agent in set(agents):
+        for part in self.bill.roles:
+            for agent in set(self.instance.assignments.get(part, ())):
                 parts[agent] = parts.get(agent, 0) + 1
         return frozenset(agent for agent, count in parts.items() if count > 1)
 
@@ -338,7 +336,7 @@ class _Situation:
     def _may_have_done(self, step: BillStep, by: str) -> bool:
         parts = parts_of(step)
         if not parts and step.action == APPROVAL:
-            return is_owner(self.view, by) or fills_one(self.view, self.state, by, heads(self.view))
+            return is_owner(self.view, by)
         kind, _, agent = by.partition(":")
         if kind != "agent" or agent in self.doubled:
             return False
@@ -517,7 +515,7 @@ class _Situation:
                     "ASK", f"{listing(part.asking)} first asks for permission to use {quote(str(step.tool))}"
                 )
         if not parts:
-            yield Obligation("APPROVE", f"the owner, or an agent in {listing(heads(self.view))}, approves it")
+            yield Obligation("APPROVE", "the owner approves it")
         if step.tool is not None:
             yield Obligation(
                 "USE_TOOL",
