@@ -64,6 +64,7 @@ class Organization:
         self.folder = write_tree(folder, file["files"])
         self.id: str = file["org"]
         self.kernel = Kernel.open(self.folder)
+        self._clients: dict[str, TestClient] = {}
 
     def there(self, case: Mapping[str, Any]) -> Kernel:
         """The kernel at the time of the cases, with what a case says is stored."""
@@ -71,8 +72,12 @@ class Organization:
         return self.kernel.with_store(FixedState(state), lambda: (NOW, 0))
 
     def client(self, case: Mapping[str, Any]) -> TestClient:
-        app = create_app(self.there(case))
-        return TestClient(app, base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
+        given = json.dumps(case.get("given", {}), sort_keys=True)
+        if given not in self._clients:
+            self._clients[given] = TestClient(
+                create_app(self.there(case)), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
+            )
+        return self._clients[given]
 
 
 @pytest.fixture(scope="module")
