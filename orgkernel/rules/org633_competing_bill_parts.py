@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.bills.filling import match_parts
 from orgkernel.decisions.bills.flow import read_count
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing
+from orgkernel.graph.matching import match_parts
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.bill_documents import bills_of, is_declared
 from orgkernel.rules.org632_unfillable_bill_part import able_for, crew_of

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.bills.conditions import Comparison, evaluate, parse_condition
-from orgkernel.decisions.bills.filling import match_parts
 from orgkernel.decisions.bills.instance import BillInstance, NextSteps, StepReport
 from orgkernel.decisions.bills.next_steps import decide_next_steps
 from orgkernel.decisions.state_view import EMPTY_STATE
+from orgkernel.graph.matching import match_parts
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import SourceText

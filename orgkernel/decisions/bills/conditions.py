@@ -12,7 +12,7 @@ A condition is true, false or unknown. An output that nobody reported is unknown
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -133,7 +133,7 @@ class _Reader:
             raise _Misread(ConditionProblem(message, self._start))
         return self._read_joined("OR", lambda: self._read_joined("AND", lambda: self._read_negation(depth)))
 
-    def _read_joined(self, kind: str, read: Any) -> Condition:
+    def _read_joined(self, kind: str, read: Callable[[], Condition]) -> Condition:
         parts = [read()]
         while self._kind == kind:
             self._advance()
@@ -241,7 +241,7 @@ def _compare(comparison: Comparison, outputs: Outputs) -> bool | None:
     return _ORDER[sign](held, value)
 
 
-_ORDER: Final[Mapping[str, Any]] = {
+_ORDER: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": lambda one, other: one > other,
     ">=": lambda one, other: one >= other,
     "<": lambda one, other: one < other,

@@ -41,7 +41,7 @@ from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.bill import Bill, BillStep, Branch
+from orgkernel.records.bill import Bill, BillStep
 
 ACTIVATION = "activation"
 APPROVAL = "captain_approval"
@@ -238,7 +238,7 @@ class _Situation:
             )
 
         elif state == "active":
-            waiting = [each.step for each in (*self.running, *self.blocked)]
+            waiting = [*(each.step for each in self.running), *(each.step for each in self.blocked)]
             verb = "are" if waiting[1:] else "is"
             yield Reason("NOTHING_TO_START", f"nothing may start while {listing(waiting)} {verb} open")
 
@@ -548,8 +548,3 @@ class _Situation:
             [*(str(each) for each in reversed(steps) if isinstance(each, str)), f"step {step_id}"]
         )
         return (why_place(text, self.document.place("steps", self.flow.numbers[step_id], *steps)),)
-
-
-def branches_of(step: BillStep) -> tuple[Branch, ...]:
-    """The branches of a step, written short or long."""
-    return tuple(Branch(to=each) if isinstance(each, str) else each for each in step.branches)
