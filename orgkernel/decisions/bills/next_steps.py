@@ -529,9 +529,7 @@ class _Situation:
             yield Obligation("RUN_BILL", f"run bill {quote(step.sub_bill)} to its end")
         if step.outputs:
             yield Obligation("REPORT", f"report {listing(output.name for output in step.outputs)}")
-        yield Obligation(
-            "FINISH_BY", f"finish within {step.timeout:g} seconds, by {self.context.now + step.timeout:.0f}"
-        )
+        yield Obligation("FINISH_BY", f"finish within {step.timeout:g} seconds")
 
     # -- places -------------------------------------------------------------------------------------------------------
 
