@@ -25,7 +25,6 @@ from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.activation import activate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.runtime.bundle import Bundle, BundleRole, read_bundle
-from orgkernel.runtime.classification import build_classifier
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_loader import Loader
 from tests.agent_zero.double_prompts import STOCK_TOOLS, TOOLS_HEADER, tool_text
@@ -103,7 +102,7 @@ def effects() -> list[Effect]:
     found = []
     for org_id in TEMPLATES:
         bundle = load(org_id)[1]
-        active = Active(Settings(), bundle, build_classifier({}), True)
+        active = Active(Settings(), bundle, None, True)
         for version in VERSIONS:
             texts = stock_texts(version)
             served = {name: served_by(name, text, bundle.tools.keys()) for name, text in texts.items()}

@@ -36,6 +36,8 @@ class KnownCircumstances(msgspec.Struct, frozen=True, omit_defaults=True):
     guild: str | None = None
     hook_id: str | None = None
     event_type: str | None = None
+    alert: str | None = None
+    watch: str | None = None
     session: str | None = None
     pace: PaceTierName | None = None
     input: dict[str, Any] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import msgspec
 
@@ -21,7 +21,6 @@ from orgkernel.diagnostics.wording import clean
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 LogFormat = Literal["text", "json"]
-FORMATS: tuple[LogFormat, ...] = get_args(LogFormat)
 _LONGEST_ID = 500
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import add
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ class RequestCounts(Collector):
         self._requests: dict[tuple[str, str, int], list[float]] = {}
         """Method, route and status to the requests in each bucket, and the sum of all seconds in the last place."""
         self._problems: Counter[str] = Counter()
-        self._decisions: Counter[tuple[str, str]] = Counter()
+        self._decisions: Counter[tuple[str, ...]] = Counter()
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request that was answered."""
@@ -81,17 +81,17 @@ class RequestCounts(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """All of them as metrics."""
-        requests = CounterMetricFamily(
-            "orgkernel_http_requests",
-            "Requests by method, template of the path, and status (0 if the client left before).",
-            labels=("method", "route", "status"),
-        )
+        requests: dict[tuple[str, ...], float] = {}
         by_route: dict[str, list[float]] = {}
         for (method, route, status), counts in dict(self._requests).items():
-            requests.add_metric((method, route, str(status)), sum(counts[:-1]))
+            requests[method, route, str(status)] = sum(counts[:-1])
             known = by_route.get(route)
             by_route[route] = [*counts] if known is None else list(map(add, known, counts))
-        yield requests
+        yield _labeled(
+            CounterMetricFamily, "orgkernel_http_requests",
+            "Requests by method, template of the path, and status (0 if the client left before).",
+            ("method", "route", "status"), requests,
+        )  # fmt: skip
         durations = HistogramMetricFamily(
             "orgkernel_http_request_duration_seconds",
             "Time until the response was handed to the server.",
@@ -100,18 +100,14 @@ class RequestCounts(Collector):
         for route, (*buckets, total) in by_route.items():
             durations.add_metric((route,), list(_cumulative(buckets)), total)
         yield durations
-        problems = CounterMetricFamily(
-            "orgkernel_problems", "Problem documents that were sent, by code.", labels=("code",)
-        )
-        for code, count in dict(self._problems).items():
-            problems.add_metric((code,), count)
-        yield problems
-        decisions = CounterMetricFamily(
-            "orgkernel_decisions", "Decisions by outcome and surface.", labels=("outcome", "surface")
-        )
-        for said, count in dict(self._decisions).items():
-            decisions.add_metric(said, count)
-        yield decisions
+        yield _labeled(
+            CounterMetricFamily, "orgkernel_problems", "Problem documents that were sent, by code.", ("code",),
+            dict(self._problems),
+        )  # fmt: skip
+        yield _labeled(
+            CounterMetricFamily, "orgkernel_decisions", "Decisions by outcome and surface.",
+            ("outcome", "surface"), dict(self._decisions),
+        )  # fmt: skip
 
 
 def _cumulative(buckets: Iterable[float]) -> Iterator[tuple[str, float]]:
@@ -202,14 +198,15 @@ class ServerState(Collector):
         state = self._answers.kernel.state
         standings = Counter(each.standing for each in build_standings(state))
         yield _labeled(
-            "orgkernel_organizations", "Organizations that are served, stale or refused.", "standing",
+            GaugeMetricFamily, "orgkernel_organizations", "Organizations that are served, stale or refused.",
+            ("standing",),
             {name: standings[name] for name in ("served", "stale", "refused")},
         )  # fmt: skip
         roles = sum(len(each.snapshot.index.roles) for each in state.served.values())
         yield GaugeMetricFamily("orgkernel_roles", "Roles of all organizations that answer.", value=roles)
         found = state.latest.diagnostics
         yield _labeled(
-            "orgkernel_findings", "Findings in the documents on disk.", "severity",
+            GaugeMetricFamily, "orgkernel_findings", "Findings in the documents on disk.", ("severity",),
             {each.value: count_severity(found, each) for each in Severity},
         )  # fmt: skip
         yield GaugeMetricFamily(
@@ -252,12 +249,9 @@ class ServerState(Collector):
             ("orgkernel_cache_hits", "Answers from a cache.", {each: caches[each].hits for each in caches}),
             ("orgkernel_cache_misses", "Answers that no cache had.", {each: caches[each].misses for each in caches}),
         ):  # fmt: skip
-            counted = CounterMetricFamily(name, about, labels=("cache",))
-            for each, count in values.items():
-                counted.add_metric((each,), count)
-            yield counted
+            yield _labeled(CounterMetricFamily, name, about, ("cache",), values)
         yield _labeled(
-            "orgkernel_cache_bytes", "Approximate size of a cache in memory.", "cache",
+            GaugeMetricFamily, "orgkernel_cache_bytes", "Approximate size of a cache in memory.", ("cache",),
             {each: caches[each].bytes for each in caches},
         )  # fmt: skip
 
@@ -279,14 +273,11 @@ class ServerState(Collector):
             "Most open connections.",
             None if connections is None else connections.most,
         )
-        closed = CounterMetricFamily(
-            "orgkernel_connections_closed",
-            "Connections that were closed at a limit, by reason.",
-            labels=("reason",),
-        )
-        for reason, count in (dict(connections.closed) if connections else {}).items():
-            closed.add_metric((reason,), count)
-        yield closed
+        yield _labeled(
+            CounterMetricFamily, "orgkernel_connections_closed",
+            "Connections that were closed at a limit, by reason.", ("reason",),
+            {} if connections is None else dict(connections.closed),
+        )  # fmt: skip
 
 
 def _known(name: str, about: str, value: float | None) -> GaugeMetricFamily:
@@ -294,10 +285,17 @@ def _known(name: str, about: str, value: float | None) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, about, value=value)
 
 
-def _labeled(name: str, about: str, label: str, values: dict[str, float]) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(name, about, labels=(label,))
+def _labeled(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    about: str,
+    labels: tuple[str, ...],
+    values: Mapping[str, float] | Mapping[tuple[str, ...], float],
+) -> Metric:
+    """A family with a sample for each value of its label, or for each tuple of values of its labels."""
+    family = kind(name, about, labels=labels)
     for value, number in values.items():
-        family.add_metric((value,), number)
+        family.add_metric((value,) if isinstance(value, str) else value, number)
     return family
 
 

@@ -89,12 +89,14 @@ BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
 OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to another reporter",
     "The credential of an agent can report for the roles of that agent only.")
+OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",
+    "The credential of an agent can see and load the skills of that agent only.")
 TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
     "Wait for the number of seconds in the Retry-After header.")
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
     "No roster of the organization declares an agent with this id.")
 UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "The record does not exist",
-    "The store has no grant, request, agent or row with this id.")
+    "The store has no grant, request, agent, skill, result or row with this id.")
 UNKNOWN_NAME = ProblemCode("UNKNOWN_NAME", 409, "A name is not declared",
     "No served document declares the subject, resource or organization.")
 BAD_VALUE = ProblemCode("BAD_VALUE", 409, "A value cannot be stored",
@@ -118,6 +120,28 @@ MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
     "The detail names its trust.")
+SKILL_HELD = ProblemCode("SKILL_HELD", 409, "The agent has the skill already",
+    "The detail names its level. An assessment changes the level.")
+SKILL_SUSPENDED = ProblemCode("SKILL_SUSPENDED", 409, "The skill is suspended",
+    "A suspended skill cannot be practiced until it is resumed.")
+NOT_SUSPENDED = ProblemCode("NOT_SUSPENDED", 409, "The skill is not suspended", "It counts already.")
+PREREQUISITE_MISSING = ProblemCode("PREREQUISITE_MISSING", 409, "A prerequisite is missing",
+    "The detail names the skill or the qualification that is needed first.")
+AGENT_UNDECLARED = ProblemCode("AGENT_UNDECLARED", 409, "No roster declares the agent",
+    "The help has the line to add to a roster. Nothing was stored.")
+ROLE_NOT_ASSIGNED = ProblemCode("ROLE_NOT_ASSIGNED", 409, "The roster does not assign the agent to the role",
+    "The help has the assignment to add. Nothing was stored.")
+ROLE_UNKNOWN = ProblemCode("ROLE_UNKNOWN", 409, "The organization has no such role", "The detail names it.")
+IDENTITY_CONFLICT = ProblemCode("IDENTITY_CONFLICT", 409, "The key does not fit the agent",
+    "Another agent has the key, or the agent was born with another one.")
+EPISODE_CONFLICT = ProblemCode("EPISODE_CONFLICT", 409, "Another episode has this id",
+    "Give each piece of work an id of its own. Recording the same episode again is no conflict.")
+ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is invalid already",
+    "A result is invalidated once. Record a new result instead.")
+NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",
+    "The detail names the first one. `GET /v1/agents/{agent}/promotion` lists all of them. An `override` with a reason "
+    "promotes the agent anyway.")
+HIGHEST_RANK = ProblemCode("HIGHEST_RANK", 409, "The agent has the highest rank", "The ladder declares no rank above it.")
 NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
     "`orgkernel key create --admin` creates the store and the first key.")
 STORE_FAILED = ProblemCode("STORE_FAILED", 503, "The store cannot be used",

@@ -27,7 +27,8 @@ from manifest_api.answering import Answers
 from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry_state import RegistryState, Reload
-from orgkernel.loading.files import SUFFIXES
+from orgkernel.loading.files import is_candidate
+from orgkernel.runtime.regular_files import find_identity
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -254,7 +255,7 @@ def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
         if any(_is_skipped(part) for part in above) or _is_skipped(name):
             return False
         return (
-            name.endswith(SUFFIXES)
+            is_candidate(path)
             or "." not in name.lstrip(".")
             or change is Change.deleted
             or os.path.isdir(path)
@@ -280,13 +281,8 @@ def identify(paths: Iterable[str], linked: Iterable[str] = ()) -> dict[str, Path
 
 
 def _identify(path: str, entries: bool) -> PathIdentity:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    if os.path.isdir(path) and not entries:
-        return (found.st_dev, found.st_ino)
-    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+    found = find_identity(path)
+    return found[:2] if found is not None and os.path.isdir(path) and not entries else found
 
 
 def linked_paths(files: Iterable[str], watched: Iterable[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from orgkernel.operations.permissions import Name
 
 Standing = Literal["served", "stale", "refused"]
 MOST_NEEDS = 100
+MOST_TEXT = 100_000
 
 
 class RelatedPlace(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,8 +186,11 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class TaskQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A task to dispatch."""
+    """A task to dispatch: exactly one of `domain`, `intent` and `text`."""
 
-    domain: Name
+    domain: Name | msgspec.UnsetType = msgspec.UNSET
+    intent: Name | msgspec.UnsetType = msgspec.UNSET
+    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] | msgspec.UnsetType = msgspec.UNSET
+    """The task in plain words."""
     needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_NEEDS)] = ()
     all_considered: bool = False

@@ -16,12 +16,12 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from manifest_api.spans import span
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
@@ -30,6 +30,7 @@ from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
 from orgkernel.operations.keys import expiring_keys
+from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -138,6 +139,13 @@ class StoreAccess:
         """The state as it was at a time. Raises `StoreError` and `Refused`. It reads the store, so not on the event loop."""
         store = self.held()
         return EMPTY_STATE if store is None else store.read_past(org_id, at)
+
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankMove, ...]:
+        """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`. It reads the store."""
+        store = self.held()
+        return () if store is None else store.rank_changes(org_id, agent_id, start, until)
 
     async def work(self, work: Callable[[Store], T], seconds: float = WORK_SECONDS) -> T | None:
         """Run a function with the store in a thread. None if there is no store. Raises `StoreBusy` after a timeout."""
@@ -254,10 +262,9 @@ def _tell_expiring(keys: Sequence[ApiKey], told: dict[str, float], now: float) -
     for key in keys:
         if key.key_id not in told or now - told[key.key_id] >= _TELL_SECONDS:
             told[key.key_id] = now
-            until = datetime.fromtimestamp(key.expires_at or 0, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             logger.warning(
                 "the key %s (%s) expires at %s; replace it with `orgkernel key rotate %s`",
-                key.key_id, quote(key.name), until, key.key_id,
+                key.key_id, quote(key.name), as_utc(key.expires_at), key.key_id,
             )  # fmt: skip
 
 

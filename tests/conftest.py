@@ -18,12 +18,13 @@ from tests.support.depth import DEPTH
 settings.register_profile(
     "orgkernel",
     deadline=None,
+    max_examples=50,
     derandomize=True,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
-# The same tests, with other examples every night; what fails is printed as a decorator that repeats it.
-settings.register_profile("nightly", settings.get_profile("orgkernel"), derandomize=False)
+# The same tests, with more and other examples every night; what fails is printed as a decorator that repeats it.
+settings.register_profile("nightly", settings.get_profile("orgkernel"), max_examples=100, derandomize=False)
 settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()

@@ -218,14 +218,15 @@ def _pruned(node: ast.stmt, used: set[str]) -> ast.stmt | None:
 
 
 def _kinds() -> str:
-    from orgkernel.model.kinds import KINDS
+    from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
 
+    kinds = {**KINDS, **MARKDOWN_KINDS}
     lines = [
         f"from {model.__module__.replace('orgkernel.model', 'orgkernel.records')} import {model.__name__}"
-        for model in KINDS.values()
+        for model in kinds.values()
     ]
-    rows = "".join(f'    "{kind}": {model.__name__},\n' for kind, model in KINDS.items())
-    deprecated = {kind: found for kind, model in KINDS.items() if (found := _deprecated(model))}
+    rows = "".join(f'    "{kind}": {model.__name__},\n' for kind, model in kinds.items())
+    deprecated = {kind: found for kind, model in kinds.items() if (found := _deprecated(model))}
     return (
         _header("The kinds of documents there are, each with its record and its deprecated fields.")
         + "from __future__ import annotations\n"

@@ -15,7 +15,7 @@ from . import reading
 from .memory import AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import classification
+from .runtime import text_index
 
 _MOST_WORDS_OF_CONTINUATION = 12
 _POINTS_BACK = re.compile(
@@ -75,23 +75,45 @@ def _by_belief(active: Active, domain: str | None) -> Choice:
 
 
 def _by_message(active: Active, memory: AgentMemory) -> Choice:
-    found = classification.classify(active.classifier, memory.task)
-    choices = [bundles.find_role(active.bundle, domain) for domain in found.domains]
-    roles = {choice.role.role_id for choice in choices if choice.role is not None}
-    if len(roles) == 1 and all(choice.role is not None for choice in choices):
-        words = found.evidence[0]
-        like = words == classification.LIKE_AN_EXAMPLE
-        why = (
-            f"the message is like an example of {found.domains[0]}"
-            if like
-            else f"the message contains `{words}`"
+    if active.index is None:
+        if _continues(memory.task):
+            return _as_before(active, memory, "the message continues the previous task")
+        return Choice(None, None, "there are no words to choose a role by the message")
+    found = text_index.rank_roles(active.index, memory.task)
+    if found.outcome == "role":
+        best = found.ranked[0]
+        role = active.bundle.roles[active.index.roles[best.role]]
+        domain = text_index.nearest_domain(
+            best.evidence,
+            (
+                (name, (name, *active.bundle.domains[name].triggers, *active.bundle.domains[name].examples))
+                for name in role.domains
+                if name in active.bundle.domains
+            ),
         )
-        return Choice(choices[0].role, choices[0].domain, why)
-    if not found.domains and _continues(memory.task):
+        return Choice(role, domain, _why(role, best))
+    if found.outcome == "small_talk":
+        return Choice(None, None, "the message is small talk")
+    if found.outcome != "close" and _continues(memory.task):
         return _as_before(active, memory, "the message continues the previous task")
-    return Choice(
-        None, found.domains[0] if len(found.domains) == 1 else None, "the message matches no domain of a role"
-    )
+    if found.outcome == "close":
+        names = " and ".join(active.index.roles[each.role] for each in found.ranked[:2])
+        return Choice(None, None, f"the message fits {names} equally well")
+    if found.outcome == "language":
+        return Choice(
+            None, None, f"the message seems to be {found.language}, and no role has examples in this language"
+        )
+    return Choice(None, None, "the message is about the work of no role")
+
+
+def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:
+    kinds = {each.kind for each in best.evidence}
+    if "name" in kinds:
+        return f"the message asks {role.role_id} by name"
+    if "example" in kinds:
+        return f"the message is an example of {role.role_id}"
+    words = ", ".join(f"`{each.word}`" for each in best.evidence[:3])
+    return f"the message says {words}"
 
 
 def _as_before(active: Active, memory: AgentMemory, reason: str) -> Choice:

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import by_hand, places
 from .runtime import bundle as bundles
-from .runtime import classification, pace, regular_files
+from .runtime import pace, regular_files, text_index
 
 _CHOICES = {
     "enforcement": ("observe", "trim", "enforce"),
@@ -46,7 +46,8 @@ class Active:
 
     settings: Settings
     bundle: bundles.Bundle
-    classifier: classification.Classifier
+    index: text_index.TextIndex | None
+    """The words of the roles. Without them, no role is chosen by the message."""
     compiled: bool
     """Whether there is a compiled bundle. Without one, tools are neither trimmed nor refused."""
     remarks: tuple[str, ...] = ()
@@ -131,7 +132,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
         )
         for role in found.roles.values()
     }
-    return Active(settings, found, _classifier(found), compiled, remarks, plans)
+    return Active(settings, found, _index(found) if compiled else None, compiled, remarks, plans)
 
 
 def read_json(path: str) -> Any:
@@ -185,12 +186,31 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
     return Settings(**chosen), tuple(remarks)
 
 
-def _classifier(bundle: bundles.Bundle) -> classification.Classifier:
-    return classification.build_classifier(
-        {
-            name: classification.DomainWords(
-                tuple(domain.examples), tuple(domain.triggers), domain.passthrough
+def _index(bundle: bundles.Bundle) -> text_index.TextIndex:
+    """The words of the roles; of a bundle that was compiled before it held them, made from what it says."""
+    if bundle.text_index is not None:
+        return bundle.text_index
+    return text_index.build_index(
+        [
+            text_index.RoleTexts(
+                role.role_id,
+                (role.role_name, role.role_id),
+                (
+                    ("name", role.role_name),
+                    ("description", role.description),
+                    *(
+                        (field, text)
+                        for name in role.domains
+                        if name in bundle.domains and not bundle.domains[name].passthrough
+                        for field, texts in (
+                            ("domain_name", (name,)),
+                            ("domain_trigger", bundle.domains[name].triggers),
+                            ("domain_example", bundle.domains[name].examples),
+                        )
+                        for text in texts
+                    ),
+                ),
             )
-            for name, domain in bundle.domains.items()
-        }
+            for role in bundle.roles.values()
+        ]
     )

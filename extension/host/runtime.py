@@ -2,7 +2,6 @@
 # ruff: noqa: PLC0414  (the aliases export the names)
 
 from orgkernel.runtime import bundle as bundle
-from orgkernel.runtime import classification as classification
 from orgkernel.runtime import neighbors as neighbors
 from orgkernel.runtime import observation as observation
 from orgkernel.runtime import pace as pace
@@ -14,4 +13,5 @@ from orgkernel.runtime import secret_shapes as secret_shapes
 from orgkernel.runtime import signals as signals
 from orgkernel.runtime import steering_words as steering_words
 from orgkernel.runtime import supervisor as supervisor
+from orgkernel.runtime import text_index as text_index
 from orgkernel.runtime import tiers as tiers

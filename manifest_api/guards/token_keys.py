@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import threading
 import time
 import urllib.request
@@ -20,7 +19,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadProject
-from orgkernel.runtime.regular_files import read_regular
+from orgkernel.runtime.regular_files import FileIdentity, find_identity, read_regular
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -53,11 +52,11 @@ class TokenKeys:
         self._tried_at: float | None = None
         self._fetching: Future[bytes] | None = None
         self._waiting = 0
-        self._stamp: tuple[int, ...] | None = None
+        self._stamp: FileIdentity | None = None
         self.version = 0
         """It changes with the keys."""
         if not self._is_remote:
-            self._stamp = _stamp_of(source)
+            self._stamp = find_identity(source)
             self._take(read_keys(jwt, source))
 
     def find(self, key_id: Any) -> Any | None:
@@ -72,7 +71,7 @@ class TokenKeys:
         """Wait for newer keys. False if there will be none soon."""
         if not self._is_remote or self._waiting >= MOST_WAITING:
             return False
-        fetching = self._fetch(BETWEEN_SECONDS)
+        fetching = self._fetch()
         if fetching is None:
             return False
         before = self.version
@@ -93,14 +92,14 @@ class TokenKeys:
             return
         self._receive()
         if self._read_at is not None and now - self._read_at >= RELOAD_SECONDS:
-            self._fetch(BETWEEN_SECONDS)
+            self._fetch()
             if now - self._read_at >= MAX_AGE_SECONDS and self._keys:
                 logger.error("the keys of the identity provider are too old and count no more")
                 self._keys = ()
                 self.version += 1
 
     def _look_at_file(self) -> None:
-        stamp = _stamp_of(self._source)
+        stamp = find_identity(self._source)
         if stamp == self._stamp:
             return
         self._stamp = stamp
@@ -109,12 +108,12 @@ class TokenKeys:
         except BadProject as error:
             logger.error("the keys of the identity provider stay as they were: %s", error.message)
 
-    def _fetch(self, between: float) -> Future[bytes] | None:
+    def _fetch(self) -> Future[bytes] | None:
         """The fetch that runs, or a new one. None if the last one was a moment ago."""
         if self._fetching is not None:
             return self._fetching
         now = self._clock()
-        if self._tried_at is not None and now - self._tried_at < between:
+        if self._tried_at is not None and now - self._tried_at < BETWEEN_SECONDS:
             return None
         self._tried_at = now
         self._fetching = Future()
@@ -163,14 +162,6 @@ def _fetch_into(url: str, future: Future[bytes]) -> None:
         future.set_result(fetch(url))
     except BaseException as error:
         future.set_exception(error)
-
-
-def _stamp_of(path: str) -> tuple[int, ...] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def read_keys(jwt: Any, path: str) -> Any:

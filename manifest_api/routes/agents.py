@@ -45,6 +45,10 @@ class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     qualification: Name
     score: float
+    sample_size: Annotated[int, msgspec.Meta(ge=1, lt=10**9)] | None = None
+    """How many cases the score rests on."""
+    digests: dict[Name, Name] = {}
+    """What was tested, by name: the digest of the model, prompt, tool schemas, policy, test set …"""
     reason: Text = ""
 
 
@@ -109,7 +113,8 @@ async def post_result(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE
     return await write(
         request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',
         lambda context, test: record_result(
-            context, agent, test.qualification, test.score, org=org, reason=test.reason
+            context, agent, test.qualification, test.score, sample_size=test.sample_size, digests=test.digests,
+            org=org, reason=test.reason,
         ),
         201,
     )  # fmt: skip

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from msgspec import UNSET
 from starlette.responses import Response
 
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
-from manifest_api.problems import BAD_CURSOR, RequestRefused
+from manifest_api.problems import BAD_CURSOR, INVALID_REQUEST, RequestRefused
 from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
     KNOWN_PARAMETERS,
@@ -25,7 +26,7 @@ from manifest_api.questions import (
     read_body,
 )
 from manifest_api.routes.documented import body_of, told
-from manifest_api.shapes import OrganizationDetail, OrganizationList, TaskQuestion
+from manifest_api.shapes import InvalidValue, OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch import DispatchDecision
 from orgkernel.errors import UnknownOrganization, UnknownRole
@@ -91,18 +92,37 @@ async def get_role(request: Request, answers: AnswersOfApp, org: Org, role: Role
     openapi_extra=body_of(TaskQuestion, {"domain": "bugfix", "needs": ["text_editor"]}),
 )
 async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Find the role that takes a task of a domain, with the reasons. The answer is `not_applicable` if no role does."""
+    """Find the role that takes a task of a domain or an intent, or a task in plain words, with the reasons. The answer is
+    `not_applicable` if no role does.
+    """
     require_scope(request, "read")
     asked = await read_body(request, TaskQuestion, '{"domain": "bugfix"}')
+    task = {
+        name: value
+        for name, value in (("domain", asked.domain), ("intent", asked.intent), ("text", asked.text))
+        if value is not UNSET
+    }
+    if len(task) != 1:
+        wrong = InvalidValue(
+            where="body", message="does not have exactly one of `domain`, `intent` and `text`"
+        )
+        raise RequestRefused(INVALID_REQUEST, "the request is not valid at body", "see `/docs`", [wrong])
     outcome = ""
 
     def ask(kernel: Kernel) -> DispatchDecision:
         nonlocal outcome
-        found = kernel.dispatch(org, asked.domain, needs=asked.needs, all_considered=asked.all_considered)
+        found = kernel.dispatch(
+            org,
+            task.get("domain"),
+            intent=task.get("intent"),
+            text=task.get("text"),
+            needs=asked.needs,
+            all_considered=asked.all_considered,
+        )
         outcome = found.outcome
         return found
 
-    response = await answers.respond_once(ask, org, quick=not asked.all_considered)
+    response = await answers.respond_once(ask, org, quick="domain" in task and not asked.all_considered)
     count_decision(request, outcome, "dispatch")
     return response
 

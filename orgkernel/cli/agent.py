@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.agent_options import acting_on_agent, agent_argument, agent_change_options
+from orgkernel.cli.agent_record import COMMANDS as RECORD_COMMANDS
+from orgkernel.cli.agent_skills import COMMANDS as SKILL_COMMANDS
+from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
-    acting,
     acting_here,
     all_orgs_option,
-    change_options,
     echo_record,
     echo_records,
     find_declared,
@@ -23,7 +23,8 @@ from orgkernel.cli.stores import (
 )
 from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics import Diagnostic
-from orgkernel.diagnostics.wording import printable
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import UsageError
 from orgkernel.operations.agents import (
     add_agent,
     declared_agents,
@@ -33,42 +34,29 @@ from orgkernel.operations.agents import (
     set_rank,
     set_trust,
 )
-from orgkernel.operations.context import Context
 
 
 @click.group("agent")
 def command() -> None:
-    """List agents, and change their rank, trust and lifecycle.
+    """List and commission agents, record their work, and change their rank, trust, lifecycle and skills.
 
     With `--by`, a change needs a superior of the agent, or the owner.
     """
 
 
-_org_option = click.option(
-    "--org", metavar="ORG", help="Organization of the agent.  [default: the only or the active one]"
-)
-_agent_argument = click.argument("agent_id", metavar="AGENT")
-# What every command takes that changes an agent of one organization.
-_change_options = with_options(_org_option, change_options)
-
-
-def _acting(
-    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
-) -> AbstractContextManager[Context]:
-    """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
-    kernel = find_declared(paths, no_cache=no_cache)
-    return acting(actor, store, kernel, create=kernel is not None)
+for other_command in (*RECORD_COMMANDS, *SKILL_COMMANDS):
+    command.add_command(other_command)
 
 
 @command.command("add")
-@_agent_argument
+@agent_argument
 @click.option("--rank", metavar="RANK", help="Rank, of those that the ladder declares.")
 @click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="How far it is trusted.")
 @click.option(
     "--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True,
     help="State in which it begins.",
 )  # fmt: skip
-@_change_options
+@agent_change_options
 def add(
     agent_id: str, rank: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str,
     **values: Any,
@@ -80,32 +68,32 @@ def add(
 
 
 @command.command("set-rank")
-@_agent_argument
+@agent_argument
 @click.argument("rank")
-@_change_options
+@agent_change_options
 def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Promote or demote an agent."""
-    with _acting(**where) as context:
+    with acting_on_agent(**where) as context:
         agent = set_rank(context, agent_id, rank, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {rank}")
 
 
 @command.command("set-trust")
-@_agent_argument
+@agent_argument
 @click.argument("trust", type=click.FloatRange(0, 1))
-@_change_options
+@agent_change_options
 def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Set the trust in an agent, 0 to 1."""
-    with _acting(**where) as context:
+    with acting_on_agent(**where) as context:
         agent = set_trust(context, agent_id, trust, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
 
 
 @command.command("move")
-@_agent_argument
+@agent_argument
 @click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)), metavar="STATE")
 @all_orgs_option
-@_change_options
+@agent_change_options
 def move(
     agent_id: str, lifecycle: Lifecycle, org: str | None, all_orgs: bool, reason: str, form: str, **where: Any
 ) -> None:
@@ -116,25 +104,51 @@ def move(
     With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
     """
     org = named_org(org, all_orgs)
-    with _acting(**where) as context:
+    with acting_on_agent(**where) as context:
         agent = move_agent(context, agent_id, lifecycle, org=org, reason=reason)
     echo_record(form, agent, f"{agent_id} is {lifecycle}")
 
 
 @command.command("qualify")
-@_agent_argument
+@agent_argument
 @click.argument("qualification")
 @click.option("--score", type=float, required=True, metavar="0..1", help="What it scored.")
-@_change_options
+@click.option("--sample-size", type=int, metavar="N", help="Number of cases that the score rests on.")
+@click.option(
+    "--digest",
+    "digests",
+    multiple=True,
+    metavar="NAME=DIGEST",
+    help="What was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
+)
+@agent_change_options
 def qualify(
-    agent_id: str, qualification: str, score: float, org: str | None, reason: str, form: str, **where: Any
-) -> None:
+    agent_id: str, qualification: str, score: float, sample_size: int | None, digests: tuple[str, ...],
+    org: str | None, reason: str, form: str, **where: Any,
+) -> None:  # fmt: skip
     """Record the score of an agent in a test. It passes if the score reaches the threshold of the test."""
-    with _acting(**where) as context:
-        result = record_result(context, agent_id, qualification, score, org=org, reason=reason)
+    tested = dict(_named_digest(each) for each in digests)
+    with acting_on_agent(**where) as context:
+        result = record_result(
+            context,
+            agent_id,
+            qualification,
+            score,
+            sample_size=sample_size,
+            digests=tested,
+            org=org,
+            reason=reason,
+        )
     echo_record(
         form, result, f"{agent_id} {'passed' if result.passed else 'failed'} {qualification} with {score:g}"
     )
+
+
+def _named_digest(text: str) -> tuple[str, str]:
+    name, equals, digest = text.partition("=")
+    if not equals or not name or not digest:
+        raise UsageError(f"{quote(text)} is not a digest", "write it as `NAME=DIGEST`")
+    return name, digest
 
 
 @command.command("list")
@@ -153,8 +167,8 @@ def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) 
     echo_records(
         form,
         agents,
-        ("agent", "organization", "rank", "trust", "lifecycle"),
-        lambda agent: (agent.agent_id, agent.org_id, agent.rank, agent.trust, agent.lifecycle),
+        ("agent", "organization", "rank", "lifecycle", "trust"),
+        lambda agent: (agent.agent_id, agent.org_id, agent.rank, agent.lifecycle, agent.trust_now),
     )
     for each in drift:
         click.echo(f"{each.severity.value}[{each.code}] {printable(each.message)}", err=True)

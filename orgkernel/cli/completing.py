@@ -61,12 +61,21 @@ def _actions(view: OrgIndex, _: click.Context) -> Iterable[str]:
     return sorted({"use", "dispatch", "escalate", *found})
 
 
+def _intents(view: OrgIndex, _: click.Context) -> Iterable[str]:
+    from orgkernel.graph.schema import EdgeKind
+
+    of_tools = (intent for tool in view.records.tools.values() for intent in tool.record.intents)
+    return sorted({*view.targets_of(EdgeKind.SERVES_INTENT), *of_tools})
+
+
 roles = _of_index(lambda view, _: view.roles)
 domains = _of_index(lambda view, _: (*view.records.domains, *view.records.aliases))
 tools = _of_index(lambda view, _: view.records.tools)
 bills = _of_index(lambda view, _: view.records.bills)
 agents = _of_index(lambda view, _: view.records.agents)
 subjects = _of_index(_subjects)
+intents = _of_index(_intents)
+skills = _of_index(lambda view, _: view.records.cognitive_skills)
 resources = _of_index(_resources)
 actions = _of_index(_actions)
 
@@ -91,20 +100,14 @@ def _matching(words: Iterable[Any], incomplete: str) -> list[str]:
 
 def _kernel(ctx: click.Context) -> Kernel | None:
     """The kernel for the command line so far. None if there is nothing to read: a completion prints no errors."""
-    from orgkernel.cli.here import links_of, organization_here
+    from orgkernel.cli.here import find_request, organization_here
     from orgkernel.kernel.cache_folder import open_cache
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.settings import find_project
-    from orgkernel.snapshots.roots import resolve_paths
 
-    here = os.getcwd()
     try:
-        project = find_project(here)
-        paths = ctx.params.get("paths")
-        if paths:
-            request = resolve_paths(paths, here, links=links_of(project))
-        else:
-            request = resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
+        project = find_project(os.getcwd())
+        request = find_request(ctx.params.get("paths") or (), project)
         cache = open_cache(project, os.environ)[0]
         kernel = Kernel(request, active=project.active, severities=project.severities, cache=cache)
         kernel.save()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
 import click
 
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
-from orgkernel.diff.changes import Change
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
 from orgkernel.kernel.settings import find_project
 from orgkernel.project.compare import compare_trees
@@ -45,8 +43,7 @@ def command(
     echo_answer(form, as_data(found.changes), lambda: _RENDER[form](found.changes))
     if form == "github":
         click.echo(render_summary(found.changes), err=True)
-    fails: Sequence[Change] = found.changes if exit_code or fail_on == "any" else ()
-    if fail_on == "widened":
-        fails = [*fails, *(each for each in found.changes if each.classification in ("widened", "unclear"))]
-    if fails:
+    fails_on_any = exit_code or fail_on == "any"
+    is_widened = any(each.classification in ("widened", "unclear") for each in found.changes)
+    if (fails_on_any and found.changes) or (fail_on == "widened" and is_widened):
         raise click.exceptions.Exit(1)

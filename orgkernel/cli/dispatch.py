@@ -10,12 +10,12 @@ from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, echo_answer, places
 from orgkernel.decisions.dispatch import DispatchDecision
-from orgkernel.diagnostics.wording import listing
-from orgkernel.kernel.kernel import Kernel
 
 
 @click.command("dispatch")
-@click.argument("domain", shell_complete=completing.domains)
+@click.argument("domain", required=False, shell_complete=completing.domains)
+@click.option("--intent", metavar="INTENT", help="Intent that a role must serve, instead of DOMAIN.")
+@click.option("--text", metavar="SENTENCE", help="The task in plain words, instead of DOMAIN.")
 @org_option
 @path_option
 @click.option(
@@ -29,29 +29,28 @@ from orgkernel.kernel.kernel import Kernel
 @cache_option
 @format_option("text", "json")
 def command(
-    domain: str, org: str, needs: tuple[str, ...], all_considered: bool, form: str, **where: Any
+    domain: str | None,
+    intent: str | None,
+    text: str | None,
+    org: str,
+    needs: tuple[str, ...],
+    all_considered: bool,
+    form: str,
+    **where: Any,
 ) -> None:
-    """Find the role that takes tasks of DOMAIN, and explain why."""
+    """Find the role that takes tasks of DOMAIN or of an intent, or the task that a sentence describes, and explain why."""
+    if sum(each is not None for each in (domain, intent, text)) != 1:
+        raise click.UsageError("Give exactly one of DOMAIN, --intent and --text.")
     kernel = open_kernel(org=org, **where)
-    decision = kernel.dispatch(org, domain, needs=needs, all_considered=all_considered)
+    decision = kernel.dispatch(
+        org, domain, intent=intent, text=text, needs=needs, all_considered=all_considered
+    )
     echo_answer(form, decision, lambda: _render(decision))
-    if decision.outcome != "role" and " " in domain.strip():
-        click.echo(_how_to_route(kernel, org, domain), err=True)
-
-
-def _how_to_route(kernel: Kernel, org: str, text: str) -> str:
-    """How a sentence is routed: by the domain that its words stand for, if they stand for one."""
-    from orgkernel.runtime.classification import DomainWords, build_classifier, classify
-
-    domains = {
-        domain_id: DomainWords(each.record.examples, each.record.triggers, each.record.passthrough)
-        for domain_id, each in kernel.organization(org).snapshot.records.domains.items()
-    }
-    found = classify(build_classifier(domains), text).domains
-    if found:
-        asked = " or ".join(f"`orgkernel dispatch {domain}`" for domain in found)
-        return f"help: this is a sentence, and `dispatch` takes a domain; by its words, try {asked}"
-    return f"help: this is a sentence, and `dispatch` takes a domain; domains are {listing(domains)}"
+    if domain is not None and decision.outcome != "role" and " " in domain.strip():
+        click.echo(
+            "help: this is a sentence, and DOMAIN is one word; ask `orgkernel dispatch --text SENTENCE`",
+            err=True,
+        )
 
 
 def _render(decision: DispatchDecision) -> str:
@@ -69,7 +68,12 @@ def _render(decision: DispatchDecision) -> str:
     ):
         if words:
             lines.append(f"  {label}: {', '.join(words)}")
-    for other in decision.considered:
+    for candidate in decision.candidates if decision.role_id is None else ():
+        lines.append(f"  perhaps {candidate.role_id}, score {candidate.score}")
+        for reason in candidate.reasons:
+            lines.append(f"    {reason.text}")
+            lines += places(reason.why)
+    for other in decision.considered if decision.role_id or not decision.candidates else ():
         lines.append(f"  not {other.role_id}: {other.text}")
         lines += places(other.why)
     hidden = decision.considered_count - len(decision.considered)

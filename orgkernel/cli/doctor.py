@@ -72,9 +72,8 @@ def command(
     if form == "json":
         echo_indented({"problems": problems, "warnings": warnings, "checks": found})
     else:
-        said = [counted(problems, "problem")] * bool(problems) + [counted(warnings, "warning")] * bool(
-            warnings
-        )
+        numbers = (problems, "problem"), (warnings, "warning")
+        said = [counted(number, what) for number, what in numbers if number]
         click.echo(", ".join(said) or "all is well", err=True)
     if problems:
         raise click.exceptions.Exit(1)

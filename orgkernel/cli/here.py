@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.settings import Project
+    from orgkernel.snapshots.roots import Request
 
 
 def links_of(project: Project) -> list[str]:
     """The files and folders outside its paths that links of a project may lead to, in full."""
     return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
+
+
+def find_request(paths: Sequence[str], project: Project) -> Request:
+    """What to read: the given paths, or else those of the project."""
+    from orgkernel.snapshots.roots import resolve_paths  # slow to import for what only completes
+
+    here = os.getcwd()
+    if paths:
+        return resolve_paths(paths, here, links=links_of(project))
+    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
 
 
 def organization_here(kernel: Kernel) -> str | None:

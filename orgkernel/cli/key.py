@@ -11,24 +11,20 @@ import msgspec
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
-    acting,
+    acting_alone,
     by_option,
+    change_options,
     echo_record,
     echo_records,
-    find_for_actor,
     opened,
     parse_duration,
     parse_until,
-    reason_option,
     show_time,
     store_option,
 )
 from orgkernel.decisions.state_records import SCOPES
 from orgkernel.diagnostics.wording import printable
 from orgkernel.operations.keys import create_key, revoke_key, rotate_key
-
-# The options of a command that makes or revokes a key: the documents say who the one is that does it.
-_where_options = with_options(path_option, store_option, cache_option, format_option("text", "json"))
 
 
 @click.group("key")
@@ -54,8 +50,7 @@ def command() -> None:
 @click.option(
     "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
 )
-@by_option
-@_where_options
+@with_options(by_option, path_option, store_option, cache_option, format_option("text", "json"))
 def create(
     name: str | None,
     scopes: tuple[Any, ...],
@@ -63,11 +58,8 @@ def create(
     agent_id: str | None,
     person_id: str | None,
     expires: str | None,
-    actor: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
     form: str,
+    **where: Any,
 ) -> None:
     """Make a key. It is printed once; the store keeps only its digest.
 
@@ -78,8 +70,7 @@ def create(
     if not admin and not (name and scopes):
         raise click.UsageError("name the key and what it opens, or make an --admin key")
     until = parse_until(expires)
-    kernel = find_for_actor(actor, paths, no_cache=no_cache)
-    with acting(actor, store, kernel, create=True) as context:
+    with acting_alone(**where, create=True) as context:
         key, secret = create_key(
             context, name or "admin", ("admin",) if admin else scopes, agent_id=agent_id, person_id=person_id,
             expires_at=until,
@@ -128,23 +119,11 @@ def list_(store: str | None, form: str) -> None:
     metavar="WHEN",
     help="End of the new key: `30m`, `24h`, `7d`, or a date. Default: after as long as the old key was made for.",
 )
-@by_option
-@reason_option
-@_where_options
-def rotate(
-    key_id: str,
-    overlap: str,
-    expires: str | None,
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+@change_options
+def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: str, **where: Any) -> None:
     """Replace a key by a new one with the same rights. Both hold for a while, so that nothing has to stop."""
     seconds, until = parse_duration(overlap), parse_until(expires)
-    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+    with acting_alone(**where) as context:
         key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)
     if form == "json":
         echo_indented({**msgspec.to_builtins(key), "key": secret})
@@ -158,13 +137,9 @@ def rotate(
 
 @command.command("revoke")
 @click.argument("key_id", metavar="KEY")
-@by_option
-@reason_option
-@_where_options
-def revoke(
-    key_id: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
-) -> None:
+@change_options
+def revoke(key_id: str, reason: str, form: str, **where: Any) -> None:
     """Make a key useless at once."""
-    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+    with acting_alone(**where) as context:
         key = revoke_key(context, key_id, reason)
     echo_record(form, key, f"{key_id} revoked")

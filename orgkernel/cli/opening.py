@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orgkernel.cli import Caches, completing
-from orgkernel.cli.here import links_of, organization_here
+from orgkernel.cli.here import find_request, organization_here
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import NothingToRead
@@ -19,7 +19,7 @@ from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.loader import Loader
-from orgkernel.snapshots.roots import Request, organization_above, resolve_paths, shipped_request
+from orgkernel.snapshots.roots import Request, organization_above, shipped_request
 from orgkernel.snapshots.shipped import template_names
 from orgkernel.snapshots.snapshot import Snapshot
 
@@ -59,14 +59,11 @@ def format_option(*formats: str) -> Callable[[Any], Any]:
 
 
 def request_of(paths: tuple[str, ...], project: Project) -> Request:
-    """What to read: the given paths, or else those of the project."""
-    here = os.getcwd()
-    if paths:
-        return resolve_paths(paths, here, links=links_of(project))
-    if project.folder != here:
+    """What to read, with a note if it lies in another folder than this."""
+    if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
-    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
+    return find_request(paths, project)
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from orgkernel import __version__
 from orgkernel.cli.check import say_errors
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.org_status import COMMANDS
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import NothingToRead, UnknownOrganization
@@ -32,7 +33,11 @@ from orgkernel.snapshots.snapshot import OrgSnapshot
 
 @click.group("org")
 def command() -> None:
-    """Activate or deactivate an organization in a host, and show the status."""
+    """Activate or deactivate an organization in a host, show the status, and record the alert and the watch."""
+
+
+for each_command in COMMANDS:
+    command.add_command(each_command)
 
 
 root_option = click.option(

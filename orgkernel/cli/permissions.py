@@ -10,14 +10,13 @@ import click
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
-    acting,
+    acting_alone,
     acting_here,
     all_orgs_option,
     change_options,
     echo_record,
     echo_records,
     find_declared,
-    find_for_actor,
     looking,
     named_org,
     opened,
@@ -222,7 +221,7 @@ def _what_is_given(grant: Grant) -> str:
 
 def _level(record: Grant | PermissionRequest) -> str:
     """The level, and what is waived."""
-    waives = f", waives {' '.join(record.waives)}" if record.waives else ""
+    waives = f" (waiving {', '.join(record.waives)})" if record.waives else ""
     return f"{_bound(record)}{waives}"
 
 
@@ -245,11 +244,8 @@ def _add_ending(
     @group.command(name, help=help)
     @click.argument("record_id", metavar=str(group.name).upper())
     @change_options
-    def command(
-        record_id: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
-    ) -> None:  # fmt: skip
-        kernel = find_for_actor(actor, paths, no_cache=no_cache)
-        with acting(actor, store, kernel) as context:
+    def command(record_id: str, reason: str, form: str, **where: Any) -> None:
+        with acting_alone(**where) as context:
             ended = end(context, record_id, reason)
         echo_record(form, ended, f"{record_id} {done}")
 

@@ -124,9 +124,12 @@ def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(OPERATOR))
 
 
-def find_for_actor(actor: str, paths: tuple[str, ...], *, no_cache: bool = False) -> Kernel | None:
-    """The kernel for an operation that needs the documents only to find out who acts and by which right."""
-    return find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
+def acting_alone(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, *, create: bool = False
+) -> AbstractContextManager[Context]:
+    """The context of an operation that needs the documents only to find out who acts and by which right."""
+    kernel = find_declared(paths, no_cache=no_cache) if actor_named(actor).member else None
+    return acting(actor, store, kernel, create=create)
 
 
 def acting_here(

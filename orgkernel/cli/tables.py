@@ -12,6 +12,7 @@ from rich.table import Table
 from orgkernel.cli.output import PLAIN_WIDTH, has_colors, terminal_width
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
+from orgkernel.manifest.agent_parts import PersonalityItem, WorkRecord
 from orgkernel.manifest.v1 import (
     AgentManifest,
     OrganizationManifest,
@@ -149,10 +150,30 @@ def _role_sections(manifest: RoleManifest) -> Mapping[str, list[TableRow]]:
 
 def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
     return {
+        "identity": [("did", manifest.did, ())] if manifest.did else [],
         "roles": [
             (each.id, f"{each.role_type}, watch {', '.join(each.watches)}", each.why)
             for each in manifest.roles
         ],
+        "trust": [("", str(manifest.trust_distribution), ())],
+        "ranks": [
+            (f"{each.kind} {each.rank}", each.outcome.replace("_", " "), each.why)
+            for each in manifest.promotion.paths
+        ],
+        "personality": _personality(manifest.personality),
+        "orders": [
+            (f"{each.source} {each.target}".strip(), "", each.why) for each in manifest.standing_orders
+        ],
+        "intents": [
+            (each.id, f"{each.tier.replace('_', ' ')} {each.by}".strip(), each.why[:1])
+            for each in manifest.handled_intents
+        ],
+        "instructions": [(each.name, each.description, each.why) for each in manifest.cognitive_skills],
+        "procedures": [
+            (each.id, f"compiled to level {each.compilation_level}, runs at {each.runs_at}", each.why)
+            for each in manifest.executable_skills
+        ],
+        "skills": [(each.id, _held_words(each), each.why) for each in manifest.skills],
         "tools": [(each.id, _tool_words(each), each.why) for each in manifest.tools],
         "requestable": [(each.id, _request_words(each), each.why) for each in manifest.requestable_tools],
         "credentials": _names(manifest.credentials),
@@ -160,8 +181,39 @@ def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
         "dispatches": _names(manifest.dispatch_targets),
         "qualified": _names(manifest.qualifications),
         "restricted": _names(manifest.restrictions),
+        "service": _service(manifest.service_record),
+        "recent": [
+            (
+                f"{each.kind.replace('_', ' ')} {each.name}",
+                f"{each.successes} of {each.successes + each.failures}",
+                (),
+            )
+            for each in manifest.recent_activity
+        ],
         "findings": [(each.id, each.message, each.why[:1]) for each in manifest.findings],
     }
+
+
+def _personality(personality: PersonalityItem) -> list[TableRow]:
+    """Nothing where nobody observed it."""
+    if personality.drift_from_seed is None:
+        return []
+    alarm = ", alarm" if personality.alarm else ""
+    text = f"{personality.drift_from_seed:.2f} from the roster, limit {personality.limit:g}{alarm}"
+    return [("drift", text, personality.why[:1])]
+
+
+def _service(service: WorkRecord) -> list[TableRow]:
+    """Nothing where nothing is recorded."""
+    rows: list[TableRow] = [("born", service.born_at, ())] if service.born_at else []
+    if service.success_rate is not None:
+        text = f"{service.total_episodes}, {service.success_rate:.0%} successful, {service.trust_trajectory}"
+        rows.append(("episodes", text, ()))
+    rows += [
+        (f"{each.before or 'no rank'} → {each.after}", f"{each.at}, by {each.actor}", ())
+        for each in service.promotions
+    ]
+    return rows
 
 
 def _names(items: Iterable[Any]) -> list[TableRow]:
@@ -171,6 +223,11 @@ def _names(items: Iterable[Any]) -> list[TableRow]:
 def _skill_words(skill: SkillItem) -> str:
     optional = ", optional" if skill.optional else ""
     return f"{skill.proficiency_name or 'level'} ({skill.min_proficiency}){optional}"
+
+
+def _held_words(skill: SkillItem) -> str:
+    held = "not held" if skill.held_proficiency is None else f"level {skill.held_proficiency}"
+    return f"{held}, {skill.min_proficiency} required{', optional' if skill.optional else ''}"
 
 
 def _value(value: Any) -> str:
@@ -197,7 +254,13 @@ def draw(table: Table) -> str:
     ]
     width = max(terminal_width() or PLAIN_WIDTH, max(paths, default=0) + _LEAST_BESIDE)
     console = Console(
-        file=buffer, width=width, force_terminal=colors, no_color=not colors, highlight=False, markup=False
+        file=buffer,
+        width=width,
+        force_terminal=colors,
+        no_color=not colors,
+        highlight=False,
+        markup=False,
+        emoji=False,
     )
     console.print(table)
     return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())

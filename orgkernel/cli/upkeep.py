@@ -15,10 +15,10 @@ import msgspec
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.cli.stores import (
-    acting,
+    acting_alone,
     by_option,
+    change_options,
     echo_records,
-    find_for_actor,
     located,
     opened,
     parse_duration,
@@ -128,7 +128,6 @@ def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None
 
 _checkpoints_option = click.option(
     "--checkpoints",
-    "checkpoints",
     multiple=True,
     metavar="FOLDER",
     help="Further folder of checkpoints: of another machine, or a copy. Repeatable.",
@@ -182,25 +181,15 @@ def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
 
 @audit_command.command("accept")
 @_checkpoints_option
-@by_option
-@reason_option
-@with_options(path_option, store_option, cache_option, format_option("text", "json"))
-def accept_(
-    checkpoints: tuple[str, ...],
-    actor: str,
-    reason: str,
-    paths: tuple[str, ...],
-    store: str | None,
-    no_cache: bool,
-    form: str,
-) -> None:
+@change_options
+def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) -> None:
     """Accept what `verify` finds now, for example after a restoration. Later verifications find only what is new.
 
     The audit has who accepted what, and why.
     """
     from orgkernel.operations.upkeep import accept
 
-    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+    with acting_alone(**where) as context:
         found = accept(context, checkpoints, reason)
     if form == "json":
         echo_indented(found.findings)
@@ -220,9 +209,7 @@ def accept_(
 @by_option
 @reason_option
 @with_options(path_option, store_option, cache_option)
-def rotate_key_(
-    overlap: str, actor: str, reason: str, paths: tuple[str, ...], store: str | None, no_cache: bool
-) -> None:
+def rotate_key_(overlap: str, reason: str, **where: Any) -> None:
     """Sign checkpoints with a new key. Checkpoints that exist are signed again.
 
     A server that runs signs its own with its next row, so it needs no restart.
@@ -230,7 +217,7 @@ def rotate_key_(
     from orgkernel.operations.upkeep import rotate_signing
 
     seconds = parse_duration(overlap)
-    with acting(actor, store, find_for_actor(actor, paths, no_cache=no_cache)) as context:
+    with acting_alone(**where) as context:
         until = rotate_signing(context, seconds, reason)
     click.echo(f"signing with a new key; the one before holds until {show_time(until)}", err=True)
 

@@ -42,6 +42,16 @@ class Considered(msgspec.Struct, frozen=True):
     why: tuple[Why, ...]
 
 
+class RankedCandidate(msgspec.Struct, frozen=True):
+    """A role that fits a sentence or serves an intent."""
+
+    role_id: str
+    score: float
+    """How well it fits, from 0 to 1. A role that serves the intent has 1."""
+    reasons: tuple[Reason, ...]
+    """The words of the sentence that speak for it, most important first, with the lines they agree with."""
+
+
 class DispatchDecision(msgspec.Struct, frozen=True):
     """Who takes a task.
 
@@ -53,8 +63,9 @@ class DispatchDecision(msgspec.Struct, frozen=True):
 
     outcome: Literal["role", "not_applicable"]
     asked: str
+    """The domain, the intent or the sentence that was asked about."""
     domain: str | None
-    """The domain the asked word means here."""
+    """The domain the asked word means here. For a sentence: the domain of the role that its words are nearest to."""
     role_id: str | None
     role_name: str | None
     plans: tuple[str, ...]
@@ -72,6 +83,10 @@ class DispatchDecision(msgspec.Struct, frozen=True):
     """How many candidates there were besides the chosen one."""
     snapshot: str
     """Digest of the organization the answer came from."""
+    candidates: tuple[RankedCandidate, ...] = ()
+    """For an intent or a sentence: the roles that fit, best first, also where none of them takes the task."""
+    margin: float | None = None
+    """For a sentence: by how much the best score is above the next, as a share of the best. None with fewer than two."""
 
 
 def decide_dispatch(
@@ -96,7 +111,7 @@ def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> Dispa
 def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -> DispatchDecision:
     domain = view.resolve_domain(word)
     ranked = () if domain is None else rank_candidates(view, domain)
-    needed = {tool: _find_holders(view, tool, ranked) for tool in needs}
+    needed = {tool: find_holders(view, tool, ranked) for tool in needs}
     fitting: Sequence[Candidate] = ranked
     for holders in needed.values():
         fitting = [each for each in fitting if each.role_id in holders]
@@ -127,7 +142,7 @@ def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -
     )  # fmt: skip
 
 
-def _find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
+def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
     """The roles that are equipped with a tool, and the candidates that always have it; none of what nobody declares."""
     if tool not in view.records.tools:
         return ()

@@ -133,6 +133,26 @@ def rank_candidates(view: OrgView, domain: str) -> tuple[Candidate, ...]:
     return tuple(sorted(found.values(), key=_rank))
 
 
+def rank_servers(view: OrgView, intent: str) -> tuple[Candidate, ...]:
+    """The roles that serve an intent, best first, by the same order; they do not differ in the domain or its routing."""
+    order, domains = view.order, _count_domains(view)
+    serving = dict.fromkeys(view.sources_to(EdgeKind.SERVES_INTENT, intent))
+    candidates = [
+        Candidate(
+            role_id,
+            "",
+            0,
+            AUTHORITY_OF_TYPE[view.records.posts[role_id].profile.role_type],
+            0,
+            domains.get(role_id, 0),
+            order[role_id],
+        )
+        for role_id in serving
+        if role_id in order
+    ]
+    return tuple(sorted(candidates, key=_rank))
+
+
 def rank_handlers(view: OrgView) -> Iterator[tuple[str, list[Candidate]]]:
     """Each declared domain that roles handle, with the roles that handle exactly this one, best first."""
     for domain in view.targets_of(EdgeKind.HANDLES):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from orgkernel.decisions.state_view import SkillRecord
+from orgkernel.graph.records import OrgRecords
+from orgkernel.records.skill_catalog import Skill
 
 LOWEST, HIGHEST = 1, 7
 DAY = 86_400.0
@@ -33,3 +37,19 @@ def level_now(record: SkillRecord, decay_days: float, now: float) -> int:
         return record.proficiency
     periods = int(max(0.0, now - record.decays_from) / (decay_days * DAY))
     return max(LOWEST, record.proficiency - periods)
+
+
+def terms_of(records: OrgRecords, skill: str) -> SkillTerms:
+    """What the documents say about a skill; of one that they do not declare, what holds for every skill."""
+    definition = records.skills.get(skill)
+    declared = Skill() if definition is None else definition.record
+    return SkillTerms(skill, declared.decay_rate_days, tuple(declared.prerequisite_levels.items()))
+
+
+def levels_now(records: OrgRecords, held: Iterable[SkillRecord], now: float) -> dict[str, int]:
+    """The level that is left of each declared skill that is not suspended."""
+    return {
+        each.skill: level_now(each, records.skills[each.skill].record.decay_rate_days, now)
+        for each in held
+        if each.skill in records.skills and not each.suspended
+    }

@@ -32,6 +32,8 @@ AuditKind = Literal[
     "request",
     "result",
     "skill",
+    "episode",
+    "status",
     "lock",
     "key",
     "report",

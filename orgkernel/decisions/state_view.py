@@ -14,6 +14,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from orgkernel.decisions.crew_records import (
+    AgentIdentity,
+    Commission,
+    OrgStatus,
+    OutcomeCount,
+    PersonalityObservation,
+    ServiceCounts,
+)
 from orgkernel.records.levels import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
@@ -195,7 +203,19 @@ class StateView(msgspec.Struct, frozen=True):
     asleep: Mapping[str, tuple[Grant, ...]] = MappingProxyType({})
     """Grants that sleep, by subject; they decide nothing and are told as drift."""
     skills: Mapping[str, tuple[SkillRecord, ...]] = MappingProxyType({})
-    """By agent id, in the order of skill ids. Only the view of an organization has them."""
+    """By agent id, in the order of skill ids."""
+    status: Mapping[str, OrgStatus] = MappingProxyType({})
+    """The recorded alert and watch of the organization, by `alert` and `watch`. What is not here, nobody has recorded."""
+    identities: Mapping[str, AgentIdentity] = MappingProxyType({})
+    """By agent id. Only the view of an organization has them, and all that follows."""
+    commissions: Mapping[str, tuple[Commission, ...]] = MappingProxyType({})
+    """By agent id, in the order of roles."""
+    service: Mapping[str, ServiceCounts] = MappingProxyType({})
+    """By agent id: what their episodes add up to."""
+    outcomes: Mapping[str, tuple[OutcomeCount, ...]] = MappingProxyType({})
+    """By agent id, in the order of kinds and names."""
+    personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
+    """The latest observation by agent id."""
 
 
 EMPTY_STATE = StateView()

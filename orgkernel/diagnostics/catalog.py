@@ -42,7 +42,7 @@ NOT_UTF8 = Row(
 )  # fmt: skip
 TOO_LARGE = Row(
     "ORG003", "file-too-large", _E,
-    "The file is larger than 16 MiB, or contains more than 100,000 keys and values or too many anchors or lines.",
+    "The file is larger than 16 MiB (a Markdown document: 256 KiB), or contains more than 100,000 keys and values or too many anchors or lines.",
     "The limit applies before anything is parsed, so that one file cannot stop a server.",
     "Split the documents into several files; orgkernel reads a whole folder.",
 )  # fmt: skip
@@ -165,6 +165,12 @@ LINK_LEAVES = Row(
     "A link leads out of the folders that are read, and the settings do not allow it.",
     "A link can come with a commit. Following it could read, and show, any file that the reader may open.",
     "Copy the file or folder, name it in `paths`, or name its folder in the setting `links` of `orgkernel.toml`.",
+)  # fmt: skip
+NO_FRONT_MATTER = Row(
+    "ORG024", "no-front-matter", _E,
+    "A SKILL.md does not begin with front matter: YAML between two lines `---`.",
+    "Without `name` and `description` nobody can find the skill, and nothing says who may have it.",
+    "Begin the file with `---`, `name`, `description` and `---`.",
 )  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,

@@ -3,7 +3,7 @@
 Widened:
 
 - for a role: a domain, a plan that it can run, a tool or a higher level of it, an action of a tool, an essential tool, a
-  dispatch target, a credential, data, a longer file scope, the right to delegate, a higher authority or clearance; a cap on
+  dispatch target, a credential, data, a cognitive skill, a longer file scope, the right to delegate, a higher authority or clearance; a cap on
   a tool that disappears; a circumstance that no longer restricts an allowed tool; an action that it may now ask for;
 - for an organization: a dispatch edge, a higher limit on delegation, a policy that allows more or denies less;
 - a role or an organization that is added.
@@ -24,14 +24,24 @@ from typing import Any
 
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import effect_of_policy
-from orgkernel.diff.sections import ACTIONS, ASKED, DEPENDING, ORDER, ROLES, address_of
+from orgkernel.diff.sections import ACTIONS, ASKED, COGNITIVE_SKILLS, DEPENDING, ORDER, ROLES, address_of
 from orgkernel.records.levels import LEVELS
 
 _Role = Mapping[str, Any]
 _GIVES = frozenset(
-    {"domains", "dispatch_targets", "dispatch_edges", "credentials", "data", ROLES, "organizations"}
+    {
+        "domains",
+        "dispatch_targets",
+        "dispatch_edges",
+        "credentials",
+        "data",
+        COGNITIVE_SKILLS,
+        ROLES,
+        "organizations",
+    }
 )
 _TOOLS = ("tools", "essential_tools")
+_GATES = ("min_rank", "departments", "skill_id")
 _CLEARANCES = (None, "basic", "enhanced", "full", "oracle")
 _DELEGATION = ("strict", "envelope")
 # Facts whose values are compared as they are.
@@ -76,6 +86,11 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
         return _presence(change)
     if field is None and part == "file_scope" and old is not None and new is not None:
         return _file_scope(change, old, new)
+    if part == COGNITIVE_SKILLS and field == "min_proficiency":
+        return _compared(-_number(change.before), -_number(change.after))
+    if part == COGNITIVE_SKILLS and field in _GATES:
+        # It stays open to the role; who else passes depends on ranks and departments.
+        return "unclear"
     if part == "plans" and field in (None, "runnable"):
         return _compared(_is_runnable(change.before), _is_runnable(change.after))
     if (part, key) == ("limits", "workspace_root"):

@@ -21,6 +21,7 @@ EVERY_HOLDER = "*"
 """In place of a role id: all roles that the change names."""
 
 ROLES = "roles"
+COGNITIVE_SKILLS = "cognitive_skills"
 DIRECTORY = "directory"
 """First step of a path to somebody outside the crew: the directory stands beside the manifests."""
 SINGLE = frozenset({"superior", "department", "layer", "rank", "mode"})
@@ -101,6 +102,8 @@ def key_of(part: str, item: Mapping[str, Any]) -> str:
     """What an item is told apart by; items with the same key are numbered."""
     if part == ROLES:
         return str(item["role_id"])
+    if part == COGNITIVE_SKILLS:
+        return str(item["name"])
     if part == "findings":
         help = f" ({item['help']})" if item["help"] else ""
         return f"{item['id']} {item['severity']}: {item['message']}{help}"

@@ -82,6 +82,8 @@ def _declared(records: OrgRecords) -> Iterator[tuple[NodeKind, str, str, Place]]
         (NodeKind.SKILL, records.skills),
         (NodeKind.QUALIFICATION, records.qualifications),
         (NodeKind.POLICY, records.policies),
+        (NodeKind.COGNITIVE_SKILL, records.cognitive_skills),
+        (NodeKind.PROCEDURE, records.procedures),
     ):
         for entry in entries.values():
             yield kind, entry.id, getattr(entry.record, "name", ""), entry.place()

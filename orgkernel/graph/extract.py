@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.cognitive_skills import is_for_department, key_in, open_skills, required_skills
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
-from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import STAR, Policy, ToolRules
 from orgkernel.records.crew_roster import CrewRoster, RosterMember
 from orgkernel.records.plan_catalog import PlanStep
+from orgkernel.records.procedure_catalog import Procedure, ToolNeed
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
+from orgkernel.records.skill_catalog import Prerequisite
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
@@ -34,6 +37,9 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     yield from _channels(records)
     yield from _catalogs(records)
     yield from map(run_of, extract_access_edges(records))
+    by_skill = _roles_by_skill(records) if records.cognitive_skills or records.procedures else {}
+    yield from _cognitive_skills(records, by_skill)
+    yield from _procedures(records, by_skill)
 
 
 def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
@@ -185,9 +191,83 @@ def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
             at = find_item_marks(tool.document.marks, ("tools", tool.id, "falls_back_to"))
             yield _entry(EdgeKind.FALLS_BACK_TO, tool.document, tool.id, tool.record.falls_back_to, at)
     for skill in records.skills.values():
-        if skill.record.prerequisites:
-            at = find_item_marks(skill.document.marks, ("skills", skill.id, "prerequisites"))
-            yield _entry(EdgeKind.PRESUPPOSES, skill.document, skill.id, skill.record.prerequisites, at)
+        for number, needed_first in enumerate(skill.record.prerequisites):
+            is_plain = isinstance(needed_first, str)
+            prerequisite = Prerequisite(skill=needed_first) if isinstance(needed_first, str) else needed_first
+            route = ("skills", skill.id, "prerequisites", number, *(() if is_plain else ("skill",)))
+            mark = find_mark(skill.document.marks, route)
+            yield EdgeRun(
+                EdgeKind.PRESUPPOSES, skill.id, (prerequisite.skill,), str(prerequisite.min_proficiency),
+                skill.document.name, (mark,),
+            )  # fmt: skip
+
+
+def _roles_by_skill(records: OrgRecords) -> dict[str, list[str]]:
+    """Each required skill to the roles that require it, in their order."""
+    found: dict[str, list[str]] = {}
+    for role_id, post in records.posts.items():
+        for skill in required_skills(post.profile):
+            found.setdefault(skill, []).append(role_id)
+    return found
+
+
+def _cognitive_skills(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
+    """The roles that know each skill, and the intents that they serve by it."""
+    for definition, gates in open_skills(records):
+        document, name = definition.document, definition.id
+        known = find_mark(document.marks, ("name",))
+        served = find_mark(document.marks, ("metadata", key_in(definition.record, "intents")))
+        able = by_skill.get(gates.skill_id, ()) if gates.skill_id else records.posts
+        for role_id in able:
+            if not is_for_department(records.posts[role_id].profile, gates):
+                continue
+            yield EdgeRun(EdgeKind.KNOWS, role_id, (name,), "", document.name, (known,))
+            if gates.intents and gates.is_found_by_intent:
+                marks = [served] * len(gates.intents)
+                by = f"{NodeKind.COGNITIVE_SKILL.value}:{name}"
+                yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, gates.intents, by, document.name, marks)
+
+
+def _procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> Iterator[EdgeRun]:
+    """The roles that perform each procedure, the intents that they serve by it, and the tools that it calls."""
+    listing: dict[str, list[str]] = {}
+    for role_id, post in records.posts.items():
+        listed = post.profile.capabilities.procedures
+        if listed:
+            places = find_item_marks(post.document.marks, ("capabilities", "procedures"))
+            named, at = _distinct(listed, places)
+            for procedure_id in named:
+                listing.setdefault(procedure_id, []).append(role_id)
+            yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
+    for procedure in records.procedures.values():
+        wanted = procedure.record.skill
+        skilled = by_skill.get(wanted, ()) if wanted is not None else ()
+        yield from _procedure(procedure, skilled, listing.get(procedure.id, ()))
+
+
+def _procedure(
+    procedure: Definition[Procedure], skilled: Sequence[str], listed_by: Sequence[str]
+) -> Iterator[EdgeRun]:
+    document, record = procedure.document, procedure.record
+    marks = document.marks
+    route = (procedure.section, procedure.id)
+    for role_id in skilled:
+        mark = find_mark(marks, (*route, "skill"))
+        yield EdgeRun(EdgeKind.PERFORMS, role_id, (procedure.id,), record.skill or "", document.name, (mark,))
+    if record.intents:
+        intents, at = _distinct(record.intents, find_item_marks(marks, (*route, "intents")))
+        by = f"{NodeKind.PROCEDURE.value}:{procedure.id}"
+        for role_id in dict.fromkeys((*skilled, *listed_by)):
+            yield EdgeRun(EdgeKind.SERVES_INTENT, role_id, intents, by, document.name, at)
+    for number, step in enumerate(record.steps):
+        called: dict[str, int] = {}
+        for place, need in enumerate(step.required_tools):
+            tool = need.tool if isinstance(need, ToolNeed) else need
+            called.setdefault(tool, find_mark(marks, (*route, "steps", number, "required_tools", place)))
+        if called:
+            yield EdgeRun(
+                EdgeKind.CALLS, procedure.id, tuple(called), step.id, document.name, tuple(called.values())
+            )
 
 
 def _entry(

@@ -13,17 +13,20 @@ from orgkernel.diagnostics import Place
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import Policy
+from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import RosterMember
 from orgkernel.records.directory import Person, SystemOrigin, Webhook
 from orgkernel.records.domain_catalog import Domain
 from orgkernel.records.levels import ToolLevel
 from orgkernel.records.organization import USER, Organization, RoleOverride
 from orgkernel.records.plan_catalog import Plan
+from orgkernel.records.procedure_catalog import Procedure
 from orgkernel.records.qualification_catalog import Qualification
 from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.records.skill_catalog import Skill
+from orgkernel.records.standing_order import StandingOrder
 from orgkernel.records.tool_catalog import Tool
 
 EntryT = TypeVar("EntryT")
@@ -37,16 +40,21 @@ class Definition(Generic[EntryT]):
     record: EntryT
     document: SourceDocument
     section: str
+    """Empty where the document is the entry."""
     own: bool
     """Whether the organization declares it itself, and not a catalog it shares with others."""
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """Where the entry, or something in it, is written."""
-        return self.document.place(self.section, self.id, *route, key=key or not route)
+        return self.document.place(*self._route, *route, key=key or not route)
 
     def item_places(self, *route: RouteStep) -> list[Place]:
         """Where each item of a list in the entry is written."""
-        return self.document.item_places(self.section, self.id, *route)
+        return self.document.item_places(*self._route, *route)
+
+    @property
+    def _route(self) -> tuple[str, ...]:
+        return (self.section, self.id) if self.section else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +313,11 @@ class OrgRecords:
     """Members of every roster it sees; `agent fills role` says which fill roles here."""
     bills: Mapping[str, SourceDocument] = field(default_factory=dict)
     """The document of each bill it sees, by slug."""
+    procedures: Mapping[str, Definition[Procedure]] = field(default_factory=dict)
+    cognitive_skills: Mapping[str, Definition[CognitiveSkill]] = field(default_factory=dict)
+    """By name."""
+    orders: Mapping[tuple[str, str], tuple[Definition[StandingOrder], ...]] = field(default_factory=dict)
+    """Files of standing orders by whom they are for, the farthest first: `("role", "co")`, `("federation", "")`."""
 
     def rank_row_of(self, tool_id: str) -> RankRow | None:
         """What decides each rank's level for a tool, with its place; None where no rank is capped."""

@@ -24,6 +24,8 @@ class NodeKind(Enum):
     AGENT = "agent"
     POLICY = "policy"
     RANK = "rank"
+    COGNITIVE_SKILL = "cognitive_skill"
+    PROCEDURE = "procedure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,9 @@ class EdgeKind(Enum):
     COVERS = "covers"
     STARTS_AT = "starts_at"
     MAY_GRANT = "may_grant"
+    KNOWS = "knows"
+    PERFORMS = "performs"
+    CALLS = "calls"
 
     # A kind is equal to itself only, and looked up in tables a million times a load: without this, by its name.
     __hash__ = object.__hash__
@@ -90,7 +95,12 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
         "`required:N` or `optional:N`, least proficiency",
         ("need", "proficiency"),
     ),
-    EdgeKind.SERVES_INTENT: EdgeSchema(NodeKind.ROLE, NodeKind.INTENT),
+    EdgeKind.SERVES_INTENT: EdgeSchema(
+        NodeKind.ROLE,
+        NodeKind.INTENT,
+        "`cognitive_skill:NAME` or `procedure:ID`, by which it does; empty where the profile says so",
+        ("by", "name"),
+    ),
     EdgeKind.BELONGS_TO: EdgeSchema(NodeKind.ROLE, NodeKind.DEPARTMENT),
     EdgeKind.ESCALATES_TO: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE, "PACE tier", ("tier",)),
     EdgeKind.MAY_DISPATCH: EdgeSchema(NodeKind.ROLE, NodeKind.ROLE),
@@ -99,7 +109,7 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.SERVES: EdgeSchema(NodeKind.PLAN, NodeKind.DOMAIN),
     EdgeKind.NEEDS: EdgeSchema(NodeKind.PLAN, NodeKind.TOOL),
     EdgeKind.FALLS_BACK_TO: EdgeSchema(NodeKind.TOOL, NodeKind.TOOL),
-    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL),
+    EdgeKind.PRESUPPOSES: EdgeSchema(NodeKind.SKILL, NodeKind.SKILL, "least proficiency", ("proficiency",)),
     EdgeKind.NEEDS_QUALIFICATION: EdgeSchema(NodeKind.TOOL, NodeKind.QUALIFICATION),
     EdgeKind.RAISES: EdgeSchema(
         NodeKind.QUALIFICATION,
@@ -111,6 +121,14 @@ SCHEMA: dict[EdgeKind, EdgeSchema] = {
     EdgeKind.FILLS: EdgeSchema(NodeKind.AGENT, NodeKind.ROLE, "its watches, with commas", ("watches",)),
     EdgeKind.STARTS_AT: EdgeSchema(NodeKind.ROLE, NodeKind.RANK),
     EdgeKind.MAY_GRANT: EdgeSchema(NodeKind.ROLE, NodeKind.TOOL, "level up to which it may", ("level",)),
+    EdgeKind.KNOWS: EdgeSchema(NodeKind.ROLE, NodeKind.COGNITIVE_SKILL),
+    EdgeKind.PERFORMS: EdgeSchema(
+        NodeKind.ROLE,
+        NodeKind.PROCEDURE,
+        "the skill by which it does; empty where the profile says so",
+        ("skill",),
+    ),
+    EdgeKind.CALLS: EdgeSchema(NodeKind.PROCEDURE, NodeKind.TOOL, "the step that calls it", ("step",)),
     EdgeKind.COVERS: EdgeSchema(
         NodeKind.POLICY, NodeKind.TOOL, "`allow`, `deny` or `ask`: what it says about the tool", ("effect",)
     ),
@@ -126,7 +144,10 @@ _VERBS = {
 }
 # What stands before the source and between source and target; put together once, since answers are full of them.
 _SENTENCES = {
-    kind: (f"{row.source.value} ", f" {_VERBS.get(kind, kind.value.replace('_', ' '))} {row.target.value} ")
+    kind: (
+        f"{row.source.value} ",
+        f" {_VERBS.get(kind, kind.value.replace('_', ' '))} {row.target.value.replace('_', ' ')} ",
+    )
     for kind, row in SCHEMA.items()
 }
 

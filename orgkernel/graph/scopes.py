@@ -8,33 +8,38 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import AliasTarget, Definition
-from orgkernel.loading.sources import BrokenDocument, SourceDocument, Tree
+from orgkernel.loading.sources import MARKDOWN_KINDS, BrokenDocument, SourceDocument, Tree
 from orgkernel.records.access_policies import AccessPolicies
 from orgkernel.records.bill import Bill
+from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.directory import Directory
 from orgkernel.records.domain_catalog import DomainCatalog
 from orgkernel.records.plan_catalog import PlanCatalog
+from orgkernel.records.procedure_catalog import ProcedureCatalog
 from orgkernel.records.qualification_catalog import QualificationCatalog
 from orgkernel.records.rank_ladder import Promotion, Rank, RankLadder
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.skill_catalog import SkillCatalog
+from orgkernel.records.standing_order import StandingOrder
 from orgkernel.records.tool_catalog import ToolCatalog
 
+K = TypeVar("K")
+V = TypeVar("V")
 CATALOGS = frozenset(
     {
         "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
-        "directory", "access_policies", "crew_roster", "bill",
+        "directory", "access_policies", "crew_roster", "procedure_catalog", "bill",
     }
-)  # fmt: skip
+) | MARKDOWN_KINDS  # fmt: skip
 # A section of a catalog to what one entry of it is.
 _ENTRY_OF = {
     "matrices": "matrix",
@@ -44,7 +49,8 @@ _ENTRY_OF = {
 }
 # Of what kind a file may be that could not be read and is missed by the organizations that would see it. What another
 # organization's file, a report or a case says about a role does not declare the role.
-_MISSED = CATALOGS | {"role_profile", None}
+# An organization does without a skill that cannot be read: nobody has what nobody can read. It does not do without orders.
+_MISSED = CATALOGS - {"cognitive_skill"} | {"role_profile", None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,38 @@ class Group:
             for each in found[1:]
         ]
         return found[0] if found else None
+
+    @cached_property
+    def cognitive_skills(self) -> dict[str, Definition[CognitiveSkill]]:
+        """Skills by name. Each is a document of its own."""
+        found: dict[str, Definition[CognitiveSkill]] = {}
+        for document in self.catalogs:
+            if isinstance(document.record, CognitiveSkill):
+                name = document.record.name
+                definition = Definition(name, document.record, document, "", self.own)
+                first = found.setdefault(name, definition)
+                if first is not definition:
+                    self.duplicates.append(
+                        Duplicate("cognitive_skill", name, definition.place("name"), first.place("name"))
+                    )
+        return found
+
+    @cached_property
+    def orders(self) -> dict[tuple[str, str], Definition[StandingOrder]]:
+        """Files of standing orders by whom they are for."""
+        found: dict[tuple[str, str], Definition[StandingOrder]] = {}
+        for document in self.catalogs:
+            if not isinstance(record := document.record, StandingOrder):
+                continue
+            # Nobody orders for a federation from inside one organization, nor for one organization from outside.
+            if record.scope in ("unknown", "federation" if self.own else "organization"):
+                continue
+            definition = Definition(record.target or record.scope, record, document, "", self.own)
+            first = found.setdefault((record.scope, record.target), definition)
+            if first is not definition:
+                what = f"{record.scope} order"
+                self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
+        return found
 
     def entries(self, catalog: type[Record], section: str) -> dict[str, Definition[Any]]:
         """The entries of one section of the catalogs of a kind."""
@@ -182,6 +220,9 @@ class Scope:
             "policies": self._nearest(AccessPolicies, "policies"),
             "agents": self._nearest(CrewRoster, "agents"),
             "bills": {slug: bill for group in reversed(self.groups) for slug, bill in group.bills.items()},
+            "procedures": self._nearest(ProcedureCatalog, "procedures"),
+            "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
+            "orders": _all(group.orders for group in reversed(self.groups)),
         }
 
     def _ladder(self) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:
@@ -237,6 +278,24 @@ class Scope:
         """Names of the files an organization with these roles lacks because they could not be read."""
         catalogs = {each.name for each in self.broken if each.kind in CATALOGS} if self.incomplete else set()
         return frozenset(catalogs.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
+
+
+def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
+    """Of each key the value of the nearest group."""
+    found: dict[K, V] = {}
+    for group in groups:
+        for key, value in group.items():
+            found.setdefault(key, value)
+    return found
+
+
+def _all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
+    """Of each key the values of all groups: what is ordered from farther away is not replaced from nearby."""
+    found: dict[K, tuple[V, ...]] = {}
+    for group in groups:
+        for key, value in group.items():
+            found[key] = (*found.get(key, ()), value)
+    return found
 
 
 class Scopes:

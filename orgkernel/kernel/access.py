@@ -12,6 +12,7 @@ from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
@@ -26,8 +27,8 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
     clock: Clock
 
     def at_this_moment(self, request: AccessRequest) -> AccessRequest:
-        """A request with the time it is asked at, unless it states one."""
-        return at_this_moment(request, self.clock)
+        """A request with the time it is asked at, unless it states one, and with the recorded alert and watch."""
+        return tables_of(self.view).with_status(at_this_moment(request, self.clock), self.state)
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something."""

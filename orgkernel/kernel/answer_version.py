@@ -68,7 +68,8 @@ class AnswerVersions:
         place = bisect_right(ends, now)
         since = ends[place - 1] if place else -_NEVER
         until = ends[place] if place < len(ends) else _NEVER
-        if any(_speaks_of_time(state)):
+        has_skills = stored is not None and bool(stored.skills)  # which decay
+        if has_skills or any(_speaks_of_time(state)):
             since, until = max(since, now - now % _MINUTE), min(until, now - now % _MINUTE + _MINUTE)
         self._last = AnswerVersion(state, version, since, until)
         return self._last

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache, is_trusted
 from orgkernel.runtime.regular_files import open_regular
+from orgkernel.state.private_files import make_once
 
 _NAME = "orgkernel"
 _SECRET = "cache.secret"
 _SECRET_BYTES = 32
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_cache(
@@ -96,26 +96,6 @@ def _read_secret(own: str) -> bytes:
             if not is_safe or len(secret) != _SECRET_BYTES:
                 raise PermissionError(f"{path} is damaged, or other users may write to it")
             return secret
-        _make_secret(own, path)
+        os.makedirs(own, mode=0o700, exist_ok=True)
+        make_once(path, f"{path}.{os.urandom(8).hex()}.new", os.urandom(_SECRET_BYTES))
     raise FileNotFoundError(f"{path} cannot be made")
-
-
-def _make_secret(own: str, path: str) -> None:
-    """Complete before it has its name: another process may read it at any moment."""
-    os.makedirs(own, mode=0o700, exist_ok=True)
-    beside = f"{path}.{os.urandom(8).hex()}.new"
-    descriptor = os.open(beside, _NEW, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(os.urandom(_SECRET_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(beside, path)
-        except FileExistsError:
-            pass
-        except OSError:  # a file system without links: the last process to come here makes the secret
-            os.replace(beside, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)

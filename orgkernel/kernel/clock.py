@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_view import StateView
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ class StateHistory(StateSource, Protocol):
     def read_past(self, org_id: str, at: float) -> StateView:
         """The state of an organization at a time."""
 
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankMove, ...]:
+        """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
+
 
 class PastState:
     """The state as it was at a time, as a source for the kernel. Each organization is read once."""
@@ -47,6 +53,17 @@ class PastState:
         if org_id not in self._views:
             self._views[org_id] = self._history.read_past(org_id, self._at)
         return self._views[org_id]
+
+    def read_past(self, org_id: str, at: float) -> StateView:
+        """The state of a time that was even earlier."""
+        return self._history.read_past(org_id, min(at, self._at))
+
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankMove, ...]:
+        """Changes of an agent's rank up to that time, oldest first."""
+        until = self._at if until is None else min(until, self._at)
+        return self._history.rank_changes(org_id, agent_id, start, until)
 
 
 def read_clock() -> tuple[float, int]:

@@ -21,7 +21,10 @@ def find_drift(
     Those that documents suppress are left out.
     """
     states = {org_id: read_view(org_id) for org_id in snapshot.organizations}
-    if not any(state.agents or state.grants or state.asleep for state in states.values()):
+    if not any(
+        state.agents or state.grants or state.asleep or state.results or state.status or state.personalities
+        for state in states.values()
+    ):
         return ()
     views = [each.index for each in snapshot.organizations.values()]
     found = [each for rule in rules_of(RuleScope.STATE) for each in rule.run(views, states)]

@@ -27,11 +27,22 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
     from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
+    from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
+    from orgkernel.decisions.capability.orders import StandingOrders
+    from orgkernel.decisions.capability.proposals import Proposals
+    from orgkernel.decisions.capability.skills import SkillList
     from orgkernel.decisions.pace import RolePace
+    from orgkernel.decisions.promotion import PromotionDecision
+    from orgkernel.decisions.qualifications import QualificationRecord
     from orgkernel.decisions.reasons import Reason
+    from orgkernel.decisions.routing.embedding import Embedder
+    from orgkernel.decisions.service_record import PersonalityDrift
+    from orgkernel.decisions.skill_profile import SkillProfile
+    from orgkernel.decisions.vacancies import VacancyAnswer
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
+    from orgkernel.kernel.capability import SkillDisclosed, SkillResource
     from orgkernel.kernel.clock import Clock, StateSource
     from orgkernel.loading.sources import SourceDocument
     from orgkernel.manifest.bills import BillList, BillPage
@@ -130,16 +141,41 @@ class Kernel(Registry):
         return find_drift(self._state.latest, self._store.read_view, self._severities)
 
     def dispatch(
-        self, org: str, domain: str, *, needs: Sequence[str] = (), all_considered: bool = False
+        self,
+        org: str,
+        domain: str | None = None,
+        *,
+        intent: str | None = None,
+        text: str | None = None,
+        needs: Sequence[str] = (),
+        all_considered: bool = False,
+        embedder: Embedder | None = None,
     ) -> DispatchDecision:
-        """Who takes a task of this domain, and why. Raises `UnknownOrganization` or `NotServed`.
+        """Who takes a task, and why: a task of a domain, of an intent, or one described in plain words; exactly one of them.
 
-        >>> decision = Kernel.open().dispatch("software_dev", "coding", needs=["text_editor"])
+        With an `embedder`, the meaning of a text counts as much as its words. Raises `UnknownOrganization` or `NotServed`,
+        and `TypeError` unless exactly one of `domain`, `intent` and `text` is given.
+
+        >>> kernel = Kernel.open()
+        >>> decision = kernel.dispatch("software_dev", "coding", needs=["text_editor"])
         >>> decision.role_id, [reason.code for reason in decision.reasons]
         ('codegen_specialist', ['ALIAS', 'HANDLES_DOMAIN', 'ONLY_CANDIDATE'])
+        >>> kernel.dispatch("software_dev", text="The login page crashes since this morning").role_id
+        'bugfix_specialist'
         """
+        if sum(each is not None for each in (domain, intent, text)) != 1:
+            raise TypeError("dispatch takes exactly one of `domain`, `intent` and `text`")
         index = self.organization(org).snapshot.index
-        return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+        if domain is not None:
+            return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
+        if intent is not None:
+            from orgkernel.decisions.routing.by_intent import decide_by_intent
+
+            return decide_by_intent(index, intent, needs=needs, all_considered=all_considered)
+        from orgkernel.decisions.routing.by_text import decide_by_text
+
+        assert text is not None
+        return decide_by_text(index, text, needs=needs, all_considered=all_considered, embedder=embedder)
 
     def graph(self, org: str) -> MultiDiGraph[str]:
         """An organization as a graph of your own, to ask and to change as you like; how it is made is on the page
@@ -236,6 +272,73 @@ class Kernel(Registry):
         """
         return self.access(org).envelope(subject, context)
 
+    def standing_orders(self, org: str, role: str) -> StandingOrders:
+        """The standing orders of a role, those that hold first at the beginning. Raises as `manifest`.
+
+        >>> Kernel.open().standing_orders("software_dev", "co").parts
+        ()
+        """
+        from orgkernel.kernel.capability import ask_orders
+
+        self._snapshot_with(org, role)
+        return ask_orders(self.access(org), role)
+
+    def cognitive_skills(self, org: str, subject: str) -> SkillList:
+        """Name and description of each skill that a subject sees, and why others are withheld. Raises as `dispatch`.
+
+        >>> found = Kernel.open().cognitive_skills("software_dev", "role:nobody")
+        >>> found.skills, found.reasons[0].code
+        ((), 'UNKNOWN_PRINCIPAL')
+        """
+        from orgkernel.kernel.capability import ask_skills
+
+        return ask_skills(self.access(org), subject)
+
+    def cognitive_skill(self, org: str, subject: str, name: str) -> SkillDisclosed:
+        """The instructions of a skill, and the files beside it, if a subject may activate it. Raises as `dispatch`.
+
+        >>> found = Kernel.open().cognitive_skill("software_dev", "role:co", "pricing")
+        >>> found.activation.outcome, found.activation.reasons[0].code
+        ('deny', 'SKILL_UNKNOWN')
+        """
+        from orgkernel.kernel.capability import ask_skill
+
+        return ask_skill(self.access(org), subject, name)
+
+    def skill_resource(self, org: str, subject: str, name: str, path: str) -> SkillResource:
+        """One file beside a skill, if a subject may activate the skill. Raises as `dispatch`.
+
+        >>> Kernel.open().skill_resource("software_dev", "role:co", "pricing", "references/prices.md").outcome
+        'deny'
+        """
+        from orgkernel.kernel.capability import ask_resource
+
+        return ask_resource(self.access(org), subject, name, path)
+
+    def handle(self, org: str, request: HandlingRequest) -> HandlingDecision:
+        """The way in which a subject handles an intent: a procedure, a skill, a tool, reasoning, or none.
+
+        Raises `UsageError` for a way that cannot have failed, besides what `dispatch` raises.
+
+        >>> from orgkernel.decisions.capability.handling import HandlingRequest
+        >>> found = Kernel.open().handle("software_dev", HandlingRequest("role:co", "paint_a_picture"))
+        >>> found.tier, found.reasons[0].code
+        ('decline', 'INTENT_UNKNOWN')
+        """
+        from orgkernel.kernel.capability import ask_handling
+
+        return ask_handling(self.access(org), request)
+
+    def proposals(self, org: str) -> Proposals:
+        """Skills that succeeded so often that a procedure could do their work. Nothing is made of them by itself.
+
+        >>> Kernel.open().proposals("software_dev").min_successes
+        5
+        """
+        from orgkernel.kernel.capability import ask_proposals
+
+        return ask_proposals(self.access(org))
+
     def access(self, org: str) -> OrganizationAccess:
         """An organization with the state as it is now, for several questions of one moment. Raises as `decide`.
 
@@ -303,15 +406,63 @@ class Kernel(Registry):
         >>> manifest.rank.id, [tool.id for tool in manifest.tools if tool.allowed_actions]
         ('lieutenant', ['read_file', 'response'])
         """
+        from orgkernel.kernel.clock import StateHistory
         from orgkernel.manifest.agent import build_agent_manifest
 
+        desk = self._desk_with_agent(org, agent)
+        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
+        start = desk.view.records.agents[agent].record.rank
+        source = self._store if isinstance(self._store, StateHistory) else None
+        promotions = () if source is None else source.rank_changes(desk.view.org_id, agent, start)
+        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now(), promotions)
+
+    def skill_profile(self, org: str, agent: str) -> SkillProfile:
+        """The skills of an agent at the level that is left of them, and what is missing for its roles and ranks.
+
+        Raises as `agent_manifest`.
+
+        >>> profile = Kernel.open().skill_profile("household", "clerk")
+        >>> profile.depth, profile.gaps[0].text
+        (0, 'it does not have `communication`, and level 1 is required')
+        """
+        from orgkernel.decisions.skill_profile import build_skill_profile
+
+        desk = self._desk_with_agent(org, agent)
+        return build_skill_profile(desk.view, desk.state, agent, desk.here_and_now().now)
+
+    def promotion(self, org: str, agent: str) -> PromotionDecision:
+        """Which ranks an agent could have, with each requirement met or not. Changes nothing. Raises as `agent_manifest`.
+
+        >>> decision = Kernel.open().promotion("household", "clerk")
+        >>> decision.rank, [(path.kind, path.rank, path.outcome) for path in decision.paths]
+        ('lieutenant', [('promote', 'commander', 'not_eligible'), ('demote', 'ensign', 'not_proposed')])
+        """
+        from orgkernel.decisions.promotion import decide_promotion
+
+        desk = self._desk_with_agent(org, agent)
+        return decide_promotion(desk.view, desk.state, agent, desk.here_and_now().now)
+
+    def qualification_record(self, org: str, agent: str) -> QualificationRecord:
+        """Every test that the organization declares or the agent has taken: whether it counts, its baseline, its drift.
+
+        Raises as `agent_manifest`.
+
+        >>> Kernel.open().qualification_record("household", "clerk").qualifications
+        ()
+        """
+        from orgkernel.decisions.qualifications import build_qualification_record
+
+        desk = self._desk_with_agent(org, agent)
+        return build_qualification_record(desk.view, desk.state, agent, desk.here_and_now().now)
+
+    def _desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
+        """The desk of an organization whose roster declares the agent. Raises `UnknownAgent`."""
         desk = self.access(org)
         agents = desk.view.records.agents
         if agent not in agents:
             help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
             raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
-        findings = self.organization(org).snapshot.findings_about(f"agent:{agent}")
-        return build_agent_manifest(desk.view, agent, findings, desk.state, desk.here_and_now())
+        return desk
 
     def agents(
         self,
@@ -389,6 +540,28 @@ class Kernel(Registry):
             else desk.at_this_moment(AccessRequest("", "", "", context)).context
         )
         return decide_next_steps(desk.view, desk.state, document, instance, asked)
+
+    def vacancies(self, org: str) -> VacancyAnswer:
+        """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
+
+        >>> [each.role_id for each in Kernel.open().vacancies("household").vacancies]
+        []
+        """
+        from orgkernel.decisions.vacancies import decide_vacancies
+
+        desk = self.access(org)
+        return decide_vacancies(desk.view, desk.state, desk.clock()[0])
+
+    def personality(self, org: str, agent: str) -> PersonalityDrift:
+        """How far the observed personality of an agent is from the one in the roster. Raises as `agent_manifest`.
+
+        >>> Kernel.open().personality("household", "clerk").limit
+        0.3
+        """
+        from orgkernel.decisions.service_record import decide_drift
+
+        desk = self._desk_with_agent(org, agent)
+        return decide_drift(desk.view, agent, desk.state)
 
     def manifest_bytes(self, org: str, role: str) -> bytes:
         """The encoded manifest of a role, kept while nothing changes: for hosts that hand it on. Raises as `manifest`.

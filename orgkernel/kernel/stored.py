@@ -15,6 +15,7 @@ from orgkernel.kernel.settings import Project
 from orgkernel.state.location import DEFAULT, StoreLocation, parse_location
 
 if TYPE_CHECKING:
+    from orgkernel.decisions.crew_records import RankMove
     from orgkernel.state.store import Store
     from orgkernel.state.writer import Ticket
 
@@ -107,3 +108,12 @@ class StateAt:
             return EMPTY_STATE
         with open_store(self._location, create=False) as store:
             return store.read_past(org_id, at)
+
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankMove, ...]:
+        """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
+        if self._location.path and not os.path.exists(self._location.path):
+            return ()
+        with open_store(self._location, create=False) as store:
+            return store.rank_changes(org_id, agent_id, start, until)

@@ -1,4 +1,5 @@
-"""The cache on disk: bytes under keys, verified when they are read. With `files`, the only module that reads the disk.
+"""The cache on disk: bytes under keys, verified when they are read. With `files` and `skill_files`, the only modules that
+read the disk.
 
 Nothing here raises, and no entry is trusted: an entry that is incomplete, changed, moved to another key, written without
 the secret of this user, or in a place that others may write to counts as missing. If an entry cannot be written, `problem` says why, and answers are still correct. Files are written under a

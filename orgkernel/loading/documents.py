@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.loading.files import SourceText
+from orgkernel.loading.files import SourceText, markdown_kind
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.markdown import parse_markdown
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
 from orgkernel.loading.parsed import MAX_VALUES, Parsed, ParsedText, Refusal, describe
 from orgkernel.loading.shape import validate_shape
@@ -65,7 +66,7 @@ _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-
 
 def says_ours(source: SourceText) -> bool:
     """Whether a text claims to be a document of orgkernel, even if it cannot be read."""
-    return _find_kind(source.text) is not None
+    return markdown_kind(source.path) is not None or _find_kind(source.text) is not None
 
 
 def _find_kind(text: str) -> str | None:
@@ -91,6 +92,8 @@ def read_documents(
     A `named` file must contain documents. A file `among_ours` must be readable, and may contain something else. Any
     other file is skipped, unless it claims to be a document of orgkernel or has the fields of one of its kinds.
     """
+    if markdown_kind(source.path) is not None:
+        return _read_markdown(source, shared, context)
     if source.refusal is not None:
         if not (named or among_ours or says_ours(source)):
             return ReadFile(skipped=True)
@@ -131,6 +134,23 @@ def read_documents(
             broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
         diagnostics += [_diagnostic(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
+
+
+def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
+    if source.refusal is not None:
+        return _broken(source, shared, [source.refusal])
+    parsed = parse_markdown(source)
+    if parsed.value is None:
+        return _broken(source, shared, parsed.refusals)
+    shape, more, unknown = validate_shape(parsed.kind, parsed.value, parsed.marks)
+    refusals = [*parsed.refusals, *more]
+    if shape is None:
+        return _broken(source, shared, refusals)
+    packed = pack(shape, parsed.marks, unknown)
+    document = SourceDocument(
+        source.name, source.path, parsed.kind, packed, source.digest, shared, context
+    ).hold(unpack_record(parsed.kind, packed.record), parsed.marks)
+    return ReadFile((document,), (), tuple(_diagnostic(source, refusal) for refusal in refusals))
 
 
 def _is_json_schema(source: SourceText) -> bool:
@@ -254,7 +274,7 @@ def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, lis
 
 def _broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
     said = _find_kind(source.text)
-    kind = said if said in KINDS else None
+    kind = markdown_kind(source.path) or (said if said in KINDS else None)
     broken = BrokenDocument(source.name, source.path, kind, _claims(source, None), shared)
     return ReadFile(broken=(broken,), diagnostics=tuple(_diagnostic(source, refusal) for refusal in refusals))
 

@@ -1,4 +1,4 @@
-"""Find, read and decode files within limits. With the cache, the only modules that read the disk.
+"""Find, read and decode files within limits. With the cache and `skill_files`, the only modules that read the disk.
 
 Nothing here raises for a bad file. A file that cannot be read is returned as a refusal at a mark, like a bad value.
 """
@@ -25,6 +25,11 @@ _FIRST = pack_mark(1, 1)
 # All that most texts are made of.
 _USUAL = bytes([9, 10, 13, *range(32, 127)])
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+MARKDOWN = ".md"
+SKILL_FILE = "SKILL.md"
+SKILLS, ORDERS = "skills", "standing_orders"
+"""The folders of Markdown documents: skills each in a folder of its own, and standing orders."""
+_ORDERS_OF = ("departments", "roles")
 # How much of a file that is too large is looked at, to tell whether it is one of ours.
 _PEEK = 64 * 1024
 
@@ -89,6 +94,29 @@ class SourceText:
     refusal: Refusal | None = None
 
 
+def markdown_kind(path: str) -> str | None:
+    """The kind of a Markdown document, by its place: `skills/NAME/SKILL.md`, `standing_orders/….md`. None for others.
+
+    >>> markdown_kind("shop/skills/pricing/SKILL.md"), markdown_kind("shop/skills/pricing/references/SKILL.md")
+    ('cognitive_skill', None)
+    >>> markdown_kind("shop/standing_orders/roles/clerk.md")
+    'standing_order'
+    """
+    if not path.endswith(MARKDOWN):
+        return None
+    folders = path.replace(os.sep, "/").split("/")
+    name, above, further = folders[-1], *(["", "", *folders][-2:-4:-1])
+    if name == SKILL_FILE and further == SKILLS:
+        return "cognitive_skill"
+    is_order = above == ORDERS or (further == ORDERS and above in _ORDERS_OF)
+    return "standing_order" if is_order else None
+
+
+def is_candidate(path: str) -> bool:
+    """Whether a file of this name at this place may hold documents."""
+    return path.endswith(SUFFIXES) or markdown_kind(path) is not None
+
+
 def find_files(root: Root) -> Iterator[tuple[str, str]]:
     """Path and name of every candidate file below a root, sorted, each folder once even through links.
 
@@ -120,6 +148,9 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
             yield Found(folder, name, real)
             continue
         below, inside = [], os.path.join(real, "")
+        if os.path.basename(os.path.dirname(folder)) == SKILLS:
+            # What lies beside a skill belongs to the skill, and is no document.
+            entries = [each for each in entries if each.name == SKILL_FILE] or entries
         for entry in entries:
             if entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS:
                 continue
@@ -132,11 +163,11 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
             is_link = entry.is_symlink()
             here = os.path.realpath(entry.path) if is_link else inside + entry.name
             if is_link and not os.path.join(here, "").startswith(tops):
-                if entry.name.endswith(SUFFIXES) or _is_folder(entry):
+                if is_candidate(entry.path) or _is_folder(entry):
                     yield Found(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
                 below.append((entry.path, entry_name))
-            elif entry.name.endswith(SUFFIXES):
+            elif is_candidate(entry.path):
                 yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))
 

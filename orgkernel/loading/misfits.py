@@ -13,7 +13,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.loading.marks import Marks, find_mark, has_value, route_text
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import Unknown
-from orgkernel.model.kinds import KINDS
+from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
 from orgkernel.model.record import Document
 
 _WRONG_TYPE = {
@@ -34,6 +34,7 @@ _EITHER: dict[str | int, str] = {
     "(lines)": "text or a list",
     "(skill-use)": "the id of a skill or a mapping",
     "(step)": "text or a mapping",
+    "(tool-need)": "the id of a tool or a mapping",
     "(action)": "a level or a mapping",
     "(roles)": "`true`, `false` or a mapping",
     "(matrix-row)": "the name of a matrix row or a mapping",
@@ -80,7 +81,7 @@ def find_misfits(
 
     Unknown fields are warnings, so that published files keep loading. Fields that start with `x_` belong to the user.
     """
-    model = KINDS[kind]
+    model = MARKDOWN_KINDS[kind] if kind in MARKDOWN_KINDS else KINDS[kind]
     try:
         # By alias only: `version` and `kind` are our names for `_version` and `_schema`, not fields of a document.
         document = model.model_validate(value, by_alias=True, by_name=False)

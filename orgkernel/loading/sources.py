@@ -6,6 +6,7 @@ is built and checked they are needed all the time, so they are kept unpacked unt
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,6 +17,7 @@ import msgspec
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.loading.files import Located
 from orgkernel.loading.marks import (
+    LINE_BREAK,
     Marks,
     RouteStep,
     find_item_marks,
@@ -28,12 +30,19 @@ from orgkernel.loading.marks import (
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.record import Document
 
+# Kinds whose `body` is the text of the file from some line on.
+MARKDOWN_KINDS = frozenset({"cognitive_skill", "standing_order"})
 # Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
 _KEPT = 256
 NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
 """Route and value of a field that is in no record."""
+
+
+def name_of_skill(path: str) -> str:
+    """The name that the folder of a SKILL.md gives it."""
+    return os.path.basename(os.path.dirname(path))
 
 
 class Packed(NamedTuple):
@@ -160,6 +169,11 @@ class SourceDocument:
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """The place of a character of the text at a route."""
+        if route == ("body",) and self.kind in MARKDOWN_KINDS:
+            lines = LINE_BREAK.split(getattr(self.record, "body", "")[:offset])
+            line, column = unpack_mark(find_mark(self.marks, route))
+            at = column + len(lines[0]) if len(lines) == 1 else len(lines[-1]) + 1
+            return Place(self.name, line + len(lines) - 1, at)
         return Place(self.name, *unpack_within(find_mark(self.marks, route), offset))
 
     def has(self, *route: RouteStep) -> bool:

@@ -81,9 +81,12 @@ class _Anchored(NamedTuple):
     """Values in it, aliases expanded."""
 
 
-def parse_yaml(text: str) -> ParsedText:
-    """All documents of a YAML text. Never raises for a bad text. Every refusal is listed with its mark."""
-    reader = _Reader()
+def parse_yaml(text: str, *, as_text: bool = False) -> ParsedText:
+    """All documents of a YAML text. Never raises for a bad text. Every refusal is listed with its mark.
+
+    With `as_text`, every scalar is the text that is written.
+    """
+    reader = _TextReader() if as_text else _Reader()
     documents: list[Parsed] = []
     try:
         reader.open(text)
@@ -323,3 +326,10 @@ class _Reader:
         else:
             values[key] = value
             marks[key] = (key_mark, value_marks)
+
+
+class _TextReader(_Reader):
+    """A reader for which every scalar is text."""
+
+    def _read_scalar(self, event: Any) -> tuple[Any, int]:
+        return event.value, _mark(event) | _STYLES.get(event.style or "", PLAIN)

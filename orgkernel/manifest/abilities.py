@@ -6,7 +6,7 @@ rows of the decision's own list.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -159,8 +159,8 @@ def essential_tools(view: OrgView, essential: Sequence[str], tools: Sequence[Edg
             yield _item(view, tool_id, "essential", "full", "essential tool", why)
 
 
-def skill_item(view: OrgView, edge: Edge) -> v1.SkillItem:
-    """A skill that the role requires."""
+def skill_item(view: OrgView, edge: Edge, levels: Mapping[str, int] | None = None) -> v1.SkillItem:
+    """A skill that the role requires; with the levels that an agent holds, also what it has of it and what is missing."""
     declared = view.records.skills.get(edge.target)
     skill = declared.record if declared else None
     need, _, step = edge.attribute.partition(":")
@@ -173,6 +173,8 @@ def skill_item(view: OrgView, edge: Edge) -> v1.SkillItem:
         min_proficiency=int(step),
         proficiency_name=scale[int(step) - 1] if scale else None,
         optional=need == "optional",
+        held_proficiency=None if levels is None else levels.get(edge.target),
+        gap=None if levels is None else max(0, int(step) - levels.get(edge.target, 0)),
         why=(why_edge(edge),),
     )
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.layers.qualification import has_passed
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.capability.holder import find_member
+from orgkernel.decisions.crew_records import RankMove
+from orgkernel.decisions.promotion import check_rank, decide_promotion
+from orgkernel.decisions.qualifications import find_latest, has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
+from orgkernel.decisions.role_skills import skills_of_roles
+from orgkernel.decisions.skill_levels import levels_now
+from orgkernel.decisions.skill_profile import build_skill_profile
 from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.trust import trust_of
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import Edge
+from orgkernel.graph.schema import Edge, EdgeKind
+from orgkernel.manifest import agent_parts as parts
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import (
     effective_item,
@@ -25,6 +35,7 @@ from orgkernel.manifest.abilities import (
     granted_item,
     granted_tools,
     requestable,
+    skill_item,
     tool_item,
 )
 from orgkernel.manifest.role import finding_item, latest_report, reported_tier
@@ -36,9 +47,14 @@ from orgkernel.runtime.utc import as_utc
 
 
 def build_agent_manifest(
-    view: OrgView, agent_id: str, findings: Sequence[Diagnostic], state: StateView, context: AccessContext
+    view: OrgView,
+    agent_id: str,
+    findings: Sequence[Diagnostic],
+    state: StateView,
+    context: AccessContext,
+    promotions: tuple[RankMove, ...] = (),
 ) -> v1.AgentManifest:
-    """The complete current profile of an agent. Raises KeyError if no roster declares it."""
+    """The complete current profile of an agent. `promotions` are its recorded changes of rank. Raises KeyError if no roster declares it."""
     definition = view.records.agents[agent_id]
     member: RosterMember = definition.record
     holder = tables_of(view).subject(f"agent:{agent_id}")
@@ -49,18 +65,44 @@ def build_agent_manifest(
     tools = tuple(_tools(view, holder, state, context))
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
     place = definition.place()
+    roles = holder.identity.roles
+    at_work = find_member(view, state, holder.subject, context)
+    procedures = tuple(parts.procedures_of(view, at_work))
+    promotion = decide_promotion(view, state, agent_id, context.now)
+    identity = state.identities.get(agent_id)
+    trust = trust_of(view, state, agent_id)
+    levels = levels_now(view.records, state.skills.get(agent_id, ()), context.now)
     return v1.AgentManifest(
         agent_id=agent_id,
+        did=None if identity is None else identity.did,
         callsign=member.callsign,
         description=member.description,
         org_id=view.org_id,
         org_name=view.records.organization.name,
         why=(why_place(f"agent {agent_id} is in the crew", place),),
         roles=tuple(_posts(view, agent_id, member)),
+        departments=tuple(_departments(view, roles)),
         lifecycle="active" if stored is None else stored.lifecycle,
         rank=_rank(view, rank_now(view, state, holder)),
         next_rank=_next_rank(view, state, holder, context.now),
-        trust=member.trust if stored is None or stored.trust is None else stored.trust,
+        trust=promotion.trust.mean,
+        promotion=promotion,
+        qualification_status=parts.status_of(view, state, agent_id, promotion, context.now),
+        skill_profile=build_skill_profile(view, state, agent_id, context.now),
+        personality=parts.personality_of(view, state, agent_id),
+        standing_orders=tuple(parts.orders_of(view, roles)),
+        cognitive_skills=tuple(parts.cards_of(view, at_work)),
+        handled_intents=tuple(parts.intents_of(view, state, holder, context)),
+        executable_skills=procedures,
+        procedures=parts.count_procedures(procedures),
+        current_duty=parts.duty_of(view, state, agent_id, roles),
+        service_record=parts.service_of(state, agent_id, promotions),
+        recent_activity=parts.activity_of(state, (agent_id,)),
+        trust_distribution=trust,
+        skills=tuple(
+            skill_item(view, each.edge, levels)
+            for each in skills_of_roles(view, holder.identity.roles).values()
+        ),
         qualifications=tuple(_qualifications(view, state, holder, context.now)),
         tools=tools,
         requestable_tools=tuple(
@@ -96,6 +138,13 @@ def _posts(view: OrgView, agent_id: str, member: RosterMember) -> Iterator[v1.Po
         )
 
 
+def _departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
+    """Each once, with the first role that belongs to it."""
+    edges = {edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id)}
+    for department, edge in edges.items():
+        yield v1.Item(id=department, why=(why_edge(edge),))
+
+
 def _rank(view: OrgView, step: int) -> RankItem | None:
     ranks = view.records.ranks
     return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
@@ -109,6 +158,7 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
     declared = view.records.promotions.get(ranks[step].id)
     promotion = Promotion() if declared is None else declared.record
     results = state.results.get(holder.identity.id, ())
+    checks = check_rank(view, state, holder.identity.id, ranks[step], now)
     return NextRank(
         **_said_of_rank(ranks[step]),
         requirements=tuple(
@@ -119,6 +169,8 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
         missing_qualifications=tuple(
             each for each in promotion.qualifications if not has_passed(view.records, results, each, now)
         ),
+        eligible=all(each.met for each in checks),
+        checks=checks,
     )
 
 
@@ -138,7 +190,8 @@ def _qualifications(
             continue
         declared = view.records.qualifications.get(name)
         record = None if declared is None else declared.record
-        latest = next(each for each in reversed(results) if each.qualification == name)
+        latest = find_latest(results, name)
+        assert latest is not None  # it counts
         text = f"qualification {name} passed at {as_utc(latest.at)}"
         yield QualificationItem(
             id=name,
@@ -166,7 +219,31 @@ def _tools(view: OrgView, holder: Subject, state: StateView, context: AccessCont
     listed = frozenset(item.id for item in items)
     items += (granted_item(view, tool_id) for tool_id in granted_tools(view, holder, state, context, listed))
     for item in items:
-        yield effective_item(view, item, holder, state, context)
+        yield _with_gates(
+            view, effective_item(view, item, holder, state, context), holder, state, context.now
+        )
+
+
+def _with_gates(
+    view: OrgView, item: v1.ToolItem, holder: Subject, state: StateView, now: float
+) -> v1.ToolItem:
+    """A tool with what its declaration asks of a user, and whether the agent has passed its tests."""
+    tool, _ = tables_of(view).find(f"tool:{item.id}")
+    gates = {
+        "department": tool.departments,
+        "rank": tool.rank_levels,
+        "restricted_to": tool.restricted_to,
+        "qualification": tool.qualifications,
+    }
+    results = state.results.get(holder.identity.id, ())
+    passed = [each for each in tool.qualifications if has_passed(view.records, results, each, now)]
+    dates = [found.at for each in passed if (found := find_latest(results, each)) is not None]
+    return replace(
+        item,
+        gated_by=tuple(name for name, declared in gates.items() if declared),
+        qualified=len(passed) == len(tool.qualifications),
+        qualified_at=as_utc(max(dates)) if dates and len(dates) == len(tool.qualifications) else None,
+    )
 
 
 def _level(edge: Edge) -> int:

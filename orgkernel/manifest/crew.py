@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from orgkernel.decisions.access.layers.qualification import has_passed
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.skill_levels import level_now
 from orgkernel.decisions.state_view import Lifecycle, SkillRecord, StateView
+from orgkernel.decisions.trust import Trust, trust_of
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -63,6 +64,9 @@ class AgentLine(msgspec.Struct, frozen=True, kw_only=True):
     rank: str | None
     """The current rank: the stored one, or else the one that the roster or its role declares."""
     trust: float | None
+    """The mean of the distribution."""
+    trust_distribution: Trust
+    """What the mean rests on: the starting trust and the recorded outcomes."""
     lifecycle: Lifecycle
     org_id: str
 
@@ -95,6 +99,7 @@ class _Crew:
     def __init__(self, view: OrgView) -> None:
         self._view = view
         self.members = {each.agent_id: each for each in _members(view)}
+        self.everybody = tuple(self.members)
         self._stored: tuple[object, Mapping[str, tuple[SkillRecord, ...]]] = (None, {})
 
     def in_roles(self, roles: Iterable[str]) -> frozenset[str]:
@@ -142,6 +147,8 @@ def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: flo
     members = crew.members
     sets = list(_narrowing(view, crew, state, wanted, now))
     chosen: Iterable[str] = members if not sets else sorted(frozenset.intersection(*sets))
+    if (wanted.watch, wanted.lifecycle, wanted.rank, wanted.qualification) == (None, None, None, None):
+        return tuple(agent_id for agent_id in chosen if agent_id in members) if sets else crew.everybody
     return tuple(
         agent_id
         for agent_id in chosen
@@ -202,7 +209,7 @@ def build_agent_list(
 
 
 def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
-    stored = state.agents.get(member.agent_id)
+    trust = trust_of(view, state, member.agent_id)
     return AgentLine(
         agent_id=member.agent_id,
         callsign=member.record.callsign,
@@ -210,7 +217,8 @@ def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
         departments=member.departments,
         watches=member.watches,
         rank=_rank(view, state, member.agent_id),
-        trust=member.record.trust if stored is None or stored.trust is None else stored.trust,
+        trust=trust.mean,
+        trust_distribution=trust,
         lifecycle=_lifecycle(state, member.agent_id),
         org_id=view.org_id,
     )

@@ -7,6 +7,7 @@ from typing import Any
 
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
@@ -17,6 +18,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE, role_abilities, skill_item
+from orgkernel.manifest.agent_parts import CognitiveSkillItem, activity_of, cards_of
 from orgkernel.manifest.why import facts, listed, settings, why_item, why_setting
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.runtime.tiers import TIERS
@@ -68,15 +70,13 @@ def build_role_manifest(
         dispatch_targets=tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ())),
         dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
         domains=tuple(_domains(view, role_id)),
-        intents=tuple(
-            v1.Item(id=edge.target, why=(why_edge(edge),))
-            for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
-        ),
+        intents=tuple(_intents(view, role_id)),
         plans=abilities.plans,
         tools=abilities.tools,
         essential_tools=abilities.essential,
         requestable_tools=abilities.requestable,
         skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
+        cognitive_skills=_cognitive_skills(view, role_id, state, context),
         credentials=listed(post, "credentials", profile.credentials),
         data=listed(post, "data", profile.data),
         file_scope=listed(post, "file_scope", profile.file_scope),
@@ -91,10 +91,28 @@ def build_role_manifest(
         does_not_have=listed(post, "does_not_have", profile.does_not_have),
         agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
         latest_report=latest_report(state, f"role:{role_id}"),
+        recent_activity=activity_of(state, view.sources_to(EdgeKind.FILLS, role_id)),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,
     )
+
+
+def _cognitive_skills(
+    view: OrgView, role_id: str, state: StateView, context: AccessContext
+) -> tuple[CognitiveSkillItem, ...]:
+    if not view.records.cognitive_skills:
+        return ()
+    return tuple(cards_of(view, find_member(view, state, f"role:{role_id}", context)))
+
+
+def _intents(view: OrgView, role_id: str) -> Iterator[v1.Item]:
+    """Each intent once, with everything by which the role serves it: its profile, skills, procedures."""
+    by_intent: dict[str, list[Edge]] = {}
+    for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id):
+        by_intent.setdefault(edge.target, []).append(edge)
+    for intent, edges in by_intent.items():
+        yield v1.Item(id=intent, why=tuple(map(why_edge, edges)))
 
 
 def reported_tier(state: StateView, keys: Iterable[str], now: float) -> str | None:

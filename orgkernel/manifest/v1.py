@@ -1,7 +1,6 @@
 """The shape of `crew_manifest` version 1.
 
-Fields are only ever added to it. Fields for later features (levels decided by access, agents, reports) already exist and
-are empty or null until then. Every item of a list has an `id` and `why`.
+Fields are only ever added to it. Fields for later features already exist and are empty or null until then. Every item of a list has an `id` and `why`.
 """
 
 from __future__ import annotations
@@ -12,7 +11,22 @@ from typing import Any, Literal
 
 import msgspec
 
+from orgkernel.decisions.promotion import PromotionDecision, RequirementCheck
 from orgkernel.decisions.reasons import Why
+from orgkernel.decisions.skill_profile import SkillProfile
+from orgkernel.decisions.trust import Trust
+from orgkernel.manifest.agent_parts import (
+    ActivityItem,
+    CognitiveSkillItem,
+    Duty,
+    IntentItem,
+    OrderItem,
+    PersonalityItem,
+    ProcedureCounts,
+    ProcedureItem,
+    QualificationStatus,
+    WorkRecord,
+)
 
 SCHEMA: Literal["orgkernel:crew_manifest"] = "orgkernel:crew_manifest"
 VERSION: Literal["1.0"] = "1.0"
@@ -117,6 +131,12 @@ class ToolItem(Named, frozen=True, kw_only=True):
     """Whether the role's runtime has registered the tool. Null if unknown."""
     used: bool | None = None
     """Whether the tool has been called. Null if unknown."""
+    gated_by: tuple[str, ...] = ()
+    """What its declaration asks of a user: `department`, `rank`, `restricted_to`, `qualification`."""
+    qualified: bool | None = None
+    """Whether the agent has passed every test that the tool asks for. Null for a role."""
+    qualified_at: str | None = None
+    """When it passed the last of them."""
 
 
 class RequestableTool(Item, frozen=True, kw_only=True):
@@ -137,9 +157,9 @@ class SkillItem(Named, frozen=True, kw_only=True):
     proficiency_name: str | None
     optional: bool
     held_proficiency: int | None = None
-    """Not yet: null until the crew work keeps the skills of agents."""
+    """In the manifest of an agent: the level that is left of the skill now. Null where the agent does not hold it."""
     gap: int | None = None
-    """Not yet: null until the crew work keeps the skills of agents."""
+    """In the manifest of an agent: how many levels are missing."""
 
 
 class EscalationItem(Member, frozen=True, kw_only=True):
@@ -252,7 +272,11 @@ class NextRank(RankItem, frozen=True, kw_only=True):
     requirements: tuple[RequirementItem, ...]
     qualifications: tuple[str, ...]
     missing_qualifications: tuple[str, ...]
-    """Required qualifications that the agent has not passed or that have expired."""
+    """Required qualifications that the agent has not passed or that do not count any more."""
+    eligible: bool
+    """Whether every requirement is met. Nobody is promoted until somebody with the right decides it."""
+    checks: tuple[RequirementCheck, ...]
+    """Every requirement, trust and lifecycle included, and whether it is met."""
 
 
 class QualificationItem(Named, frozen=True, kw_only=True):
@@ -304,8 +328,8 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     requestable_tools: tuple[RequestableTool, ...] = ()
     """Tools that its plans need or its profile lists, and that it cannot use without a grant."""
     skills: tuple[SkillItem, ...]
-    cognitive_skills: tuple[Item, ...] = ()
-    """Not yet: empty until the crew work."""
+    cognitive_skills: tuple[CognitiveSkillItem, ...] = ()
+    """Skills with instructions (SKILL.md) that are open to a new holder of the role."""
     qualifications: tuple[Item, ...] = ()
     """Empty: agents pass qualifications, and their manifests show them."""
     credentials: tuple[Item, ...]
@@ -326,8 +350,8 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """Not yet: empty until the governance work."""
     open_blockers: tuple[Item, ...] = ()
     """Not yet: empty until the governance work."""
-    recent_activity: tuple[Item, ...] = ()
-    """Not yet: empty until the crew work."""
+    recent_activity: tuple[ActivityItem, ...] = ()
+    """Recorded work of the agents that fill the role, the latest first."""
     findings: tuple[FindingItem, ...]
     snapshot: str
     state_version: int = 0
@@ -354,19 +378,43 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     version: Literal["1.0"] = msgspec.field(name="_version", default=VERSION)
     manifest_of: Literal["agent"] = "agent"
     agent_id: str
+    did: str | None = None
+    """`did:key:…`, the public key of the agent. Null before it is commissioned."""
     callsign: str
     description: str
     org_id: str
     org_name: str
     why: tuple[Why, ...]
     roles: tuple[Post, ...]
+    departments: tuple[Item, ...]
+    """The departments of its roles."""
     lifecycle: str
     rank: RankItem | None
     """The current rank."""
     next_rank: NextRank | None
     trust: float | None
+    """The mean of its trust now, 0 to 1."""
+    trust_distribution: Trust
+    """What the mean rests on: the starting trust and the recorded outcomes."""
+    promotion: PromotionDecision
+    """Its trust, and the way to the ranks above and below."""
     qualifications: tuple[QualificationItem, ...]
     """Passed qualifications that have not expired."""
+    qualification_status: QualificationStatus
+    skills: tuple[SkillItem, ...]
+    """The skills that its roles ask for, with the level that it holds."""
+    skill_profile: SkillProfile
+    personality: PersonalityItem
+    standing_orders: tuple[OrderItem, ...]
+    """In the order in which they hold."""
+    cognitive_skills: tuple[CognitiveSkillItem, ...]
+    """Skills with instructions (SKILL.md) that are open to it now."""
+    handled_intents: tuple[IntentItem, ...]
+    executable_skills: tuple[ProcedureItem, ...]
+    procedures: ProcedureCounts
+    current_duty: Duty
+    service_record: WorkRecord
+    recent_activity: tuple[ActivityItem, ...]
     tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...]
     credentials: tuple[Item, ...]

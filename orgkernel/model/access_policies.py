@@ -156,6 +156,10 @@ class Match(Record):
     """The subject that asks. Absent means any subject."""
     conditions: tuple[Condition, ...] = ()
     """Circumstances. One of them must match; none means always."""
+    alert: tuple[Id, ...] = ()
+    """Alerts of the organization in which it applies, such as `RED`. None means in every alert."""
+    watch: tuple[Id, ...] = ()
+    """Watches of the organization in which it applies, such as `gamma`. None means in every watch."""
 
 
 class Session(Record):

@@ -11,9 +11,12 @@ from orgkernel.model.record import AgentId, Document, Id, OrgId, QualificationId
 
 
 class DispatchQuestion(Record):
-    """A question to dispatch: who takes this domain?"""
+    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
 
-    domain: Id
+    domain: Id | None = None
+    intent: Id | None = None
+    text: str | None = None
+    """The task in plain words."""
     needs: tuple[ToolId, ...] = ()
     """Tools that the role must be equipped with."""
 
@@ -47,6 +50,8 @@ class Circumstances(Record):
     guild: str | None = None
     hook_id: str | None = None
     event_type: str | None = None
+    alert: str | None = None
+    watch: str | None = None
     session: str | None = None
     pace: Literal["primary", "alternate", "contingent", "emergency"] | None = None
     """PACE tier of the role that asks."""
@@ -163,6 +168,10 @@ class Given(Record):
     """Restrictions by id."""
     locks: dict[ToolId, str] = Field(default_factory=dict)
     """Each exclusive tool and its holder, `agent:ID`."""
+    alert: Id | None = None
+    """The recorded alert of the organization."""
+    watch: Id | None = None
+    """The recorded watch of the organization."""
 
 
 class Case(Record):

@@ -20,6 +20,7 @@ _MODELS = {
     "skill_catalog": "SkillCatalog",
     "rank_ladder": "RankLadder",
     "qualification_catalog": "QualificationCatalog",
+    "procedure_catalog": "ProcedureCatalog",
     "directory": "Directory",
     "access_policies": "AccessPolicies",
     "crew_roster": "CrewRoster",
@@ -29,24 +30,35 @@ _MODELS = {
 }
 
 
+# What is written as Markdown. Its place says what it is, so it has no `_schema`.
+_MARKDOWN_MODELS = {
+    "cognitive_skill": "CognitiveSkill",
+    "standing_order": "StandingOrder",
+}
+
+
 class _Kinds(Mapping[str, "type[Document]"]):
     """Kind to model. A model, and pydantic with it, is imported when it is first asked for."""
 
+    def __init__(self, models: Mapping[str, str]) -> None:
+        self._models = models
+
     def __getitem__(self, kind: str) -> type[Document]:
-        model: type[Document] = getattr(import_module(f"orgkernel.model.{kind}"), _MODELS[kind])
+        model: type[Document] = getattr(import_module(f"orgkernel.model.{kind}"), self._models[kind])
         return model
 
     def __contains__(self, kind: object) -> bool:
-        return kind in _MODELS
+        return kind in self._models
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_MODELS)
+        return iter(self._models)
 
     def __len__(self) -> int:
-        return len(_MODELS)
+        return len(self._models)
 
 
-KINDS: Mapping[str, type[Document]] = _Kinds()
+KINDS: Mapping[str, type[Document]] = _Kinds(_MODELS)
+MARKDOWN_KINDS: Mapping[str, type[Document]] = _Kinds(_MARKDOWN_MODELS)
 
 # Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
 # spelling mistakes.

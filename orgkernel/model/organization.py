@@ -103,6 +103,8 @@ class Limits(Record):
     delegation: Literal["envelope", "strict"] = "envelope"
     span_of_control: Annotated[int, Field(ge=1)] = 7
     """Most direct subordinates that one role should command."""
+    personality_drift: Annotated[float, Field(ge=0.0, le=2.3)] = 0.3
+    """Largest distance between the observed personality of an agent and the one in the roster that raises no alarm."""
 
 
 class Separation(Record):
@@ -164,6 +166,15 @@ class Authzen(Record):
     types: AuthzenTypes = AuthzenTypes.model_construct()
 
 
+class ProcedureProposals(Record):
+    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+
+    min_successes: Annotated[int, Field(ge=1)] = 5
+    """Successes that must be recorded."""
+    min_success_rate: Annotated[float, Field(ge=0.0, le=1.0)] = 0.9
+    """Lowest share of successes among all outcomes."""
+
+
 class PaceOverride(Record):
     """PACE tiers that replace those of the profile."""
 
@@ -216,11 +227,16 @@ class Organization(Document):
     overrides: dict[RoleId, RoleOverride] = Field(default_factory=dict)
     separations: dict[Id, Separation] = Field(default_factory=dict)
     """Sets of duties that no agent may combine (orgkernel)."""
+    alerts: tuple[Id, ...] = ("GREEN", "YELLOW", "RED")
+    """Alerts that can be called, calmest first. Policies can match them (orgkernel)."""
+    watches: tuple[Id, ...] = ("alpha", "beta", "gamma")
+    """Watches that follow one another. Policies can match them, and agents are assigned to them (orgkernel)."""
     workspace_root: Annotated[str, StringConstraints(pattern=r"^(/|[A-Za-z]:[/\\\\])")] | None = None
     """Folder where relative paths start, such as `/repo` or `C:/repo`. Without it, relative and absolute paths cannot be
     compared (orgkernel)."""
     authzen: Authzen = Authzen.model_construct()
     """Types and actions of AuthZEN questions in the words of this organization (orgkernel)."""
+    procedure_proposals: ProcedureProposals = ProcedureProposals.model_construct()
     rank_matrix: Id | None = None
     """Rank matrix for every tool without one of its own. The first matching row caps the tool (orgkernel)."""
 

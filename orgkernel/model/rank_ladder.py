@@ -22,7 +22,7 @@ class Rank(Record):
     trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     """Lowest trust for this rank, 0 to 1."""
     agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
-    """How much a holder may do on its own. Not yet: the crew work reads it."""
+    """How much a holder may do on its own, and so the highest level at which it runs procedures: 2, 3, 4 or 5."""
     recall_tier: RecallTier | None = None
     """Memory-recall tier of the rank. Not yet: the crew work reads it."""
     description: str = ""
@@ -43,9 +43,9 @@ class Promotion(Record):
     """The requirements to reach a rank from the one below."""
 
     requirements: tuple[Requirement, ...] = ()
-    """Requirements on skills. All must be met. Not yet: the crew work checks a promotion against them."""
+    """Requirements on skills. All must be met."""
     qualifications: tuple[QualificationId, ...] = ()
-    """Qualifications that must be passed and not expired. Not yet: the crew work checks a promotion against them."""
+    """Qualifications that must be passed and not expired."""
 
 
 class MatrixRow(Record):
@@ -68,6 +68,8 @@ class RankLadder(Document):
     description: str = ""
     ranks: tuple[Rank, ...] = ()
     """Ranks, lowest first. An organization uses the nearest ladder that lists ranks."""
+    trust_margin: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
+    """How far the trust in an agent must fall below `trust_from` of its rank before a demotion is proposed."""
     promotions: dict[RankId, Promotion] = Field(default_factory=dict)
     """Requirements for each rank. The key is the rank that is reached."""
     matrices: dict[Id, tuple[MatrixRow, ...]] = Field(default_factory=dict)

@@ -41,7 +41,7 @@ class SkillUse(Record):
 
     skill: SkillId
     min_proficiency: Proficiency = 1
-    """Lowest proficiency on the seven-step scale. Not yet: the crew work compares it with what an agent holds."""
+    """Lowest proficiency on the seven-step scale."""
     optional: bool = False
 
 
@@ -73,6 +73,8 @@ class Capabilities(Record):
     """Required skills: a skill id, or an object with a lowest proficiency (objects: orgkernel)."""
     intents: tuple[Id, ...] = ()
     """Intents that the role serves (orgkernel)."""
+    procedures: tuple[Id, ...] = ()
+    """Procedures that the role has, besides those of the skills it requires (orgkernel)."""
 
 
 class Requirements(Record):
@@ -135,6 +137,10 @@ class RoleProfile(Document):
     role_type: RoleType = "specialist"
     description: str = ""
     """What the role does, in one or two sentences (orgkernel)."""
+    examples: tuple[str, ...] = ()
+    """Requests that the role takes, as people write them, in any language. Dispatch by text matches them (orgkernel)."""
+    not_examples: tuple[str, ...] = ()
+    """Requests that sound like the role's work and are not. Dispatch by text never gives it these (orgkernel)."""
     chain_of_command: ChainOfCommand = ChainOfCommand.model_construct()
     capabilities: Capabilities = Capabilities.model_construct()
     requirements: Requirements = Requirements.model_construct()

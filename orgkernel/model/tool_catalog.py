@@ -81,6 +81,8 @@ class Tool(Record):
     actions: dict[Id, ActionEntry] = Field(default_factory=dict)
     """Each action and its required level. Without actions, the tool has the action `use` at the level of its side effects."""
     side_effects: SideEffects = "none"
+    intents: tuple[Id, ...] = ()
+    """Intents that the tool serves by itself."""
     falls_back_to: tuple[ToolId, ...] = ()
     """Tools that can replace it, best first."""
     essential: Essential = False

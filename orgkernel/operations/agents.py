@@ -6,12 +6,19 @@ their own state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.subject import NO_RANK, rank_number, rank_of_trust
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.qualifications import decide_standing, has_passed, level_for_score
+from orgkernel.decisions.skill_levels import terms_of
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecycle, QualificationResult
+from orgkernel.decisions.trust import DEFAULT_WEIGHT, Trust, trust_from
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownAgent, UnknownRecord
@@ -25,6 +32,7 @@ from orgkernel.snapshots.snapshot import OrgSnapshot
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
+PREREQUISITE_MISSING = "PREREQUISITE_MISSING"
 _AT_WORK: tuple[Lifecycle, ...] = ("active", "probationary")
 
 
@@ -64,11 +72,11 @@ def set_rank(
     org_id = choose_organization(context, org)
     require_one(org_id, "a rank")
     what, itself = f"change the rank of {_named(agent_id)}", "change its own rank"
-    right = _require_agent(context, org_id, agent_id, what, itself)
+    right = require_agent(context, org_id, agent_id, what, itself)
     store = noted_in(context, right)
     _require_rank(context.kernel, org_id, rank)
     _refuse_higher_rank(context, right, org_id, agent_id, rank, None)
-    _note(store, context, org_id, agent_id)
+    note_agent(store, context, org_id, agent_id)
     return store.agents.set_rank(agent_id, rank, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
@@ -79,11 +87,11 @@ def set_trust(
     org_id = choose_organization(context, org)
     require_one(org_id, "the trust in an agent")
     what, itself = f"change the trust of {_named(agent_id)}", "change its own trust"
-    right = _require_agent(context, org_id, agent_id, what, itself)
+    right = require_agent(context, org_id, agent_id, what, itself)
     store = noted_in(context, right)
     stored = store.agents.get(org_id, agent_id)
     _refuse_higher_rank(context, right, org_id, agent_id, None if stored is None else stored.rank, trust)
-    _note(store, context, org_id, agent_id)
+    note_agent(store, context, org_id, agent_id)
     return store.agents.set_trust(agent_id, trust, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
@@ -96,9 +104,9 @@ def move_agent(
     """
     org_id = choose_organization(context, org)
     what, itself = f"change the lifecycle of {_named(agent_id)}", "change its own lifecycle"
-    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
+    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
     _require_no_wider_stop(context, org_id, agent_id, lifecycle)
-    _note(store, context, org_id, agent_id)
+    note_agent(store, context, org_id, agent_id)
     return store.agents.move(agent_id, lifecycle, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
@@ -108,47 +116,168 @@ def record_result(
     qualification: str,
     score: float,
     *,
+    sample_size: int | None = None,
+    digests: Mapping[str, str] = MappingProxyType({}),
     org: str | None = None,
     reason: str = "",
 ) -> QualificationResult:
-    """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`."""
+    """Record the score of a test, which is passed from the declared threshold on; raises as `set_rank`.
+
+    A result that counts raises the skills of the qualification, each by one step, in the same transaction. Raises
+    `Conflict` (`PREREQUISITE_MISSING`) if a qualification that has to be passed first does not count.
+    """
     org_id = choose_organization(context, org)
     require_one(org_id, "the result of a test")
     what, itself = f"record a test of {_named(agent_id)}", "record its own test"
-    store = noted_in(context, _require_agent(context, org_id, agent_id, what, itself))
-    found = context.documents.organization(org_id).snapshot.records.qualifications
-    declared = {name: definition.record for name, definition in found.items()}
-    if qualification not in declared:
-        help = did_you_mean(qualification, declared) or "declare it in a `qualification_catalog`"
+    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    desk = context.documents.access(org_id)
+    records, now = desk.view.records, desk.here_and_now().now
+    if qualification not in records.qualifications:
+        help = (
+            did_you_mean(qualification, records.qualifications) or "declare it in a `qualification_catalog`"
+        )
         raise Refused(f"there is no qualification {quote(qualification)}", help, UNKNOWN_NAME)
+    declared = records.qualifications[qualification].record
+    before = desk.state.results.get(agent_id, ())
+    for each in declared.prerequisites:
+        standing = decide_standing(records, before, each, now)
+        if not standing.passed:
+            raise Conflict(
+                f"{_named(agent_id)} has not passed {quote(each)}, and {quote(qualification)} builds on it: {standing.text}",
+                f"`orgkernel agent qualify {agent_id} {each} --score SCORE` comes first",
+                PREREQUISITE_MISSING,
+            )
+    passed = score >= declared.threshold
+    result = QualificationResult(
+        agent_id,
+        qualification,
+        score,
+        passed,
+        now,
+        None,
+        org_id,
+        sample_size=sample_size,
+        digests=dict(digests),
+    )
+    counts = has_passed(records, (result,), qualification, now)
+    raised = declared.raised_skills.items() if counts else ()
     return store.results.record(
-        agent_id, qualification, org_id=org_id, score=score, passed=score >= declared[qualification].threshold,
-        actor=context.actor.name, reason=reason,
-    )  # fmt: skip
+        agent_id,
+        qualification,
+        org_id=org_id,
+        score=score,
+        passed=passed,
+        sample_size=sample_size,
+        digests=digests,
+        raises=[
+            (terms_of(records, skill), level_for_score(score) if highest is None else highest)
+            for skill, highest in raised
+        ],
+        actor=context.actor.name,
+        reason=reason,
+    )
 
 
-def list_agents(context: Context) -> tuple[tuple[AgentState, ...], tuple[Diagnostic, ...]]:
+def invalidate_result(
+    context: Context, agent_id: str, result_id: int, *, org: str | None = None, reason: str
+) -> QualificationResult:
+    """Say that a result does not count, and why; raises as `set_rank`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "the result of a test")
+    what, itself = f"invalidate a result of {_named(agent_id)}", "invalidate its own result"
+    store = noted_in(context, require_agent(context, org_id, agent_id, what, itself))
+    if all(each.result_id != result_id or each.org_id != org_id for each in store.results.list(agent_id)):
+        raise UnknownRecord(
+            f"the agent {quote(agent_id)} has no result {result_id}",
+            f"`orgkernel agent results {agent_id}` lists them",
+        )
+    return store.results.invalidate(result_id, org_id=org_id, actor=context.actor.name, reason=reason)
+
+
+def promote_agent(
+    context: Context, agent_id: str, *, override: str = "", org: str | None = None, reason: str = ""
+) -> AgentState:
+    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+
+    Raises as `set_rank`, and `Conflict`: `NOT_ELIGIBLE` with what is missing, `HIGHEST_RANK` if there is no higher rank.
+    """
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a rank")
+    what, itself = f"promote {_named(agent_id)}", "promote itself"
+    right = require_agent(context, org_id, agent_id, what, itself)
+    store = noted_in(context, right)
+    path = context.documents.promotion(org_id, agent_id).promotion
+    if path is None:
+        raise Conflict(f"there is no rank above that of {_named(agent_id)}", code="HIGHEST_RANK")
+    if path.outcome != "eligible" and not override.strip():
+        unmet = next(each for each in path.requirements if not each.met)
+        raise Conflict(
+            f"{_named(agent_id)} is not eligible for {quote(path.rank)}: {unmet.text}",
+            f"`orgkernel agent promotion {agent_id}` shows every requirement; an override needs a reason",
+            "NOT_ELIGIBLE",
+        )
+    _refuse_higher_rank(context, right, org_id, agent_id, path.rank, None)
+    note_agent(store, context, org_id, agent_id)
+    evidence: dict[str, Any] = {
+        "outcome": path.outcome,
+        "requirements": [{"met": each.met, "text": each.text} for each in path.requirements],
+    }
+    if path.outcome != "eligible":
+        evidence["override"] = override
+    return store.agents.set_rank(
+        agent_id, path.rank, org_id=org_id, actor=context.actor.name, reason=reason, promotion=evidence
+    )
+
+
+class ListedAgent(AgentState, frozen=True):
+    """An agent as it stands, with the trust that follows from the outcomes of its work."""
+
+    trust_now: Trust | None = None
+
+
+def list_agents(context: Context) -> tuple[tuple[ListedAgent, ...], tuple[Diagnostic, ...]]:
     """All agents by id and organization, and where roster and store differ. Stored values win, the rest is as declared."""
-    known = {(each.agent_id, each.org_id): each for each in declared_agents(context.kernel)}
+    known: dict[tuple[str, str], AgentState] = {
+        (each.agent_id, each.org_id): each for each in declared_agents(context.kernel)
+    }
     for each in context.store.agents.list():
         start = known.get((each.agent_id, each.org_id), each)
         rank = start.rank if each.rank is None else each.rank
         trust = start.trust if each.trust is None else each.trust
-        known[each.agent_id, each.org_id] = AgentState(
-            each.agent_id, rank, trust, each.lifecycle, each.org_id
-        )
+        known[each.agent_id, each.org_id] = replace(each, rank=rank, trust=trust)
     drift = () if context.kernel is None else context.kernel.drift()
-    return tuple(known[key] for key in sorted(known)), drift
+    return tuple(_listed(context.kernel, known[key]) for key in sorted(known)), drift
 
 
-def declared_agents(kernel: Kernel | None) -> tuple[AgentState, ...]:
+def declared_agents(kernel: Kernel | None) -> tuple[ListedAgent, ...]:
     """The agents of all rosters with their starting values, by id and organization."""
     found = (
         AgentState(agent_id, definition.record.rank, definition.record.trust, org_id=snapshot.org_id)
         for snapshot in _snapshots(kernel)
         for agent_id, definition in snapshot.records.agents.items()
     )
-    return tuple(sorted(found, key=lambda each: (each.agent_id, each.org_id)))
+    ordered = sorted(found, key=lambda each: (each.agent_id, each.org_id))
+    return tuple(_listed(kernel, each) for each in ordered)
+
+
+def _listed(kernel: Kernel | None, agent: AgentState) -> ListedAgent:
+    """An agent with its trust; the roster of its organization states the weight of its starting trust."""
+    served = {} if kernel is None else kernel.state.served
+    declared = (
+        served[agent.org_id].snapshot.records.agents.get(agent.agent_id) if agent.org_id in served else None
+    )
+    weight = DEFAULT_WEIGHT if declared is None else declared.record.trust_weight
+    trust = trust_from(agent.trust, weight, agent.successes, agent.failures)
+    return ListedAgent(
+        agent.agent_id,
+        agent.rank,
+        agent.trust,
+        agent.lifecycle,
+        agent.org_id,
+        agent.successes,
+        agent.failures,
+        trust,
+    )
 
 
 def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[OrgSnapshot]:
@@ -159,7 +288,7 @@ def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[O
     return [each.snapshot for each in served]
 
 
-def _require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
+def require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
     """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
     declared = dict.fromkeys(
         each for snapshot in _snapshots(context.kernel, org_id) for each in snapshot.records.agents
@@ -246,7 +375,7 @@ def _require_no_wider_stop(context: Context, org_id: str, agent_id: str, lifecyc
     )
 
 
-def _note(store: Store, context: Context, org_id: str, agent_id: str) -> None:
+def note_agent(store: Store, context: Context, org_id: str, agent_id: str) -> None:
     """Add a roster's agent to the store, if nothing is stored about it yet."""
     if store.agents.get(org_id, agent_id) is None:
         store.agents.add(agent_id, org_id=org_id, actor=context.actor.name, reason="declared by the roster")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orgkernel.errors import NothingToRead
+from orgkernel.errors import NothingToRead, Refused
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -37,7 +37,14 @@ class Actor(msgspec.Struct, frozen=True):
 
 
 def actor_named(subject: str) -> Actor:
-    """The actor for a subject named on the command line: it acts as itself, with its own rights."""
+    """The actor for a subject named on the command line: it acts as itself, with its own rights.
+
+    Raises `Refused` for an empty name, which a script writes whose variable is not set: nobody would mean an operator.
+    """
+    if not subject:
+        raise Refused(
+            "nobody is named to act", "name a subject such as `person:ID`; without `--by` an operator acts"
+        )
     return Actor(subject, "" if subject == OPERATOR else subject)
 
 

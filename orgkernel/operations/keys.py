@@ -54,9 +54,9 @@ def rotate_key(
     )
 
 
-def expiring_keys(store: Store, now: float, within: float = EXPIRING_SECONDS) -> tuple[ApiKey, ...]:
+def expiring_keys(store: Store, now: float) -> tuple[ApiKey, ...]:
     """The keys that expire soon and have no successor."""
-    return find_expiring(store.keys.list(), now, within)
+    return find_expiring(store.keys.list(), now, EXPIRING_SECONDS)
 
 
 def revoke_key(context: Context, key_id: str, reason: str = "") -> ApiKey:

@@ -19,7 +19,7 @@ from orgkernel.decisions.access.layers.file_scope import scope_holds
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource
 from orgkernel.decisions.access.stored import is_active, replace_stored
-from orgkernel.decisions.access.stored_index import find_about
+from orgkernel.decisions.access.stored_index import find_about, root_of
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
@@ -118,8 +118,7 @@ def require_may_approve(context: Context, asked: PermissionRequest, approval: Ap
 
 def _require_may_grant(view: OrgView, member: ActingSubject, resource: str, level: str) -> None:
     """Raise `Refused` (`MAY_NOT_GRANT`) if no role of the giver may give the tool at that level."""
-    whole, _ = split_part(resource)
-    kind, _, tool = whole.partition(":")
+    kind, _, tool = root_of(resource).partition(":")
     edge = grantable(view, member).get(tool) if kind == "tool" else None
     if edge is None:
         raise Refused(
@@ -245,7 +244,7 @@ def _held_by(
     }
     restrictions = {
         key: tuple(
-            replace(each, resources=tuple(map(_whole, each.resources)))
+            replace(each, resources=tuple(map(root_of, each.resources)))
             for about in find_about(state.restrictions, (key,), target)
             for each in (_reaching(row, part, root) for row in about.rows)
             if each.resources
@@ -297,10 +296,6 @@ def _reaching(restriction: Restriction, part: str | None, root: str | None) -> R
     return replace(restriction, resources=tuple(reaching))
 
 
-def _whole(resource: str) -> str:
-    return split_part(resource)[0]
-
-
 def _short_grants(
     desk: OrganizationAccess, giver: Subject, wanted: Grant, part: str | None, target: Resource
 ) -> str:
@@ -309,7 +304,7 @@ def _short_grants(
     root = desk.view.records.organization.workspace_root
     now, org_id = desk.here_and_now().now, desk.view.org_id
     for grant in (row for about in find_about(desk.state.grants, giver.keys, target) for row in about.rows):
-        if is_active(grant, org_id, now) and target.resource in map(_whole, grant.resources):
+        if is_active(grant, org_id, now) and target.resource in map(root_of, grant.resources):
             lacking = _lacks(grant, wanted) or ("" if _covering(grant, part, root) else "is for a part of it")
             if lacking:
                 found.append(f"the grant {quote(grant.grant_id)}, which {lacking}")

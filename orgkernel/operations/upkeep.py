@@ -103,8 +103,7 @@ def copy_store(location: StoreLocation, target: str) -> str:
 
 def restore_store(location: StoreLocation, backup: str, actor: str, reason: str = "") -> Restored:
     """Replace a store by a backup. Raises `BadStore`, `StoreBusy` if somebody has it open, and `StoreError`."""
-    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return restore(location, backup, actor=actor, reason=reason, at=at, clock=time.time, tokens=os.urandom)
+    return restore(location, backup, actor=actor, reason=reason, clock=time.time, tokens=os.urandom)
 
 
 def accept(context: Context, checkpoints: Sequence[str] = (), reason: str = "") -> Verification:

@@ -12,6 +12,8 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus, OrgStatusKind
+from orgkernel.decisions.qualifications import passing_result
 from orgkernel.decisions.state_view import (
     EMPTY_STATE,
     AgentState,
@@ -24,6 +26,7 @@ from orgkernel.decisions.state_view import (
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError
+from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
@@ -81,7 +84,7 @@ def _questions(
     """Each question of a case: its place, its text, and a function that asks it."""
     org = case.org
     for number, dispatch in enumerate(case.dispatch):
-        question = f"dispatch {dispatch.ask.domain} in {org}"
+        question = f"dispatch {dispatch.ask.domain or dispatch.ask.intent or dispatch.ask.text} in {org}"
         yield ("dispatch", number), question, partial(_dispatch, kernel, org, dispatch)
     for number, access in enumerate(case.access):
         ask = access.ask
@@ -96,7 +99,13 @@ def _questions(
 
 
 def _dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Wrong:
-    decision = kernel.dispatch(org, expected.ask.domain, needs=expected.ask.needs, all_considered=True)
+    ask = expected.ask
+    if sum(each is not None for each in (ask.domain, ask.intent, ask.text)) != 1:
+        yield "ask", "the question does not have exactly one of `domain`, `intent` and `text`"
+        return
+    decision = kernel.dispatch(
+        org, ask.domain, intent=ask.intent, text=ask.text, needs=ask.needs, all_considered=True
+    )
     because = "; ".join(reason.text for reason in decision.reasons)
     if decision.outcome != expected.outcome:
         got = f"`role` ({quote(decision.role_id)})" if decision.role_id else "`not_applicable`"
@@ -116,8 +125,12 @@ def _dispatch(kernel: Kernel, org: str, expected: DispatchCase) -> Wrong:
         yield "because", f"the reasons are {_list(codes)}, not {_list(expected.because)}"
 
 
+def _state_of(kernel: Kernel, case: Case) -> StateView:
+    return build_state(case.given, case.org, kernel.organization(case.org).snapshot.records)
+
+
 def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
-    there = kernel.with_store(FixedState(build_state(case.given, case.org)))
+    there = kernel.with_store(FixedState(_state_of(kernel, case)))
     explanation = there.explain(case.org, build_request(asked.ask))
     decision = explanation.decision
     because = "; ".join(reason.text for reason in explanation.reasons)
@@ -142,7 +155,7 @@ def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
 
 
 def _who_can(kernel: Kernel, case: Case, asked: WhoCanCase) -> Wrong:
-    there = kernel.with_store(FixedState(build_state(case.given, case.org)))
+    there = kernel.with_store(FixedState(_state_of(kernel, case)))
     context = build_context(asked.context)
     rows = there.who_can(case.org, asked.action, asked.resource, context=context, kinds=asked.kinds)
     for field, outcome, wanted in (("are", "allow", asked.are), ("must_ask", "ask", asked.must_ask)):
@@ -152,7 +165,7 @@ def _who_can(kernel: Kernel, case: Case, asked: WhoCanCase) -> Wrong:
 
 
 def _what_can(kernel: Kernel, case: Case, asked: WhatCanCase) -> Wrong:
-    there = kernel.with_store(FixedState(build_state(case.given, case.org)))
+    there = kernel.with_store(FixedState(_state_of(kernel, case)))
     context = build_context(asked.context)
     request = AccessRequest(asked.subject, "", "", context, asked.on_behalf_of)
     rows = there.what_can(case.org, asked.subject, request=request, kinds=asked.kinds)
@@ -203,9 +216,9 @@ def build_request(asked: AccessQuestion) -> AccessRequest:
     )  # fmt: skip
 
 
-def build_state(given: Given, org_id: str) -> StateView:
-    """The state that a case assumes."""
-    if not (given.agents or given.grants or given.restrictions or given.locks):
+def build_state(given: Given, org_id: str, records: OrgRecords | None = None) -> StateView:
+    """The state that a case assumes, with tests passed as `records` declare them."""
+    if given == Given():
         return EMPTY_STATE
     grants: dict[str, tuple[Grant, ...]] = {}
     for grant_id, grant in given.grants.items():
@@ -221,6 +234,7 @@ def build_state(given: Given, org_id: str) -> StateView:
             expires_at=None if each.expires is None else read_moment(each.expires),
         )  # fmt: skip
         restrictions[each.subject] = (*restrictions.get(each.subject, ()), bound)
+    recorded: dict[OrgStatusKind, str | None] = {"alert": given.alert, "watch": given.watch}
     return StateView(
         1,
         {
@@ -230,10 +244,18 @@ def build_state(given: Given, org_id: str) -> StateView:
         grants,
         restrictions,
         {
-            name: tuple(QualificationResult(name, each, 1.0, True, 0.0) for each in agent.passed)
+            name: tuple(
+                QualificationResult(name, each, 1.0, True, 0.0)
+                if records is None
+                else passing_result(records, name, each, 0.0)
+                for each in agent.passed
+            )
             for name, agent in given.agents.items()
         },
         {tool: ToolLock(org_id, tool, holder, 1, 0.0) for tool, holder in given.locks.items()},
+        status={
+            kind: OrgStatus(org_id, kind, value) for kind, value in recorded.items() if value is not None
+        },
     )
 
 

@@ -20,7 +20,7 @@ from orgkernel.diagnostics.catalog import UNREADABLE
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.loading.documents import parse_source, read_documents, says_ours
-from orgkernel.loading.files import Root, SourceText, find_files, read_text
+from orgkernel.loading.files import Root, SourceText, find_files, markdown_kind, read_text
 from orgkernel.loading.parsed import ParsedText
 from orgkernel.model.kinds import KINDS, VERSION
 from orgkernel.project.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
@@ -264,7 +264,7 @@ def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
         root = Root(full, asked if inside.startswith("..") else inside)
         for path, name in find_files(root):
             real = os.path.realpath(path)
-            if real in seen:
+            if real in seen or markdown_kind(path) is not None:
                 continue
             seen.add(real)
             upgrade = upgrade_source(read_text(path, name), named=path == root.path)

@@ -61,6 +61,8 @@ class Match(Record, frozen=True, kw_only=True):
     """When a policy applies."""
     principal: Principal | None = None
     conditions: tuple[Condition, ...] = ()
+    alert: tuple[Id, ...] = ()
+    watch: tuple[Id, ...] = ()
 
 
 class Session(Record, frozen=True, kw_only=True):

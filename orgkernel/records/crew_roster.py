@@ -11,6 +11,16 @@ class Assignment(Record, frozen=True, kw_only=True):
     role: RoleId
     org: OrgId | None = None
     watches: tuple[Id, ...] = ('alpha',)
+Trait = float
+
+
+class PersonalitySeed(Record, frozen=True, kw_only=True):
+    """Five traits, each from 0 to 1, with which an agent begins."""
+    openness: Trait = 0.5
+    conscientiousness: Trait = 0.5
+    extraversion: Trait = 0.5
+    agreeableness: Trait = 0.5
+    neuroticism: Trait = 0.5
 
 
 class RosterMember(Record, frozen=True, kw_only=True):
@@ -18,8 +28,10 @@ class RosterMember(Record, frozen=True, kw_only=True):
     callsign: str = ''
     rank: RankId | None = None
     trust: float | None = None
+    trust_weight: float = 4.0
     assignments: tuple[Assignment, ...] = ()
     tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    personality: PersonalitySeed | None = None
     description: str = ''
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 from orgkernel.records.access_policies import AccessPolicies
 from orgkernel.records.bill import Bill
+from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.decision_cases import DecisionCases
 from orgkernel.records.directory import Directory
 from orgkernel.records.domain_catalog import DomainCatalog
 from orgkernel.records.organization import Organization
 from orgkernel.records.plan_catalog import PlanCatalog
+from orgkernel.records.procedure_catalog import ProcedureCatalog
 from orgkernel.records.qualification_catalog import QualificationCatalog
 from orgkernel.records.rank_ladder import RankLadder
 from orgkernel.records.record import Document
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.salute_report import SaluteReport
 from orgkernel.records.skill_catalog import SkillCatalog
+from orgkernel.records.standing_order import StandingOrder
 from orgkernel.records.tool_catalog import ToolCatalog
 
 RECORDS: dict[str, type[Document]] = {
@@ -26,12 +29,15 @@ RECORDS: dict[str, type[Document]] = {
     "skill_catalog": SkillCatalog,
     "rank_ladder": RankLadder,
     "qualification_catalog": QualificationCatalog,
+    "procedure_catalog": ProcedureCatalog,
     "directory": Directory,
     "access_policies": AccessPolicies,
     "crew_roster": CrewRoster,
     "bill": Bill,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
+    "cognitive_skill": CognitiveSkill,
+    "standing_order": StandingOrder,
 }
 
 # In a route, every item of a list or a mapping.

@@ -74,6 +74,7 @@ class Limits(Record, frozen=True, kw_only=True):
     max_concurrent: int = 8
     delegation: Literal['envelope', 'strict'] = 'envelope'
     span_of_control: int = 7
+    personality_drift: float = 0.3
 
 
 class Separation(Record, frozen=True, kw_only=True):
@@ -117,6 +118,12 @@ class Authzen(Record, frozen=True, kw_only=True):
     types: AuthzenTypes = AuthzenTypes()
 
 
+class ProcedureProposals(Record, frozen=True, kw_only=True):
+    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+    min_successes: int = 5
+    min_success_rate: float = 0.9
+
+
 class PaceOverride(Record, frozen=True, kw_only=True):
     """PACE tiers that replace those of the profile."""
     primary: PaceTier | None = None
@@ -156,8 +163,11 @@ class Organization(Document, frozen=True, kw_only=True):
     limits: Limits = Limits()
     overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
     separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    alerts: tuple[Id, ...] = ('GREEN', 'YELLOW', 'RED')
+    watches: tuple[Id, ...] = ('alpha', 'beta', 'gamma')
     workspace_root: str | None = None
     authzen: Authzen = Authzen()
+    procedure_proposals: ProcedureProposals = ProcedureProposals()
     rank_matrix: Id | None = None
 
     @property

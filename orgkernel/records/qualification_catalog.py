@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Literal
 import msgspec
 from orgkernel.records.levels import Proficiency
-from orgkernel.records.record import Document, QualificationId, Record, SkillId, ToolId
+from orgkernel.records.record import Document, Id, QualificationId, Record, SkillId, ToolId
 Raises = dict[SkillId, Proficiency | None] | tuple[SkillId, ...]
 
 
@@ -18,10 +18,12 @@ class Qualification(Record, frozen=True, kw_only=True):
     unlocks: tuple[ToolId, ...] = ()
     prerequisites: tuple[QualificationId, ...] = ()
     expires_after_days: float | None = None
+    min_sample_size: int | None = None
+    digests: dict[Id, str] = msgspec.field(default_factory=dict)
 
     @property
     def raised_skills(self) -> dict[str, int | None]:
-        """Each raised skill and the highest level that passing raises it to, None without a limit."""
+        """Each raised skill and the highest level that passing raises it to, None where the score says it."""
         return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
 
 

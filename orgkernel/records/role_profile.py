@@ -39,6 +39,7 @@ class Capabilities(Record, frozen=True, kw_only=True):
     tools: tuple[ToolUse, ...] = ()
     skills: tuple[SkillEntry, ...] = ()
     intents: tuple[Id, ...] = ()
+    procedures: tuple[Id, ...] = ()
 
 
 class Requirements(Record, frozen=True, kw_only=True):
@@ -86,6 +87,8 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     role_name: str = ''
     role_type: RoleType = 'specialist'
     description: str = ''
+    examples: tuple[str, ...] = ()
+    not_examples: tuple[str, ...] = ()
     chain_of_command: ChainOfCommand = ChainOfCommand()
     capabilities: Capabilities = Capabilities()
     requirements: Requirements = Requirements()

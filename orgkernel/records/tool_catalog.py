@@ -32,6 +32,7 @@ class Tool(Record, frozen=True, kw_only=True):
     provider: str = ''
     actions: dict[Id, ActionEntry] = msgspec.field(default_factory=dict)
     side_effects: SideEffects = 'none'
+    intents: tuple[Id, ...] = ()
     falls_back_to: tuple[ToolId, ...] = ()
     essential: Essential = False
     input_schema: dict[str, Any] | None = None

@@ -15,13 +15,13 @@ import msgspec
 from orgkernel.decisions.state_records import ReportReceipt
 from orgkernel.errors import Refused
 from orgkernel.reports.report_folder import (
-    FileIdentity,
     NotAReport,
     ReportFile,
     list_reports,
     read_file,
     set_aside,
 )
+from orgkernel.runtime.regular_files import FileIdentity
 from orgkernel.state.writer import Ticket
 
 if TYPE_CHECKING:

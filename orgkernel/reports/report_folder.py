@@ -20,6 +20,7 @@ import msgspec
 from orgkernel.decisions.state_view import StoredReport
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead
+from orgkernel.runtime.regular_files import FileIdentity, identity_of
 from orgkernel.runtime.report_files import ARCHIVE
 from orgkernel.runtime.salute_format import ReportError, read_report
 from orgkernel.runtime.utc import as_seconds
@@ -31,8 +32,6 @@ _LATEST = "_latest.json"
 _SUFFIX = ".json"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-FileIdentity = tuple[int, int, int, int]
 
 
 class ReportFile(NamedTuple):
@@ -125,11 +124,6 @@ def set_aside(folder: str, file: ReportFile) -> ReportFile | None:
     except OSError:
         return None
     return ReportFile(f"{REJECTED}/{moved}", identity_of(found))
-
-
-def identity_of(found: os.stat_result) -> FileIdentity:
-    """The values that show whether a file is still the same."""
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ Every tool that a document names is declared by a tool catalog that the organiza
 
 - a role is equipped with or may grant,
 - a plan or one of its steps needs,
+- a step of a procedure calls,
 - a skill prefers,
 - another tool falls back to or is essential with,
 - a policy names,
@@ -66,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     names = {tool_id: tool.record.names.values() for tool_id, tool in tools.items()}
     unknown = find_undeclared(
         view, EdgeKind.EQUIPPED_WITH, EdgeKind.NEEDS, EdgeKind.FALLS_BACK_TO, EdgeKind.COVERS,
-        EdgeKind.MAY_GRANT,
+        EdgeKind.MAY_GRANT, EdgeKind.CALLS,
         known=tools, also=_of_entries(view.records),
     )  # fmt: skip
     yield from undeclared(unknown, "tool", lambda word: did_you_mean_tool(word, names))

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Every skill that a role requires, another skill presupposes or a qualification raises is declared by a skill catalog that
+Every skill that a role requires, another skill presupposes, a qualification raises or a procedure is for is declared by a skill catalog that
 the organization sees. So is the category of every skill.
 
 ## Why it matters
@@ -53,11 +53,26 @@ def check(view: OrgView) -> Iterator[Finding]:
     skills = view.records.skills
     if "skill_catalog" in view.records.incomplete:
         return
-    unknown = find_undeclared(view, EdgeKind.REQUIRES, EdgeKind.PRESUPPOSES, EdgeKind.RAISES, known=skills)
+    unknown = find_undeclared(
+        view,
+        EdgeKind.REQUIRES,
+        EdgeKind.PRESUPPOSES,
+        EdgeKind.RAISES,
+        known=skills,
+        also=_of_procedures(view.records),
+    )
     yield from undeclared(unknown, "skill", lambda word: did_you_mean(word, skills))
     categories = view.records.skill_categories
     uncategorized = find_undeclared(view, known=categories, also=_of_entries(view.records))
     yield from undeclared(uncategorized, "skill category", lambda word: did_you_mean(word, categories))
+
+
+def _of_procedures(records: OrgRecords) -> Iterator[Reference]:
+    for procedure in records.procedures.values():
+        if procedure.record.skill is not None:
+            yield Reference(
+                procedure.place("skill"), "procedure", procedure.id, "is for", procedure.record.skill
+            )
 
 
 def _of_entries(records: OrgRecords) -> Iterator[Reference]:

@@ -2,8 +2,9 @@
 
 ## What it checks
 
-No requirement of an organization's own promotions asks for more skills (`min_count`) than there are. Universal skills are
-counted in the catalogs. Role skills are counted in the role that lists the most.
+No requirement of an organization's own promotions asks for more skills (`min_count`) than there are, or for all of the skills
+of a kind of which there are none. Universal skills are counted in the catalogs. Role skills are counted in the role that
+lists the most.
 
 ## Why it matters
 
@@ -52,6 +53,12 @@ _WORDS = {
     "required_role": "required skills of one role, but no role has more than {}",
 }
 
+_ALL = {
+    "universal": "all universal skills, but there are none",
+    "role": "all skills of the role, but no role lists any",
+    "required_role": "all required skills of the role, but no role has any",
+}
+
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Requirements for more skills than there are."""
@@ -67,6 +74,13 @@ def check(view: OrgView) -> Iterator[Finding]:
                     promotion.place("requirements", number, "min_count"),
                     f"promotion {quote(promotion.id)} requires {requirement.min_count} {there_are}",
                     "require fewer skills, or add skills to the roles",
+                    f"promotion:{promotion.id}",
+                )
+            elif requirement.min_count is None and not most:
+                yield Finding(
+                    promotion.place("requirements", number, "scope"),
+                    f"promotion {quote(promotion.id)} requires {_ALL[requirement.scope]}",
+                    "remove the requirement, or add skills to the roles",
                     f"promotion:{promotion.id}",
                 )
 

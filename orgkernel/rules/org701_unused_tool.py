@@ -45,6 +45,7 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.extract import matches_glob
 from orgkernel.graph.records import OrgRecords
 from orgkernel.records.plan_catalog import PlanStep
+from orgkernel.records.procedure_catalog import ToolNeed
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
@@ -82,6 +83,9 @@ def _uses(records: OrgRecords) -> set[str]:
         used.update(tool for step in plan.record.steps if isinstance(step, PlanStep) for tool in step.tools)
     for tool_id, definition in records.tools.items():
         used.update(other for other in definition.record.falls_back_to if other != tool_id)
+    for procedure in records.procedures.values():
+        for step in procedure.record.steps:
+            used.update(need.tool if isinstance(need, ToolNeed) else need for need in step.required_tools)
     for policy in records.policies.values():
         named = policy.record
         for glob in (*(named.named_tools or ()), *named.spared_tools, *named.denied_tools):

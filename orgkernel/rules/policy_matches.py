@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.records.access_policies import STAR, Condition, Match, Principal
 from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
+from orgkernel.rules.references import Reference
 
 # Fields with one value, in which a star may stand.
 _NAMES = ("system", "webhook", "agent", "role")
@@ -83,11 +85,18 @@ def covers(wide: Match, narrow: Match, people: Mapping[str, Definition[Person]])
         wide.principal, narrow.principal or Principal(), people
     ):
         return False
+    if not (_within(wide.alert, narrow.alert) and _within(wide.watch, narrow.watch)):
+        return False
     if not wide.conditions:
         return True
     return bool(narrow.conditions) and all(
         any(_covers_condition(each, condition) for each in wide.conditions) for condition in narrow.conditions
     )
+
+
+def _within(wide: tuple[str, ...], narrow: tuple[str, ...]) -> bool:
+    """Whether every alert or watch of the narrow match is one of the wide match; none means all."""
+    return not wide or (bool(narrow) and {*narrow} <= {*wide})
 
 
 def _covers_principal(wide: Principal, narrow: Principal, people: Mapping[str, Definition[Person]]) -> bool:
@@ -133,6 +142,11 @@ def _covers_condition(wide: Condition, narrow: Condition) -> bool:
 
 def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]]) -> bool:
     """Whether both can match at once, as far as the documents tell."""
+    if any(
+        each and with_each and {*each}.isdisjoint(with_each)
+        for each, with_each in ((one.alert, other.alert), (one.watch, other.watch))
+    ):
+        return False
     first, second = one.principal or Principal(), other.principal or Principal()
     kinds = {*kinds_of(first)}, {*kinds_of(second)}
     if kinds[0] and kinds[1] and kinds[0].isdisjoint(kinds[1]):
@@ -147,6 +161,17 @@ def can_meet(one: Match, other: Match, people: Mapping[str, Definition[Person]])
     ):
         return False  # an agent may fill both of two roles
     return any(_agree(each, with_each) for each, with_each in _pairs(one, other))
+
+
+def find_status_words(
+    records: OrgRecords, field: Literal["alert", "watch"]
+) -> Iterator[tuple[Reference, bool]]:
+    """The alerts or watches that policies match, each with whether the organization declares it."""
+    declared = records.organization.alerts if field == "alert" else records.organization.watches
+    for policy in records.policies.values():
+        for number, word in enumerate(getattr(policy.record.match, field)):
+            place = policy.place("match", field, number)
+            yield Reference(place, "policy", policy.id, "matches", word), word in declared
 
 
 def _differ(one: str | None, other: str | None) -> bool:

@@ -28,6 +28,8 @@ _VERBS = {
     EdgeKind.COVERS: "covers",
     EdgeKind.STARTS_AT: "starts at",
     EdgeKind.MAY_GRANT: "may grant",
+    EdgeKind.PERFORMS: "performs",
+    EdgeKind.CALLS: "calls",
 }
 
 

@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .text_index import TextIndex, read_index
 from .tiers import TIERS
 from .triggers import TriggerTreeError, check_tree
 
@@ -136,6 +137,8 @@ class Bundle:
     tools: Mapping[str, BundleTool]
     """By the host's name for the tool."""
     signals: Mapping[str, Any]
+    text_index: TextIndex | None = None
+    """The words of the roles, weighed, to find the role for a message. None in a bundle that was compiled without them."""
 
     @property
     def org_id(self) -> str:
@@ -315,9 +318,23 @@ def read_bundle(data: object) -> Bundle:
         {name: _role(fields) for name, fields in top.each("roles")},
         {name: _tool(fields) for name, fields in top.each("tools")},
         top.mapping("signals"),
+        _text_index(top),
     )  # fmt: skip
     _check_references(bundle)
     return bundle
+
+
+def _text_index(top: Fields) -> TextIndex | None:
+    if "text_index" not in top.data:
+        return None
+    try:
+        index = read_index(top.mapping("text_index"))
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise top.wrong("text_index", f"cannot be used: {str(error)[:80]}") from error
+    for role_id in index.roles:
+        if role_id not in top.mapping("roles"):
+            raise top.wrong("text_index", f"names role `{role_id[:60]}`, which is not among `roles`")
+    return index
 
 
 def _check_version(version: str) -> None:

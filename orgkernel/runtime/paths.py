@@ -138,8 +138,8 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
 
     >>> may_touch("/ETC/passwd", "/etc/**", "/repo"), may_touch("../etc", "/etc/**", "/repo"), may_touch("a", "/etc/**")
     (True, True, True)
-    >>> may_touch("/repo/a", "/etc/**", "/repo"), may_touch("/", "/etc/**", "/repo")
-    (False, True)
+    >>> may_touch("/repo/a", "/etc/**", "/repo"), may_touch("/", "/etc/**", "/repo"), may_touch("/srv/a", "/srv/*/key")
+    (False, True, True)
     """
     read = read_path(path, root)
     pattern = _compile(glob, root)
@@ -153,9 +153,20 @@ def may_touch(path: str, glob: str, root: str | None = None) -> bool:
         names = names[:wild]
         if pattern.fixed == names[: len(pattern.fixed)]:
             return True
-    if names == pattern.fixed[: len(names)]:
-        return True
-    return _fits(names, pattern.folded) or _fits(read.names, pattern.below)
+    return (
+        _may_contain(names, pattern.folded)
+        or _fits(names, pattern.folded)
+        or _fits(read.names, pattern.below)
+    )
+
+
+def _may_contain(names: tuple[str, ...], patterns: _Patterns) -> bool:
+    """Whether a folder is one that a glob goes through, up to the first `**`: from there on it could be every folder."""
+    for number, name in enumerate(names):
+        pattern = patterns[number] if number < len(patterns) else None
+        if pattern is None or not pattern.fullmatch(name):
+            return False
+    return True
 
 
 def glob_is_inside(given: str, held: str, root: str | None = None) -> bool:

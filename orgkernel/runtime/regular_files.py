@@ -18,6 +18,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # A link that passes through here leads to whatever a process has open, such as its standard input.
 _OPEN_FILES = ("/dev/", "/proc/")
 _MOST_LINKS = 40
+FileIdentity = tuple[int, int, int, int]
 
 
 class NotRegular(OSError):
@@ -54,6 +55,19 @@ def read_regular(path: str, most: int) -> bytes:
     """The content of a regular file, at most `most` bytes of it. Raises what `open_regular` raises."""
     with open_regular(path) as file:
         return file.read(most)
+
+
+def identity_of(found: os.stat_result) -> FileIdentity:
+    """The values that show whether a file is still the same, and unchanged."""
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def find_identity(path: str) -> FileIdentity | None:
+    """The identity of what a path leads to. None if nothing is there."""
+    try:
+        return identity_of(os.stat(path))
+    except OSError:
+        return None
 
 
 def _require_regular(path: str, state: os.stat_result) -> None:

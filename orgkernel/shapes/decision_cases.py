@@ -8,8 +8,10 @@ from orgkernel.shapes.record import AgentId, Document, Id, OrgId, QualificationI
 
 
 class DispatchQuestion(Record, frozen=True, kw_only=True):
-    """A question to dispatch: who takes this domain?"""
-    domain: Id
+    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
+    domain: Id | None = None
+    intent: Id | None = None
+    text: str | None = None
     needs: tuple[ToolId, ...] = ()
 
 
@@ -34,6 +36,8 @@ class Circumstances(Record, frozen=True, kw_only=True):
     guild: str | None = None
     hook_id: str | None = None
     event_type: str | None = None
+    alert: str | None = None
+    watch: str | None = None
     session: str | None = None
     pace: Literal['primary', 'alternate', 'contingent', 'emergency'] | None = None
     input: dict[str, Any] | None = None
@@ -117,6 +121,8 @@ class Given(Record, frozen=True, kw_only=True):
     grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
     restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
     locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
+    alert: Id | None = None
+    watch: Id | None = None
 
 
 class Case(Record, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.levels import Proficiency
-from orgkernel.shapes.record import Document, QualificationId, Record, SkillId, ToolId
+from orgkernel.shapes.record import Document, Id, QualificationId, Record, SkillId, ToolId
 Raises = dict[SkillId, Proficiency | None] | tuple[SkillId, ...]
 
 
@@ -18,6 +18,8 @@ class Qualification(Record, frozen=True, kw_only=True):
     unlocks: tuple[ToolId, ...] = ()
     prerequisites: tuple[QualificationId, ...] = ()
     expires_after_days: Annotated[float, msgspec.Meta(gt=0.0)] | None = None
+    min_sample_size: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    digests: dict[Id, str] = msgspec.field(default_factory=dict)
 
 
 class QualificationCatalog(Document, frozen=True, kw_only=True):

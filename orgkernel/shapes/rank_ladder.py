@@ -45,5 +45,6 @@ class RankLadder(Document, frozen=True, kw_only=True):
     kind: Literal['orgkernel:rank_ladder'] = msgspec.field(default='orgkernel:rank_ladder', name='_schema')
     description: str = ''
     ranks: tuple[Rank, ...] = ()
+    trust_margin: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 0.05
     promotions: dict[RankId, Promotion] = msgspec.field(default_factory=dict)
     matrices: dict[Id, tuple[MatrixRow, ...]] = msgspec.field(default_factory=dict)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
+from orgkernel.shapes.levels import Proficiency
 from orgkernel.shapes.record import Document, DomainId, Id, Record, SkillId, ToolId
 UNIVERSAL = 'pcc'
+
+
+class Prerequisite(Record, frozen=True, kw_only=True):
+    """A skill that is required first, at a given proficiency."""
+    skill: SkillId
+    min_proficiency: Proficiency = 3
+PrerequisiteEntry = SkillId | Prerequisite
 
 
 class SkillCategory(Record, frozen=True, kw_only=True):
@@ -19,9 +27,10 @@ class Skill(Record, frozen=True, kw_only=True):
     description: str = ''
     category: Id | None = None
     domain: DomainId | None = None
-    prerequisites: tuple[SkillId, ...] = ()
+    prerequisites: tuple[PrerequisiteEntry, ...] = ()
     decay_rate_days: Annotated[int, msgspec.Meta(ge=1)] = 14
     preferred_tools: tuple[ToolId, ...] = ()
+    external: dict[Id, str] = msgspec.field(default_factory=dict)
 
 
 class SkillCatalog(Document, frozen=True, kw_only=True):

@@ -8,11 +8,23 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from orgkernel.errors import NothingToRead
-from orgkernel.loading.files import Root, documents_in, find_files, find_words, mentions, stays_inside
+from orgkernel.loading.files import (
+    MARKDOWN,
+    ORDERS,
+    SKILLS,
+    Root,
+    documents_in,
+    find_files,
+    find_words,
+    mentions,
+    stays_inside,
+)
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
 _LEVELS_UP = 4
+# Folders that belong to the organization, or to the organizations, in whose folder they lie.
+_LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = re.compile(rb"[\w.-]+")
 _ROLE_ID = re.compile(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 
@@ -57,7 +69,7 @@ def resolve_paths(
             if home is None
             else os.path.normpath(os.path.join(_shown(home, reader), os.path.relpath(full, home)))
         )
-        alone = mentions(full, ORGANIZATION)
+        alone = not full.endswith(MARKDOWN) and mentions(full, ORGANIZATION)
         if home in (None, full) or alone:
             # An organization named by its file is read alone: its neighbors in a flat folder are not asked about.
             roots.append(Root(full, name, links=real))
@@ -113,13 +125,13 @@ def _home(path: str, links: tuple[str, ...]) -> str | None:
     if not above:
         return None
     files = [file for file, _ in find_files(Root(path, "", links=links))] if is_folder else [path]
-    if is_folder and any(mentions(file, ORGANIZATION) for file in files):
+    if is_folder and any(mentions(file, ORGANIZATION) for file in files if not file.endswith(MARKDOWN)):
         return None
     roles = {role for file in files for role in find_words(file, _ROLE_ID)}
     is_ours = any(mentions(file, PREFIX) for file in files)
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
-        is_laid_out = bool(files) and (place[0] == "roles" or (not is_folder and folder == home))
+        is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))
         if is_laid_out or (is_ours and (not roles or _names(home, roles, links))):
             return home
     return None
@@ -151,10 +163,10 @@ def _names(folder: str, roles: Set[bytes], links: tuple[str, ...]) -> bool:
 def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
     """The folders of an organization that are read to understand a path in it: never all that lies below it.
 
-    These are the path itself, `roles/`, and the folders beside those on the way that directly hold documents, but no other
+    These are the path itself, `roles/`, `skills/`, `standing_orders/`, and the folders beside those on the way that directly hold documents, but no other
     organization.
     """
-    seen = [path, os.path.join(home, "roles")]
+    seen = [path, *(os.path.join(home, each) for each in _LAID_OUT)]
     folder = os.path.dirname(path)
     while True:
         try:
@@ -173,13 +185,13 @@ def _seen_from(path: str, home: str, links: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _beside(folder: str, name: str, links: tuple[str, ...]) -> list[Root]:
-    """The `roles/`, the `bills/` and the catalogs of the folder an organization lies in."""
+    """The `roles/`, `skills/`, `standing_orders/` and the catalogs of the folder an organization lies in."""
     parent, above = os.path.dirname(folder), os.path.dirname(name)
     found = []
-    for part in ("roles", "bills"):
-        inside = os.path.join(parent, part)
-        if os.path.isdir(inside) and stays_inside(inside, links):
-            found.append(Root(inside, os.path.join(above, part), context=True, links=links))
+    for each in _LAID_OUT:
+        path = os.path.join(parent, each)
+        if os.path.isdir(path) and stays_inside(path, links):
+            found.append(Root(path, os.path.join(above, each), context=True, links=links))
     catalogs = (
         path
         for path in documents_in(parent, links)

@@ -122,11 +122,17 @@ class Snapshot:
 
 # An unknown domain, plan, tool or skill gives a role nothing. In a policy, a catalog or an organization it may mean that
 # something is not denied.
-_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304"})
+_UNKNOWN_NAMES = frozenset({"ORG301", "ORG302", "ORG303", "ORG304", "ORG626", "ORG628"})
+# A skill with one of these is shut for everybody, and a procedure without its fallback goes on to the next tier.
+_SHUT = frozenset({"ORG621", "ORG622", "ORG623", "ORG627", "ORG628"})
 
 
 def is_of_one_role(found: Diagnostic) -> bool:
-    """Whether a finding is about what one role has, so that the organization answers without it (docs/adr/0031)."""
+    """Whether a finding is about what one role, skill or procedure has, so that the organization answers without it
+    (docs/adr/0031).
+    """
+    if found.subject.startswith(("cognitive_skill:", "procedure:")):
+        return found.code in _SHUT
     return found.code in _UNKNOWN_NAMES and found.subject.startswith("role:")
 
 

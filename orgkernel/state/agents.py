@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 import msgspec
 from sqlalchemy import ColumnElement, insert, select, update
@@ -70,29 +70,38 @@ class Agents:
             transaction.connection.execute(
                 insert(agents).values(**row_of(agent), version=transaction.touch())
             )
-            _note(transaction, "created", actor, reason, agent)
+            note_agent(transaction, "created", actor, reason, agent, None)
             return agent
 
         return self._context.change(change)
 
     def set_rank(
-        self, agent_id: str, rank: str | None, *, org_id: str, actor: str, reason: str = ""
+        self,
+        agent_id: str,
+        rank: str | None,
+        *,
+        org_id: str,
+        actor: str,
+        reason: str = "",
+        promotion: Mapping[str, Any] | None = None,
     ) -> AgentState:
-        """Promote or demote; raises `UnknownRecord`."""
-        return self._set(org_id, agent_id, "ranked", actor, reason, rank=_rank(rank))
+        """Promote or demote; raises `UnknownRecord`. `promotion` is the evidence for it, which the audit keeps."""
+        more = None if promotion is None else {"promotion": promotion}
+        activity = "ranked" if promotion is None else "promoted"
+        return self._set(org_id, agent_id, activity, actor, reason, more, rank=_rank(rank))
 
     def set_trust(
         self, agent_id: str, trust: float | None, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
         """Set the trust of an agent, 0 to 1. Raises `UnknownRecord`."""
-        return self._set(org_id, agent_id, "trusted", actor, reason, trust=_trust(trust))
+        return self._set(org_id, agent_id, "trusted", actor, reason, None, trust=_trust(trust))
 
     def move(
         self, agent_id: str, lifecycle: Lifecycle, *, org_id: str, actor: str, reason: str = ""
     ) -> AgentState:
         """Change the state of an agent. Raises `Conflict` (`MOVE_NOT_ALLOWED`, `TRUST_TOO_LOW`)."""
         require_word("the lifecycle", lifecycle, MOVES)
-        return self._set(org_id, agent_id, lifecycle, actor, reason, lifecycle=lifecycle)
+        return self._set(org_id, agent_id, lifecycle, actor, reason, None, lifecycle=lifecycle)
 
     def get(self, org_id: str, agent_id: str) -> AgentState | None:
         """The stored agent of an organization, or of all of them (`*`); or None."""
@@ -103,7 +112,14 @@ class Agents:
         return self._context.read(AgentState, select(agents).order_by(agents.c.agent_id, agents.c.org_id))
 
     def _set(
-        self, org_id: str, agent_id: str, activity: str, actor: str, reason: str, **values: object
+        self,
+        org_id: str,
+        agent_id: str,
+        activity: str,
+        actor: str,
+        reason: str,
+        more: Mapping[str, Any] | None,
+        **values: object,
     ) -> AgentState:
         def change(transaction: Transaction) -> AgentState:
             where = _is_agent(org_id, agent_id)
@@ -119,7 +135,7 @@ class Agents:
             transaction.connection.execute(
                 update(agents).where(*where).values(**values, version=transaction.touch())
             )
-            _note(transaction, activity, actor, reason, new)
+            note_agent(transaction, activity, actor, reason, new, more)
             return new
 
         return self._context.change(change)
@@ -159,7 +175,15 @@ def _trust(trust: float | None) -> float | None:
     return trust
 
 
-def _note(transaction: Transaction, activity: str, actor: str, reason: str, now: AgentState) -> None:
+def note_agent(
+    transaction: Transaction,
+    activity: str,
+    actor: str,
+    reason: str,
+    now: AgentState,
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a change of an agent into the audit, with what is stored of it now."""
     transaction.audit(
         AuditEntry(
             "agent",
@@ -170,7 +194,7 @@ def _note(transaction: Transaction, activity: str, actor: str, reason: str, now:
             org_id=now.org_id,
             record_id=now.agent_id,
             reason=reason,
-            detail={"rank": now.rank, "trust": now.trust, "lifecycle": now.lifecycle},
+            detail={"rank": now.rank, "trust": now.trust, "lifecycle": now.lifecycle, **(more or {})},
         )
     )
 

@@ -19,9 +19,11 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
 from orgkernel.state.engine import failure_of, reading
+from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import version_of
-from orgkernel.state.signing import Tokens, write_new
+from orgkernel.state.private_files import write_new
+from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
 from orgkernel.state.store_lock import locked
 from orgkernel.state.tables import audit, metadata, state_version
@@ -70,13 +72,13 @@ def back_up(location: StoreLocation, target: str, tokens: Tokens, clock: Callabl
         with locked(location):
             # Checkpoints first: the rows then go at least as far as they say.
             folder = Folder(location.checkpoints, tokens, clock)
-            before = _trusted(folder)
+            before = folder.trusted_heads()
             write_new(beside, b"")
             version = copy_database(location.path, beside)
             if folder.exists():
                 _wait_for_checkpoints(beside, folder)
                 copied = Folder(f"{target}.audit", tokens, clock)
-                _copy_folder(folder.path, copied.path)
+                copy_checkpoints(folder.path, copied.path)
                 _sign_ends(beside, copied, before)
         os.replace(beside, target)
     except (OSError, sqlite3.Error) as error:
@@ -122,16 +124,13 @@ def _uri(path: str) -> str:
     return f"file:{urlquote(os.path.abspath(path))}"
 
 
-def _copy_folder(folder: str, target: str) -> None:
+def copy_checkpoints(folder: str, target: str) -> None:
     """Copy the files of a folder of checkpoints. What is being written has another name until it is complete."""
     os.makedirs(target, mode=0o700)
     for name in sorted(os.listdir(folder)):
         if name == "key" or name.endswith((".head", ".jsonl")):
             write_new(os.path.join(target, name), read_regular(os.path.join(folder, name), -1))
-
-
-def _trusted(folder: Folder) -> dict[str, Head]:
-    return {writer: head for writer, head, _ in folder.heads() if head is not None}
+    copy_identities(folder, target)
 
 
 def _wait_for_checkpoints(path: str, folder: Folder) -> None:
@@ -142,7 +141,7 @@ def _wait_for_checkpoints(path: str, folder: Folder) -> None:
         ).fetchall()
     for _ in range(_LOOKS):
         held = {writer for writer, _, _ in ends if folder.is_held(writer)}
-        heads = _trusted(folder)
+        heads = folder.trusted_heads()
         ends = [
             (writer, stream, last)
             for writer, stream, last in ends
@@ -160,7 +159,7 @@ def _sign_ends(path: str, copied: Folder, before: dict[str, Head]) -> None:
     """
     with contextlib.closing(sqlite3.connect(path)) as rows:
         query = "SELECT sequence, digest FROM audit WHERE writer = ? AND stream = ? ORDER BY sequence DESC LIMIT 1"
-        for writer, after in _trusted(copied).items():
+        for writer, after in copied.trusted_heads().items():
             known = before[writer].heads if writer in before else {}
             heads: dict[Stream, Link] = {}
             for stream, reached in after.heads.items():

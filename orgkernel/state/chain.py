@@ -21,10 +21,16 @@ from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.engine import failure_of
 from orgkernel.state.tables import (
+    agent_identities,
+    agent_service,
     agents,
     api_keys,
     audit,
+    commissions,
     grants,
+    org_status,
+    outcome_counts,
+    personality_observations,
     qualification_results,
     requests,
     restrictions,
@@ -51,6 +57,7 @@ _MOST_ROWS = 64
 """In one statement: with 13 values each, what every SQLite takes."""
 _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
+    agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")

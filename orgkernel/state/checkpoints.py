@@ -120,13 +120,16 @@ class Folder:
             trusted = head is not None and head.writer == found[1]
             yield found[1], head if trusted else None, damaged or not trusted
 
+    def trusted_heads(self) -> dict[str, Head]:
+        """The head of each writer that has one to trust."""
+        return {writer: head for writer, head, _ in self.heads() if head is not None}
+
     def lease(self, is_continued: Callable[[Head], bool], is_bare: Callable[[], bool]) -> HeadFile:
         """A writer nobody else is at the moment: one of before that can be continued, else a new one.
 
         `is_bare` says whether the store must have had rows of the audit that it has no longer.
         """
-        os.makedirs(self.path, mode=0o700, exist_ok=True)
-        self.signing.create()
+        self._require_key()
         leased = self._lease_old(is_continued) or self._lease_new()
         try:
             self._enroll(leased.writer, is_bare)
@@ -164,8 +167,7 @@ class Folder:
 
     def add_segment(self, segment: Segment) -> None:
         """Write down a sealed or dropped segment; on the disk when this returns."""
-        os.makedirs(self.path, mode=0o700, exist_ok=True)
-        self.signing.create()
+        self._require_key()
         with self._locked():
             self.segments.add(segment)
 
@@ -212,16 +214,14 @@ class Folder:
 
     def slot_of(self, head: Head) -> bytes:
         """A head as it is written into a slot."""
-        heads = {name: [link.sequence, link.digest] for name, link in head.heads.items()}
-        line = self.signing.sign({"writer": head.writer, "heads": heads, "roster": head.roster})
-        return line.ljust(SLOT - 1) + b"\n"
+        return self.signing.sign(msgspec.to_builtins(head)).ljust(SLOT - 1) + b"\n"
 
     def _enroll(self, writer: str, is_bare: Callable[[], bool]) -> None:
         """Add a writer to the roster, and the writers of before the roster was there."""
         with self._locked():
             lines = [line for _, line in self.roster.read(Enrollment)]
             known = {line.writer for line in lines if line is not None}
-            heads = {each: head for each, head, _ in self.heads() if head is not None}
+            heads = self.trusted_heads()
             size = max((head.roster for head in heads.values()), default=0)
             if not lines and heads.keys() <= {writer} and is_bare():
                 size = 1  # there was a roster, however long
@@ -231,6 +231,12 @@ class Folder:
             numbered = enumerate(found, len(lines) + 1)
             if found:
                 self.roster.add(*(msgspec.structs.replace(line, number=at) for at, line in numbered))
+
+    def _require_key(self) -> None:
+        """Make the folder and its key unless they are there."""
+        os.makedirs(self.path, mode=0o700, exist_ok=True)
+        with self._locked():  # without links, a second key would take the place of the first
+            self.signing.create()
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:

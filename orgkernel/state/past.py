@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.crew_records import RankMove
+from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -24,6 +25,9 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
+from orgkernel.state.audit import read_rows
+from orgkernel.state.crew_past import read_crew_at
+from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     audit,
@@ -46,10 +50,15 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
     with context.reading() as connection:
         _require_history(connection, at)
         reports, raised = reports_by_subject(by_unit(_reports(connection, org_id, at)), org_id)
+        crew = read_crew_at(connection, org_id, at)
         return StateView(
             version=connection.execute(select(state_version.c.version)).scalar_one(),
             agents=agents_of(
-                {(each.org_id, each.agent_id): each for each in _agents(connection, at)}, org_id
+                {
+                    (each.org_id, each.agent_id): _counted(each, crew, org_id)
+                    for each in _agents(connection, at)
+                },
+                org_id,
             ),
             grants=_by_subject(_grants(connection, at)),
             restrictions=_by_subject(_restrictions(connection, at)),
@@ -57,6 +66,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             reports=reports,
             raised=raised,
             skills=_by_agent(_skills(connection, org_id, at)),
+            **crew._asdict(),
         )
 
 
@@ -93,6 +103,14 @@ def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
                 agent_id, detail.get("rank"), detail.get("trust"), detail["lifecycle"], entry.org_id
             )
     yield from last.values()
+
+
+def _counted(agent: AgentState, crew: CrewRecords, org_id: str) -> AgentState:
+    """An agent of the organization with the outcomes that were recorded."""
+    service = crew.service.get(agent.agent_id) if agent.org_id == org_id else None
+    if service is None:
+        return agent
+    return msgspec.structs.replace(agent, successes=service.successes, failures=service.failures)
 
 
 def _grants(connection: Connection, at: float) -> Iterator[Grant]:
@@ -176,3 +194,18 @@ def _grouped(rows: Iterable[Any], name: str) -> Mapping[str, tuple[Any, ...]]:
     for row in rows:
         found.setdefault(getattr(row, name), []).append(row)
     return MappingProxyType({key: tuple(each) for key, each in found.items()})
+
+
+def read_rank_changes(
+    context: StoreContext, org_id: str, agent_id: str, start: str | None, until: float | None = None
+) -> tuple[RankMove, ...]:
+    """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
+    wanted = AuditFilter(until=until, kind="agent", subject=f"agent:{agent_id}")
+    rows = [row for row in read_rows(context, wanted) if row.entry.org_id == org_id]
+    found, before = [], start
+    for row in sorted(rows, key=lambda each: (each.entry.at, each.sequence)):
+        entry, after = row.entry, (row.entry.detail or {}).get("rank")
+        if entry.activity == "ranked" and after != before:
+            found.append(RankMove(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
+            before = after
+    return tuple(found)

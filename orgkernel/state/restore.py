@@ -19,13 +19,15 @@ from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, OrgkernelError, StoreError
 from orgkernel.runtime.regular_files import NotRegular, open_regular
-from orgkernel.state.backup import SIDECARS, copy_database, sync
+from orgkernel.runtime.utc import as_utc
+from orgkernel.state.backup import SIDECARS, copy_checkpoints, copy_database, sync
 from orgkernel.state.chain import last_link
 from orgkernel.state.checkpoints import Segment
 from orgkernel.state.engine import failure_of, make_engine, make_folder
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import NEWEST, VERSIONS, upgrade
-from orgkernel.state.signing import Tokens, write_new
+from orgkernel.state.private_files import write_new
+from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
 from orgkernel.state.store_lock import busy, locked
 
@@ -49,16 +51,16 @@ def restore(
     *,
     actor: str,
     reason: str,
-    at: str,
     clock: Callable[[], float],
     tokens: Tokens,
 ) -> Restored:
-    """Replace a store by a backup. `at` is the time for people. Raises `BadStore`, `StoreBusy` if somebody has the store open, and `StoreError`."""
+    """Replace a store by a backup. Raises `BadStore`, `StoreBusy` if somebody has the store open, and `StoreError`."""
     if not location.path:
         raise BadStore(
             f"the store {quote(location.shown)} is a database of PostgreSQL",
             "use `pg_restore --clean --if-exists --single-transaction`, then run `orgkernel audit verify`",
         )
+    at = as_utc(clock()) or ""
     path = os.path.realpath(location.path)
     _require_backup(backup, path)
     make_folder(location)
@@ -161,8 +163,7 @@ def _copy_checkpoints(source: str, target: str) -> bool:
         return False
     new = f"{target}.new"
     shutil.rmtree(new, ignore_errors=True)
-    shutil.copytree(source, new, ignore=shutil.ignore_patterns("lock", "*.new"))
-    os.chmod(new, 0o700)
+    copy_checkpoints(source, new)
     os.rename(new, target)
     return True
 
@@ -195,8 +196,8 @@ def _find_lost(store: Store) -> dict[str, tuple[int, int]]:
             chain = segment.writer, segment.stream
             dropped[chain] = max(dropped.get(chain, 0), segment.last)
     with store.context.reading() as connection:
-        for writer, head, _ in store.folder.heads():
-            for stream, signed in head.heads.items() if head is not None else ():
+        for writer, head in store.folder.trusted_heads().items():
+            for stream, signed in head.heads.items():
                 last = last_link(connection, writer, stream).sequence
                 if max(last, dropped.get((writer, stream), 0)) < signed.sequence:
                     # As `audit verify` has it: rows that were dropped since are missing as well.

@@ -11,7 +11,7 @@ import hashlib
 import hmac
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ import msgspec
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
+from orgkernel.state.private_files import make_once, write_new
 
 T = TypeVar("T")
 Tokens = Callable[[int], bytes]
@@ -62,12 +63,9 @@ class SigningKey:
         return self._seen
 
     def create(self) -> None:
-        """Make the key unless there is one. It is complete before it has its name, because others may read it."""
+        """Make the key unless there is one."""
         if not os.path.lexists(self.path):
-            new = self._write([self._draw()])
-            with contextlib.suppress(FileExistsError):
-                os.link(new, self.path)
-            os.unlink(new)
+            make_once(self.path, self._beside(), f"{self._draw()}\n".encode())
 
     @contextlib.contextmanager
     def rotating(self, until: float) -> Iterator[None]:
@@ -83,7 +81,9 @@ class SigningKey:
         now = self._clock()
         before = [(key, min(end, until)) for key, end in self._lines][:_MOST_BEFORE]
         lines = [f"{key.hex()} {end:.0f}" for key, end in before if end > now]
-        os.rename(self._write([self._draw(), *lines]), self.path)
+        new = self._beside()
+        write_new(new, "".join(f"{line}\n" for line in (self._draw(), *lines)).encode())
+        os.rename(new, self.path)
 
     def sign(self, value: dict[str, Any]) -> bytes:
         """A value as one line of JSON with its signature. Raises `BadStore` if there is no key."""
@@ -110,10 +110,8 @@ class SigningKey:
     def _draw(self) -> str:
         return self._tokens(_BYTES).hex()
 
-    def _write(self, lines: Iterable[str]) -> str:
-        new = f"{self.path}.{self._tokens(6).hex()}"
-        write_new(new, "".join(f"{line}\n" for line in lines).encode())
-        return new
+    def _beside(self) -> str:
+        return f"{self.path}.{self._tokens(6).hex()}"
 
 
 class SignedLines:
@@ -157,16 +155,6 @@ class SignedLines:
                 os.unlink(new)
             write_new(new, b"".join(lines))
             os.rename(new, self.path)
-
-
-def write_new(path: str, content: bytes) -> None:
-    """Write a private file that must not exist. It is on the disk when this returns."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(file, content)
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _parse(content: bytes) -> tuple[tuple[bytes, float], ...]:

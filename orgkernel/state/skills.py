@@ -71,14 +71,12 @@ class Skills:
         return self._context.change(change)
 
     def exercise(
-        self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, times: int = 1, note: str = ""
+        self, agent_id: str, terms: SkillTerms, *, org_id: str, actor: str, note: str = ""
     ) -> SkillRecord:
         """Record that a skill was practiced. Raises as `exercise_skill`."""
         _require_agent(org_id, agent_id)
         return self._context.change(
-            lambda transaction: exercise_skill(
-                transaction, org_id, agent_id, terms, actor=actor, times=times, note=note
-            )
+            lambda transaction: exercise_skill(transaction, org_id, agent_id, terms, actor=actor, note=note)
         )
 
     def assess(
@@ -157,22 +155,27 @@ class Skills:
             )
         )
 
-    def list(self, org_id: str, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
-        """The records of an organization, or of one of its agents, by agent and skill."""
-        query = select(skill_records).where(skill_records.c.org_id == org_id)
+    def list(self, org_id: str | None = None, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
+        """The records of all organizations or of one, and of one of its agents, by agent, skill and organization."""
+        query = select(skill_records)
+        if org_id is not None:
+            query = query.where(skill_records.c.org_id == org_id)
         if agent_id is not None:
             query = query.where(skill_records.c.agent_id == agent_id)
         return self._context.read(
-            SkillRecord, query.order_by(skill_records.c.agent_id, skill_records.c.skill)
+            SkillRecord,
+            query.order_by(skill_records.c.agent_id, skill_records.c.skill, skill_records.c.org_id),
         )
 
-    def history(self, org_id: str, agent_id: str, skill: str | None = None) -> tuple[SkillAssessment, ...]:
-        """Every change of the skills of an agent, oldest first."""
+    def history(
+        self, org_id: str, agent_id: str, *, after: int = 0, limit: int | None = None
+    ) -> tuple[SkillAssessment, ...]:
+        """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number."""
         table = skill_assessments
-        query = select(table).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
-        if skill is not None:
-            query = query.where(table.c.skill == skill)
-        return self._context.read(SkillAssessment, query.order_by(table.c.assessment_id))
+        query = select(table).where(
+            table.c.org_id == org_id, table.c.agent_id == agent_id, table.c.assessment_id > after
+        )
+        return self._context.read(SkillAssessment, query.order_by(table.c.assessment_id).limit(limit))
 
 
 # -- parts of larger changes -------------------------------------------------------------------------------------------
@@ -209,15 +212,35 @@ def add_skill(
     note: str = "",
 ) -> SkillRecord:
     """Add a skill that is not held yet."""
-    now = transaction.now
-    record = SkillRecord(
-        agent_id, org_id, require_id("the skill", skill), level, now, source=source, decays_from=now
-    )
-    transaction.connection.execute(
-        insert(skill_records).values(**row_of(record), version=transaction.touch())
-    )
-    _note(transaction, record, "acquired", actor, note)
+    (record,) = _add(transaction, org_id, agent_id, (skill,), level, source, actor, note)
     return record
+
+
+def _add(
+    transaction: Transaction,
+    org_id: str,
+    agent_id: str,
+    skills: Sequence[str],
+    level: int,
+    source: SkillSource,
+    actor: str,
+    note: str,
+) -> tuple[SkillRecord, ...]:
+    """Add skills that are not held yet, by one statement for each table."""
+    now = transaction.now
+    records = tuple(
+        SkillRecord(
+            agent_id, org_id, require_id("the skill", skill), level, now, source=source, decays_from=now
+        )
+        for skill in skills
+    )
+    if records:
+        version = transaction.touch()
+        transaction.connection.execute(
+            insert(skill_records), [{**row_of(record), "version": version} for record in records]
+        )
+        _note(transaction, records, "acquired", actor, note)
+    return records
 
 
 def commission_skills(
@@ -234,13 +257,8 @@ def commission_skills(
         skill_records.c.org_id == org_id, skill_records.c.agent_id == agent_id
     )
     held = set(transaction.connection.scalars(query))
-    return tuple(
-        add_skill(
-            transaction, org_id, agent_id, skill, LOWEST, source="commissioning", actor=actor, note=note
-        )
-        for skill in dict.fromkeys(skills)
-        if skill not in held
-    )
+    new = [skill for skill in dict.fromkeys(skills) if skill not in held]
+    return _add(transaction, org_id, agent_id, new, LOWEST, "commissioning", actor, note)
 
 
 def exercise_skill(
@@ -250,21 +268,18 @@ def exercise_skill(
     terms: SkillTerms,
     *,
     actor: str,
-    times: int = 1,
     note: str = "",
 ) -> SkillRecord:
     """Record that a skill was practiced: what decayed until now is lost, and the time begins anew.
 
     Raises `UnknownRecord`, and `Conflict` (`SKILL_SUSPENDED`) for a skill that is suspended.
     """
-    if times < 1:
-        raise Refused("a skill is exercised at least once", code="BAD_VALUE")
     held = require_skill(transaction, org_id, agent_id, terms.skill)
     _require_in_use(held)
     now = transaction.now
     return _set(
         transaction, held, "exercised", actor, note, proficiency=level_now(held, terms.decay_days, now),
-        last_exercised_at=now, exercises=held.exercises + times, decays_from=now,
+        last_exercised_at=now, exercises=held.exercises + 1, decays_from=now,
     )  # fmt: skip
 
 
@@ -307,32 +322,38 @@ def _set(
         .where(*_is_skill(old.org_id, old.agent_id, old.skill))
         .values(**values, version=transaction.touch())
     )
-    _note(transaction, new, activity, actor, note)
+    _note(transaction, (new,), activity, actor, note)
     return new
 
 
 def _note(
-    transaction: Transaction, record: SkillRecord, activity: SkillActivity, actor: str, note: str
+    transaction: Transaction, records: Sequence[SkillRecord], activity: SkillActivity, actor: str, note: str
 ) -> None:
-    """Write a change into the history and the audit."""
-    note = clean_text(note)
-    transaction.connection.execute(
-        insert(skill_assessments).values(
-            org_id=record.org_id, agent_id=record.agent_id, skill=record.skill, at=transaction.now,
-            activity=activity, proficiency=record.proficiency, source=record.source, actor=clean_text(actor), note=note,
-        )
-    )  # fmt: skip
+    """Write changes of one agent into the history, each by itself, and into the audit as one act."""
+    note, who = clean_text(note), clean_text(actor)
+    rows = [
+        {
+            "org_id": each.org_id, "agent_id": each.agent_id, "skill": each.skill, "at": transaction.now,
+            "activity": activity, "proficiency": each.proficiency, "source": each.source, "actor": who, "note": note,
+        }
+        for each in records
+    ]  # fmt: skip
+    transaction.connection.execute(insert(skill_assessments), rows)
+    first = records[0]
+    detail: dict[str, Any] = {"level": first.proficiency, "source": first.source}
+    if len(records) > 1:
+        detail["skills"] = [each.skill for each in records]
     transaction.audit(
         AuditEntry(
             "skill",
             transaction.now,
             activity,
-            subject=f"agent:{record.agent_id}",
+            subject=f"agent:{first.agent_id}",
             actor=actor,
-            org_id=record.org_id,
-            record_id=record.skill,
+            org_id=first.org_id,
+            record_id=first.skill if len(records) == 1 else "",
             reason=note,
-            detail={"level": record.proficiency, "source": record.source},
+            detail=detail,
         )
     )
 

@@ -9,17 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 
+from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_view import StateView
 from orgkernel.state.agents import Agents, Results, Usage
 from orgkernel.state.audit import AuditLog
 from orgkernel.state.checkpoints import Folder
+from orgkernel.state.crew import Crew
 from orgkernel.state.engine import failure_of, make_engine
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.locks import Locks
 from orgkernel.state.migrating import prepare
-from orgkernel.state.past import read_past
+from orgkernel.state.past import read_past, read_rank_changes
 from orgkernel.state.reports import KEPT_SECONDS, Reports
 from orgkernel.state.requests import RequestLimits, Requests
 from orgkernel.state.rows import StoreContext
@@ -79,6 +81,7 @@ class Store:
     def _put_together(self, context: StoreContext) -> None:
         """The parts in which somebody changes something by a right."""
         self.agents = Agents(context)
+        self.crew = Crew(context)
         self.grants = Grants(context)
         self.restrictions = Restrictions(context)
         self.requests = Requests(context, self._limits)
@@ -100,6 +103,12 @@ class Store:
     def read_past(self, org_id: str, at: float) -> StateView:
         """The state of an organization as it was at a time. Raises `Refused` (`PAST_UNKNOWN`)."""
         return read_past(self.context, org_id, at)
+
+    def rank_changes(
+        self, org_id: str, agent_id: str, start: str | None, until: float | None = None
+    ) -> tuple[RankMove, ...]:
+        """Changes of an agent's rank up to a time, oldest first."""
+        return read_rank_changes(self.context, org_id, agent_id, start, until)
 
     def last_view(self, org_id: str | None = None) -> StateView:
         """The state as it was last read: no look at the store at all, once something was read."""

@@ -179,6 +179,111 @@ skill_assessments = Table(
 )
 """The history of the levels of each agent: rows are only ever added."""
 
+org_status = Table(
+    "org_status",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("kind", _WORDS, primary_key=True),
+    Column("value", _WORDS, nullable=False),
+    Column("since", Float, nullable=False),
+    Column("set_by", _WORDS, nullable=False),
+    Column("reason", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+"""The alert and the watch of each organization that anybody ever recorded one for."""
+
+agent_identities = Table(
+    "agent_identities",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("did", _WORDS, nullable=False),
+    Column("born_at", Float, nullable=False),
+    Column("certificate", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+    Index("ix_agent_identities_org_did", "org_id", "did", unique=True),
+)
+"""Public keys and signed certificates; no private key is ever in a store."""
+
+commissions = Table(
+    "commissions",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("role_id", _WORDS, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("actor", _WORDS, nullable=False),
+    Column("snapshot", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("org_id", _WORDS, nullable=False),
+    Column("episode_id", _WORDS, nullable=False),
+    Column("agent_id", _WORDS, nullable=False),
+    Column("role_id", _WORDS),
+    Column("intent", _WORDS),
+    Column("tier", _WORDS),
+    Column("cognitive_skill", _WORDS),
+    Column("procedure", _WORDS),
+    Column("skills", _WORDS, nullable=False),
+    Column("tools", _WORDS, nullable=False),
+    Column("outcome", _WORDS, nullable=False),
+    Column("reference", _WORDS, nullable=False),
+    Column("digest", _WORDS, nullable=False),
+    Column("at", Float, nullable=False),
+    Index("ix_episodes_org_episode", "org_id", "episode_id", unique=True),
+    Index("ix_episodes_org_agent", "org_id", "agent_id", "number"),
+)
+"""Pieces of work by reference: rows are only ever added."""
+
+agent_service = Table(
+    "agent_service",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("recent", _WORDS, nullable=False),
+    Column("last_at", Float, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+"""What the episodes of each agent add up to."""
+
+outcome_counts = Table(
+    "outcome_counts",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("agent_id", _WORDS, primary_key=True),
+    Column("kind", _WORDS, primary_key=True),
+    Column("name", _WORDS, primary_key=True),
+    Column("successes", BigInteger, nullable=False),
+    Column("failures", BigInteger, nullable=False),
+    Column("last_at", Float, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+)
+
+personality_observations = Table(
+    "personality_observations",
+    metadata,
+    Column("number", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=True),
+    Column("org_id", _WORDS, nullable=False),
+    Column("agent_id", _WORDS, nullable=False),
+    Column("openness", Float, nullable=False),
+    Column("conscientiousness", Float, nullable=False),
+    Column("extraversion", Float, nullable=False),
+    Column("agreeableness", Float, nullable=False),
+    Column("neuroticism", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("actor", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, index=True),
+    Index("ix_personality_observations_agent", "org_id", "agent_id", "number"),
+)
+"""Measured personalities: rows are only ever added."""
+
 tool_locks = Table(
     "tool_locks",
     metadata,

@@ -311,7 +311,7 @@ def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> se
     """The writers that there were, by the rosters of all folders."""
     writers: set[str] = set()
     for folder in folders:
-        mine = [head for _, head, _ in folder.heads() if head is not None]
+        heads = folder.trusted_heads().values()  # before the roster, which may grow meanwhile
         lost, size = 0, folder.roster_size()
         for number, line in folder.roster.read(Enrollment):
             at = f"roster:{number}"
@@ -327,7 +327,7 @@ def _read_rosters(folders: Sequence[Folder], findings: list[AuditFinding]) -> se
                 findings.append(AuditFinding("unproven", at, text))
             else:
                 writers.add(line.writer)
-        for head in mine:
+        for head in heads:
             if size < head.roster and lost < head.roster:
                 text = f"lines of the roster of writers are missing, which the checkpoint of writer {head.writer} knows"
                 findings.append(AuditFinding("unproven", "roster", text))
@@ -360,9 +360,7 @@ def _wait_for_heads(
     for _ in range(_LOOKS):
         ahead = {key: chain for key, chain in chains.items() if chain.is_ahead}
         is_written = any(folder.is_held(writer) for folder in folders for writer, _ in ahead)
-        for head in (
-            head for folder in folders if ahead for _, head, _ in folder.heads() if head is not None
-        ):
+        for head in (each for folder in folders if ahead for each in folder.trusted_heads().values()):
             heads.setdefault(head.writer, [head])
             for stream, signed in head.heads.items():
                 chain = ahead.get((head.writer, stream))

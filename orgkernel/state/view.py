@@ -31,6 +31,7 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
+from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     agents,
@@ -171,11 +172,13 @@ class _Held:
         reports: Mapping[ReportingUnit, StoredReport],
         agents: AgentsByOrganization,
         skills: SkillsByOrganization,
+        crews: Mapping[str, CrewRecords],
     ) -> None:
         self.view = view
         self.locks = locks
         self.agents = agents
         self.skills = skills
+        self.crews = crews
         self.reports = reports
         """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
@@ -196,12 +199,13 @@ class _Held:
                 reports=reports,
                 raised=raised,
                 skills=self.skills.get(org_id, MappingProxyType({})),
+                **self.crews.get(org_id, NO_CREW)._asdict(),
             )
             found = self._of_org.setdefault(org_id, found)
         return found
 
 
-_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {})
+_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {})
 
 
 class Views:
@@ -291,8 +295,20 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         latest,
         raised,
         MappingProxyType(asleep),
+        _of_all(skills),
     )
-    return _Held(view, locks, reports, known_agents, skills)
+    return _Held(view, locks, reports, known_agents, skills, patch_crews(known.crews, connection, since))
+
+
+def _of_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:
+    """The skills of every organization by agent id."""
+    if len(skills) == 1:
+        return next(iter(skills.values()))
+    merged: dict[str, tuple[SkillRecord, ...]] = {}
+    for _, by_agent in sorted(skills.items()):
+        for agent_id, records in by_agent.items():
+            merged[agent_id] = (*merged.get(agent_id, ()), *records)
+    return MappingProxyType(merged)
 
 
 def _skills_patched(old: SkillsByOrganization, rows: Iterable[Any]) -> SkillsByOrganization:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -12,6 +12,7 @@ from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import LOCK
+from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.records.levels import LEVELS
@@ -80,6 +81,17 @@ class ToolContext:
         """The tools of the subject, by id."""
         self._shown = available_tools(self._parts, self._org, self._request)
         return self._shown
+
+    def handle(self, intent: str, *, text: str = "", failed: Sequence[str] = ()) -> HandlingDecision:
+        """The way in which the subject handles an intent in the circumstances of its run.
+
+        After a way failed, ask again with it among `failed`, such as `executable_skill:publish_post`.
+        """
+        run = self._request
+        asked = HandlingRequest(
+            run.subject, intent, run.context, run.on_behalf_of, run.via, run.envelope, text, tuple(failed)
+        )
+        return self._parts.kernel.handle(self._org, asked)
 
     def has_tool(self, tool: str, action: str = "") -> bool:
         """Whether the subject may use a tool now, with this action or with any. Actions that need an approval do not

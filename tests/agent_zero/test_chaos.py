@@ -19,7 +19,7 @@ from tests.agent_zero.saying import answer, call, shell
 
 PACKAGE = "usr.organizations.lib.orgkernel_agent_zero"
 BOUNDARY = ("hooks", "calls", "guarding", "saying", "memory")
-WAY_TO_A_ROLE = ("choosing", "activation", "gate", "reading", "prompting", "bundle", "classification")
+WAY_TO_A_ROLE = ("choosing", "activation", "gate", "reading", "prompting", "bundle", "text_index")
 TURNS = [shell("cat", 1), shell("cat", 2), shell("cat", 3), shell("ls", 4), answer("fixed")]
 
 

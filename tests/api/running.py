@@ -20,11 +20,13 @@ _PATIENCE = 30.0
 _PROGRAM = """
 import logging, sys
 from manifest_api import serve
+from manifest_api.guards import connections
 from orgkernel.kernel.kernel import Kernel
 logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
 from orgkernel.state.location import parse_location
 import os
 store = os.environ.get("TEST_STORE")
+connections.HEAD_SECONDS = float(os.environ.get("TEST_HEAD_SECONDS", connections.HEAD_SECONDS))
 serve(
     Kernel.open(*sys.argv[1:]), port=0, reload=True, on_ready=lambda url: print(url, flush=True),
     drain_seconds=float(os.environ["TEST_DRAIN"]), store=parse_location(store, os.getcwd()) if store else None,
@@ -86,7 +88,7 @@ def until(ask: Callable[[], Value], holds: Callable[[Value], bool]) -> Value:
 
 @contextmanager
 def running(
-    folder: Path, *paths: Path, store: Path | str | None = None, drain: float = 0.0
+    folder: Path, *paths: Path, store: Path | str | None = None, drain: float = 0.0, **env: str
 ) -> Iterator[Server]:
     """A server over some paths, its log beside them; killed at the end whatever happened."""
     log = folder / f"server-{time.monotonic_ns()}.log"
@@ -102,6 +104,7 @@ def running(
                 "PYTHONPATH": str(REPOSITORY),
                 "TEST_DRAIN": str(drain),
                 **({} if store is None else {"TEST_STORE": str(store)}),
+                **env,
             },
         )
     assert process.stdout is not None

@@ -78,7 +78,13 @@ def test_hostile_id(client: TestClient, path: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("body", "where", "message"),
     [
-        ("{}", "body", "lacks the field `domain`"),
+        ("{}", "body", "does not have exactly one of `domain`, `intent` and `text`"),
+        (
+            '{"domain": "a", "text": "b"}',
+            "body",
+            "does not have exactly one of `domain`, `intent` and `text`",
+        ),
+        ('{"text": 1}', "body.text", "expected text, got a number"),
         ('{"domain": 1}', "body.domain", "expected text, got a number"),
         ('{"domain": null}', "body.domain", "expected text, got `null`"),
         ('{"domain": ""}', "body.domain", "expected text of at least 1 character"),

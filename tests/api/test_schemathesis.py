@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from manifest_api import build_openapi
 from tests.api.keys import first_key, location_of
 from tests.api.running import Server, running
+from tests.support.depth import DEPTH
 from tests.support.trees import TEMPLATES
 
 # 414 and 413 are refusals too: what is generated at random is sometimes longer than the guards let through.
@@ -42,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @schema.parametrize()
 @settings(
-    max_examples=8,
+    max_examples=5 if DEPTH == 1 else 8,
     derandomize=True,
     database=None,
     deadline=None,

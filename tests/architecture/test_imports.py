@@ -143,6 +143,7 @@ def imports_of(path: Path) -> list[str]:
 READERS = {
     "loading/cache.py",
     "loading/files.py",
+    "loading/skill_files.py",
     "loading/tree.py",
     "runtime/regular_files.py",
     "runtime/report_files.py",

@@ -132,3 +132,30 @@ def test_names_of_cases_do_not_drive_the_terminal(shop: Path) -> None:
         assert done.returncode == 1
         assert "\x1b" not in done.stdout
     assert "all\\x1b[31m\\nwrong" in run("test", "wrong.yaml", cwd=shop).stdout
+
+
+def test_a_case_asks_exactly_one_of_domain_intent_and_text(shop: Path) -> None:
+    """Sentences and intents are expectations like domains; a question with two of them has no answer."""
+    cases = """\
+_schema: orgkernel:decision_cases
+cases:
+  - name: sentences
+    org: shop
+    dispatch:
+      - ask: {text: "Write a small program"}
+        outcome: role
+        role_id: dev
+      - ask: {text: "Good morning!"}
+        outcome: not_applicable
+        because: [TEXT_SMALL_TALK]
+      - ask: {intent: sing}
+        outcome: not_applicable
+      - ask: {domain: codegen, text: "Write a program"}
+        outcome: role
+      - ask: {}
+        outcome: role
+"""
+    write_tree(shop, {"sentences.yaml": cases})
+    done = run("test", "sentences.yaml", cwd=shop)
+    assert (done.returncode, done.stderr) == (1, "3 passed, 2 failed\n")
+    assert done.stdout.count("the question does not have exactly one of `domain`, `intent` and `text`") == 2

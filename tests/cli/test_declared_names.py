@@ -94,6 +94,21 @@ def test_a_gift_does_not_come_back_to_the_giver(ask: Ask, by: str, subject: str)
     assert refused == f"error: `{by}` cannot give itself a permission\nhelp: somebody else has to do it\n"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("grant", "issue", "agent:clerk", "tool:github"), ("agent", "move", "clerk", "suspended"), ("key", "create", "--admin"),
+        ("restriction", "issue", "agent:clerk", "tool:github"), ("request", "create", "agent:clerk", "tool:github"),
+    ],
+)  # fmt: skip
+def test_an_empty_name_is_no_operator(ask: Ask, change: tuple[str, ...]) -> None:
+    """A script that writes `--by "$WHO"` and has no `WHO` does not act with all rights."""
+    assert ask(*change, "--by", "", code=2).stderr == (
+        "error: nobody is named to act\n"
+        "help: name a subject such as `person:ID`; without `--by` an operator acts\n"
+    )
+
+
 def test_whoever_gives_has_it_at_that_moment(ask: Ask) -> None:
     """A suspended agent gives nothing, whatever its roles may give, and asks for nothing."""
     ask("agent", "add", "butler", "--lifecycle", "suspended")

@@ -63,7 +63,9 @@ def is_stateless(where: tuple[str, int]) -> bool:
         if name in CORPUS
         else msgspec.to_builtins(DOCUMENTS[int(name)].record.cases[number])  # type: ignore[attr-defined]
     )
-    return not case.get("given") and not any(each["ask"].get("envelope") for each in case.get("access", ()))
+    return not case.get("given") and not any(
+        each["ask"].get("envelope") is not None for each in case.get("access", ())
+    )
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,8 @@ def said(case: Case, question: Any, *names: str) -> dict[str, Any]:
     """The circumstances as a caller over HTTP says them; the time is the server's."""
     given = msgspec.to_builtins(question.context)
     given = {name: value for name, value in given.items() if name != "at" and value is not None}
-    more = {name: msgspec.to_builtins(getattr(question, name)) for name in names if getattr(question, name)}
+    values = {name: msgspec.to_builtins(getattr(question, name)) for name in names}
+    more = {name: value for name, value in values.items() if value not in (None, "", [])}
     return {"org": case.org} | given | more
 
 

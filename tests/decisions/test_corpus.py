@@ -18,6 +18,9 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.cli import cli
 from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.routing.by_intent import decide_by_intent
+from orgkernel.decisions.routing.by_text import decide_by_text
+from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.cli.running import ORGKERNEL
 from tests.support.trees import write_tree
@@ -35,6 +38,13 @@ CASES = [
 NOBODY = {
     "role_id": None, "role_name": None, "plans": [], "allowed_plans": [], "tools": [], "escalation": [],
     "considered": [], "count": 0,
+}  # fmt: skip
+
+
+# What is said about something absent, and so rests on no line.
+WITHOUT_LINES = {
+    "ONLY_CANDIDATE", "NO_ROLE_EQUIPPED", "DOMAIN_UNKNOWN", "NO_ROLE_SERVES", "TEXT_SMALL_TALK", "TEXT_WITHOUT_TASK",
+    "TEXT_LANGUAGE", "TEXT_TOO_WEAK",
 }  # fmt: skip
 
 
@@ -59,32 +69,37 @@ def as_data(decision: Any) -> Any:
     return msgspec.json.decode(msgspec.json.encode(decision))
 
 
+def ask_view(view: OrgView, ask: dict[str, Any]) -> Any:
+    how = {"needs": ask.get("needs", ()), "all_considered": ask.get("all_considered", False)}
+    if "intent" in ask:
+        return as_data(decide_by_intent(view, ask["intent"], **how))
+    if "text" in ask:
+        return as_data(decide_by_text(view, ask["text"], **how))
+    return as_data(decide_dispatch(view, ask["domain"], **how))
+
+
 def ask_graph(organization: Organization, ask: dict[str, Any]) -> Any:
-    snapshot = organization.kernel.organization(organization.id).snapshot
-    return as_data(decide_dispatch(snapshot.graph, ask["domain"], needs=ask.get("needs", ()), all_considered=ask.get("all_considered", False)))  # fmt: skip
+    return ask_view(organization.kernel.organization(organization.id).snapshot.graph, ask)
 
 
 def ask_index(organization: Organization, ask: dict[str, Any]) -> Any:
-    snapshot = organization.kernel.organization(organization.id).snapshot
-    return as_data(decide_dispatch(snapshot.index, ask["domain"], needs=ask.get("needs", ()), all_considered=ask.get("all_considered", False)))  # fmt: skip
+    return ask_view(organization.kernel.organization(organization.id).snapshot.index, ask)
 
 
 def ask_kernel(organization: Organization, ask: dict[str, Any]) -> Any:
-    return as_data(
-        organization.kernel.dispatch(
-            organization.id,
-            ask["domain"],
-            needs=ask.get("needs", ()),
-            all_considered=ask.get("all_considered", False),
-        )
-    )
+    return as_data(organization.kernel.dispatch(organization.id, **ask))
 
 
 def command_line(organization: Organization, ask: dict[str, Any]) -> list[str]:
     needs = [word for tool in ask.get("needs", ()) for word in ("--needs", tool)]
     everybody = ["--all"] * ask.get("all_considered", False)
     where = ["--org", organization.id, "--path", str(organization.folder), "--format", "json"]
-    return ["dispatch", ask["domain"], *where, *needs, *everybody]
+    task = (
+        [ask["domain"]]
+        if "domain" in ask
+        else [f"--{what}={ask[what]}" for what in ("intent", "text") if what in ask]
+    )
+    return ["dispatch", *task, *where, *needs, *everybody]
 
 
 def ask_cli(organization: Organization, ask: dict[str, Any]) -> Any:
@@ -125,7 +140,11 @@ def test_case(organizations: dict[str, Organization], name: str, case: dict[str,
     answer = SURFACES[surface](organizations[name], case["ask"])
     assert case["answer"].keys() | NOBODY.keys() == shown(answer).keys()
     assert shown(answer) == NOBODY | case["answer"]
-    assert answer["asked"] == case["ask"]["domain"]
+    assert answer["asked"] == next(
+        case["ask"][what] for what in ("domain", "intent", "text") if what in case["ask"]
+    )
+    listed = [each["role_id"] for each in answer["candidates"]]
+    assert listed == case.get("candidates", []), listed
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)
@@ -155,8 +174,9 @@ def test_every_line_an_answer_rests_on_is_there_and_says_so(
     """Each `why` leads to a line that holds a word of its sentence; only statements about what is absent have none."""
     answer = ask_kernel(organizations[name], case["ask"])
     tree = organizations[name].kernel.state.latest.tree
-    for statement in (*answer["reasons"], *answer["considered"]):
-        may_be_bare = statement["code"] in ("ONLY_CANDIDATE", "NO_ROLE_EQUIPPED", "DOMAIN_UNKNOWN")
+    of_candidates = [reason for each in answer["candidates"] for reason in each["reasons"]]
+    for statement in (*answer["reasons"], *answer["considered"], *of_candidates):
+        may_be_bare = statement["code"] in WITHOUT_LINES
         assert statement["why"] or may_be_bare, statement["code"]
         for why in statement["why"]:
             line = Path(tree.paths[why["file"]]).read_text(encoding="utf-8").split("\n")[why["line"] - 1]
@@ -172,5 +192,6 @@ def test_the_corpus_exercises_every_reason() -> None:
     assert expected == {
         "ALIAS", "BROADER_DOMAIN", "HANDLES_DOMAIN", "ONLY_CANDIDATE", "EXACT_DOMAIN", "ROLE_TYPE", "DOMAIN_ROUTING",
         "FEWER_DOMAINS", "DECLARED_FIRST", "LACKS_TOOL", "NO_ROLE_EQUIPPED", "NO_ROLE_HANDLES", "DOMAIN_UNMAPPED",
-        "DOMAIN_UNKNOWN",
+        "DOMAIN_UNKNOWN", "SERVES_INTENT", "NO_ROLE_SERVES", "TEXT_FITS", "HIGHER_SCORE", "LOWER_SCORE", "TEXT_AMBIGUOUS",
+        "TEXT_TOO_WEAK", "TEXT_WITHOUT_TASK", "TEXT_SMALL_TALK", "TEXT_LANGUAGE",
     }  # fmt: skip

@@ -30,8 +30,13 @@ _BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<language>[a-z]+)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
-# What a shell gives a meaning; a command without any is run in this process, which is a hundred times faster.
-_SHELL = re.compile(r"[|&;<>$`\\*?~]")
+# `orgkernel` with its words, in a folder, and where what it prints goes: it is run in this process, which is a hundred
+# times faster. The shell does the rest. A command of any other form is left to the shell as a whole.
+_OWN = re.compile(
+    r"""(?:cd\ (?P<folder>\w+)\ &&\ )? orgkernel (?P<words>(?:\ +(?:'[^']*'|"[^"]*"|\$\([^()]*\)|[^\s'"|&;<>$`]++)++)*)
+    (?P<silent>\ 2>\ /dev/null)? (?P<rest>\ (?:>(?!&)|\|(?!\|))(?:[^;&|]|\|(?!\|))*)?""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +128,36 @@ class Reader:
         self.ran += 1
 
     def _run(self, step: Command) -> None:
-        if step.text.startswith("orgkernel ") and not _SHELL.search(step.text):
-            done = run_here(*shlex.split(step.text)[1:], cwd=self.folder, env=self._environment())
-        else:
-            done = subprocess.run(
-                ["bash", "-c", step.text.replace(f":{PORT}/", f":{self.port}/")],
-                cwd=self.folder,
-                env=self._environment(),
-                capture_output=True,
-                text=True,
-                timeout=30,
-                check=False,
-            )
+        own = _OWN.fullmatch(step.text)
+        done = self._run_here(own) if own else self._shell(step.text.replace(f":{PORT}/", f":{self.port}/"))
         assert "Traceback" not in done.stderr, done.stderr
         if step.shown:
             self._compare(step, done.stdout.rstrip() or done.stderr.rstrip(), done.stdout + done.stderr)
         else:
             assert done.returncode == 0, f"{step.text}\n{done.stdout}{done.stderr}"
+
+    def _run_here(self, own: re.Match[str]) -> subprocess.CompletedProcess[str]:
+        folder = self.folder / (own["folder"] or "")
+        words = shlex.split(own["words"])
+        if re.search(r"[$*?~\\]", own["words"]):
+            words = self._shell(f"printf '%s\\0'{own['words']}", folder).stdout.split("\0")[:-1]
+        done = run_here(*words, cwd=folder, env=self._environment())
+        if own["silent"]:
+            done.stderr = ""
+        if own["rest"]:
+            after = self._shell(f"cat{own['rest']}", folder, done.stdout)
+            done.stdout, done.stderr = after.stdout, done.stderr + after.stderr
+            # A pipe succeeds if its last command does.
+            done.returncode = after.returncode or (0 if "|" in own["rest"] else done.returncode)
+        return done
+
+    def _shell(
+        self, text: str, folder: Path | None = None, given: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", text], cwd=folder or self.folder, env=self._environment(), input=given,
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
 
     def _compare(self, step: Command, *printed: str) -> None:
         """Data alone may be shown, or all that a terminal shows."""

@@ -1,7 +1,7 @@
 """Writes to a store in children that are killed at moments drawn by lot; run by `test_killed_writers.py`.
 
 `python -m tests.faults.killed_writer FOLDER KILLS SEED` prints, one a line, the name of every row and grant that a child
-had been told is written before it was killed.
+had been told is written before it was killed, and every agent that was commissioned.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
 
 _CALLERS = 3
+SKILLS = ("s1", "s2", "s3", "s4")
 _LONGEST = 0.03
 """Seconds from the first acknowledgement to the kill: several commits on a disk, hundreds in memory."""
 
@@ -42,7 +43,13 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
             name = store.audit.write(AuditEntry("decision", time.time(), "allow"), uses=[issued.grant_id])
             os.write(pipe, f"{name}\nused {issued.grant_id}\n".encode())
 
-    threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant)]
+    def commission() -> None:
+        while True:
+            agent = f"a{os.urandom(6).hex()}"
+            store.skills.commission(agent, SKILLS, org_id="shop", actor="a")
+            os.write(pipe, f"commissioned {agent}\n".encode())
+
+    threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant, commission)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -24,7 +24,7 @@ KILLS = 40 * DEPTH
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Path, seed: int) -> None:
-    """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all."""
+    """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all, an agent has all skills or none."""
     folder = tmp_path if seed == 1 else quick_folder
     command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
     done = subprocess.run(
@@ -37,6 +37,9 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
         rows = {row.audit_id for row in read_rows(store.context, AuditFilter(kind="decision"))}
         issued = {grant.grant_id: grant for grant in store.grants.list()}
         uses = store.grants.count_uses()
+        skills: dict[str, list[str]] = {}
+        for each in store.skills.list("shop"):
+            skills.setdefault(each.agent_id, []).append(each.skill)
         found = verify_audit(store.context, store.folder)
     assert {name for name in told if ":decision:" in name} <= rows
     assert {name for name in told if name.startswith("g-")} <= issued.keys()
@@ -44,6 +47,10 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
     assert {
         name: 1 - (grant.uses_left or 0) for name, grant in issued.items() if grant.uses_left == 0
     } == uses
+    assert {
+        name.removeprefix("commissioned ") for name in told if name.startswith("commissioned ")
+    } <= skills.keys()
+    assert all(held == ["s1", "s2", "s3", "s4"] for held in skills.values())  # all of them or none
     assert found.findings == ()
 
 

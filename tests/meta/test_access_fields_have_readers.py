@@ -19,8 +19,10 @@ from pydantic import BaseModel
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import decide_envelope
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import Personality, PersonalityObservation
 from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
 from orgkernel.diff.directory_effects import compare_directories
+from orgkernel.kernel.drift import find_drift
 from orgkernel.manifest.agent import build_agent_manifest
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.model.kinds import KINDS
@@ -97,6 +99,8 @@ FIELDS: dict[str, Any] = {
     "qualification_catalog:qualifications.basics.raises": [],
     "qualification_catalog:qualifications.spare.prerequisites": [],
     "qualification_catalog:qualifications.safety.expires_after_days": 2,
+    "qualification_catalog:qualifications.safety.min_sample_size": 5,
+    "qualification_catalog:qualifications.safety.digests": {"model": "m1"},
     "directory:people.partner.relationship": "friend",
     "directory:people.colleague.tags": [],
     "directory:people.partner.identities.0.platform": "telegram",
@@ -130,6 +134,16 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.hook-daily-backup.match.conditions.0.hook_id": "another",
     f"{POLICY}.system-timer-default.match.conditions.0.event_type": "another",
     f"{POLICY}.partner-access.match.conditions": [{"time": "08:00-23:00"}],
+    f"{POLICY}.partner-access.match.alert": ["RED"],
+    f"{POLICY}.partner-access.match.watch": ["gamma"],
+    "organization:alerts": ["calm", "storm"],
+    "organization:watches": ["day", "night"],
+    "organization:limits.personality_drift": 0.5,
+    "crew_roster:agents.clerk.personality": {"openness": 0.6},
+    **{
+        f"crew_roster:agents.butler.personality.{trait}": 0.9
+        for trait in ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
+    },
     f"{POLICY}.partner-access.session.pin": True,
     f"{POLICY}.partner-access.session.key": "another",
     f"{POLICY}.partner-access.session.persona": "calm",
@@ -146,6 +160,7 @@ FIELDS: dict[str, Any] = {
 }
 # Kind and route to another valid value, which a manifest of an agent or of the organization shows.
 SHOWN: dict[str, Any] = {
+    "crew_roster:agents.clerk.trust_weight": 9.0,
     "rank_ladder:ranks.0.name": "Lieutenant of the house",
     "rank_ladder:ranks.1.name": "Commander of the house",
     "rank_ladder:ranks.0.description": "Another.",
@@ -192,6 +207,10 @@ STATE = StateView(
             QualificationResult("butler", "spare", 1.0, True, 0.0),
         )
     },
+    personalities={
+        agent: PersonalityObservation(agent, "household", Personality(0.9, 0.9, 0.9, 0.9, 0.9), 0.0, "")
+        for agent in ("butler", "clerk")
+    },
 )
 
 
@@ -223,13 +242,16 @@ def lay_out(folder: Path) -> Path:
     write(folder, "tool_catalog", "tools.jira.rank_matrix", "mail")
     write(folder, "crew_roster", "agents.clerk.rank")
     write(folder, "access_policies", "policies.work-contacts.match.principal.tags", ["engineering"])
+    in_red = {"effect": "annotate", "match": {"alert": ["RED"]}, "modifiers": {"delay_response": True}}
+    write(folder, "access_policies", "policies.in-red", in_red)
     return folder
 
 
 def observe(snapshot: Snapshot) -> Iterator[Any]:
     """What is found, what is decided and where messages go; without places and digests, which change with any value."""
     view = snapshot.organizations["household"].index
-    yield sorted((each.code, each.message) for each in snapshot.diagnostics)
+    drift = find_drift(snapshot, lambda org_id: STATE, {})
+    yield sorted((each.code, each.message) for each in (*snapshot.diagnostics, *drift))
     yield [
         (decision.outcome, decision.codes, decision.level_effective, decision.obligations)
         for subject in SUBJECTS

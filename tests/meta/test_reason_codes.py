@@ -17,6 +17,8 @@ import pytest
 from orgkernel.decisions.access.decide import EVALUATION_ERROR, decide_access
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.commissioning import decide_commission
+from orgkernel.decisions.state_view import StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.context import Actor
@@ -24,8 +26,11 @@ from orgkernel.operations.decisions import Decided, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
+from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
+from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
 from tests.support.access_corpus import CORPUS as OF_ACCESS
+from tests.support.embedders import LikeEverything
 
 ROOT = Path(__file__).parents[2]
 WORD = re.compile(r"[A-Z]+(_[A-Z]+)+")
@@ -51,6 +56,15 @@ def of_the_corpora() -> Iterator[str]:
         for case in file["cases"]:
             for asked in case.get("access", ()):
                 yield from asked.get("because", ())
+    for file in OF_CAPABILITY.values():
+        for case in file["cases"]:
+            answer = case.get("answer", case)
+            yield from answer.get("because", ())
+            yield from (code for *_, code in answer.get("passed_over", ()))
+            yield from (code for _, code in case.get("withheld", ()))
+    for file in OF_THE_CREW:
+        for case in file["cases"]:
+            yield from case.get("standings", {}).values()
     for file in OF_DISPATCH.values():
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
@@ -103,7 +117,29 @@ def of_counted_grants(folder: Path) -> Iterator[str]:
         yield decide_and_wait(kernel, store, "household", asked, Actor("caller:k", uses_grants=True))[0].code
 
 
-ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (of_pace, of_faults, of_counted_grants)
+def of_sentences(_: Path) -> Iterator[str]:
+    """What is said for candidates."""
+    kernel = Kernel.open()
+    for text in ("Deploy the container", "Ship the package", "Ask the Bugfix Specialist"):
+        decision = kernel.dispatch("software_dev", text=text, embedder=LikeEverything())
+        yield from (reason.code for each in decision.candidates for reason in each.reasons)
+
+
+def of_commissions(_: Path) -> Iterator[str]:
+    """Why an agent is commissioned in a role, or is not."""
+    view = Kernel.open().organization("household").snapshot.index
+    for agent, role in (
+        ("clerk", "record_keeper"),
+        ("clerk", "steward"),
+        ("ghost", "steward"),
+        ("clerk", "ghost"),
+    ):
+        yield from (each.code for each in decide_commission(view, agent, role, StateView(), 0.0).reasons)
+
+
+ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (
+    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,13 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import Personality
+from orgkernel.decisions.skill_levels import SkillTerms
 from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
-from orgkernel.operations import agents, keys, locks, permissions, reports
+from orgkernel.operations import agents, commissions, crew, keys, locks, permissions, reports, skills
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
 from orgkernel.runtime.salute_format import read_report
@@ -57,7 +59,10 @@ class World(NamedTuple):
         with open_store(self.place) as store:
             for name, given in before:
                 part, _, method = name.partition(".")
-                done = getattr(getattr(store, part), method)(**_filled(given, ids))
+                with_ids = _filled(given, ids)
+                if "terms" in with_ids:
+                    with_ids["terms"] = SkillTerms(with_ids["terms"], 14)
+                done = getattr(getattr(store, part), method)(**with_ids)
                 record = done[0] if isinstance(done, tuple) else done
                 if method in ("issue", "create"):
                     ids.append(getattr(record, record.__struct_fields__[0]))
@@ -147,6 +152,42 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "agent.trust": lambda context, said: agents.set_trust(context, **_renamed(said, agent="agent_id")),
     "agent.move": lambda context, said: agents.move_agent(context, **_renamed(said, agent="agent_id")),
     "agent.qualify": lambda context, said: agents.record_result(context, **_renamed(said, agent="agent_id")),
+    "agent.invalidate": lambda context, said: agents.invalidate_result(
+        context, **_renamed(said, agent="agent_id", result="result_id")
+    ),
+    "agent.promote": lambda context, said: agents.promote_agent(context, **_renamed(said, agent="agent_id")),
+    "agent.acquire": lambda context, said: skills.acquire_skill(context, **_renamed(said, agent="agent_id")),
+    "agent.exercise": lambda context, said: skills.exercise_skill(
+        context, **_renamed(said, agent="agent_id")
+    ),
+    "agent.assess": lambda context, said: skills.assess_skill(context, **_renamed(said, agent="agent_id")),
+    "agent.suspend_skill": lambda context, said: skills.suspend_skill(
+        context, **_renamed(said, agent="agent_id")
+    ),
+    "agent.resume_skill": lambda context, said: skills.resume_skill(
+        context, **_renamed(said, agent="agent_id")
+    ),
+    "agent.commission": lambda context, said: commissions.commission_agents(
+        context,
+        [msgspec.convert(_without(said, "org", "reason"), commissions.CommissionOrder)],
+        org=said.get("org"),
+        reason=said.get("reason", ""),
+    ),
+    "agent.record": lambda context, said: crew.record_episode(
+        context,
+        said["agent"],
+        msgspec.convert(_without(said, "org", "agent"), crew.EpisodeDraft),
+        org=said["org"],
+    ),
+    "agent.observe": lambda context, said: crew.observe_personality(
+        context,
+        said["agent"],
+        Personality(**_without(said, "org", "agent", "reason")),
+        org=said["org"],
+        reason=said.get("reason", ""),
+    ),
+    "org.alert": lambda context, said: crew.set_status(context, "alert", **_renamed(said, alert="value")),
+    "org.watch": lambda context, said: crew.set_status(context, "watch", **_renamed(said, watch="value")),
     "lock.acquire": lambda context, said: locks.acquire_lock(context, **_in_circumstances(said)),
     "lock.release": lambda context, said: locks.release_lock(context, **said),
     "lock.break": lambda context, said: locks.break_lock(context, **said),
@@ -155,6 +196,10 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "key.rotate": lambda context, said: keys.rotate_key(context, **_renamed(said, id="key_id")),
     "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
 }
+
+
+def _without(said: Said, *names: str) -> Said:
+    return {name: value for name, value in said.items() if name not in names}
 
 
 def _in_circumstances(said: Said) -> Said:
@@ -186,6 +231,27 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "agent.rank": _route("/v1/agents/{agent}/rank?org={org}"),
     "agent.move": _route("/v1/agents/{agent}/lifecycle?org={org}"),
     "agent.qualify": _route("/v1/agents/{agent}/results?org={org}"),
+    "agent.invalidate": _route("/v1/agents/{agent}/results/{result}/invalidate?org={org}"),
+    "agent.promote": _route("/v1/agents/{agent}/promotion?org={org}"),
+    "agent.acquire": _route("/v1/agents/{agent}/skills?org={org}"),
+    "agent.exercise": _route("/v1/agents/{agent}/skills/{skill}/exercise?org={org}"),
+    "agent.assess": _route("/v1/agents/{agent}/skills/{skill}/assess?org={org}"),
+    "agent.suspend_skill": _route("/v1/agents/{agent}/skills/{skill}/suspend?org={org}"),
+    "agent.resume_skill": _route("/v1/agents/{agent}/skills/{skill}/resume?org={org}"),
+    "agent.commission": lambda said: (
+        f"/v1/agents?org={said['org']}",
+        {"agents": [_without(said, "org", "reason")], "reason": said.get("reason", "")},
+    ),
+    "agent.record": lambda said: (
+        f"/v1/agents/{said['agent']}/episodes?org={said['org']}",
+        _without(said, "org", "agent"),
+    ),
+    "agent.observe": lambda said: (
+        f"/v1/agents/{said['agent']}/personality?org={said['org']}",
+        _without(said, "org", "agent"),
+    ),
+    "org.alert": _route("/v1/orgs/{org}/alert"),
+    "org.watch": _route("/v1/orgs/{org}/watch"),
     "lock.acquire": _route("/v1/locks"),
     "lock.release": _route("/v1/locks/{org}/{tool}/release"),
     "lock.break": _route("/v1/locks/{org}/{tool}/break"),
@@ -218,7 +284,7 @@ def _command(words: str) -> Callable[[Said], list[str] | None]:
 
 _OPTIONS = {
     "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
-    "input_digest": "--input-digest",
+    "input_digest": "--input-digest", "sample_size": "--sample-size", "digests": "--digest",
     "person_id": "--person",
 }  # fmt: skip
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
@@ -234,7 +300,23 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "agent.rank": _command("agent set-rank {agent} {rank}"),
     "agent.trust": _command("agent set-trust {agent} {trust}"),
     "agent.move": _command("agent move {agent} {lifecycle}"),
-    "agent.qualify": _command("agent qualify {agent} {qualification}"),
+    "agent.qualify": lambda said: _command("agent qualify {agent} {qualification}")(
+        {**said, "digests": [f"{name}={digest}" for name, digest in said.get("digests", {}).items()]}
+    ),
+    "agent.invalidate": _command("agent invalidate {agent} {result}"),
+    "agent.promote": _command("agent promote {agent}"),
+    "agent.acquire": _command("agent acquire {agent} {skill}"),
+    "agent.exercise": _command("agent exercise {agent} {skill}"),
+    "agent.assess": _command("agent assess {agent} {skill} {level}"),
+    "agent.suspend_skill": _command("agent suspend-skill {agent} {skill}"),
+    "agent.resume_skill": _command("agent resume-skill {agent} {skill}"),
+    "agent.commission": _command("agent commission {agent}"),
+    "agent.record": lambda said: _command("agent record {agent}")(
+        {{"skills": "skill", "tools": "tool"}.get(name, name): value for name, value in said.items()}
+    ),
+    "agent.observe": _command("agent personality {agent}"),
+    "org.alert": _command("org alert {alert}"),
+    "org.watch": _command("org watch {watch}"),
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
@@ -245,6 +327,10 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
 
 _TABLES: dict[str, Callable[[Any], Any]] = {
     "agents": lambda store: store.agents.list(),
+    "commissions": lambda store: _of_crew(store, "commissions"),
+    "outcomes": lambda store: _of_crew(store, "outcomes"),
+    "personalities": lambda store: _of_crew(store, "personalities"),
+    "status": lambda store: _of_crew(store, "status"),
     "grants": lambda store: store.grants.list(),
     "keys": lambda store: [key for key in store.keys.list() if key.name != "corpus"],
     "locks": lambda store: store.locks.list(),
@@ -252,9 +338,32 @@ _TABLES: dict[str, Callable[[Any], Any]] = {
     "requests": lambda store: store.requests.list(),
     "restrictions": lambda store: store.restrictions.list(),
     "results": lambda store: store.results.list(),
+    "skills": lambda store: store.skills.list(),
 }
+
+
+def _of_crew(store: Any, field: str) -> list[Any]:
+    """The records of the household."""
+    found = getattr(store.read_view("household"), field).values()
+    return [one for each in found for one in (each if isinstance(each, tuple) else (each,))]
+
+
 _BEGINS = ("issued_at", "created_at", "acquired_at", "at")
-_NOT_ALIKE = ("snapshot", "state_version", "seconds", "key", "body")
+_OFTEN_NOTHING = ("successes", "failures", "exercises", "suspended")
+"""Left out where they are 0 or false."""
+_NOT_ALIKE = (
+    "snapshot",
+    "state_version",
+    "seconds",
+    "key",
+    "body",
+    "did",
+    "certificate_sha256",
+    "since",
+    "set_by",
+    "born_at",
+    "why",
+)
 """What no two runs have in common: the secret of a key among it."""
 
 
@@ -286,7 +395,7 @@ class _Looked:
 
 def _has(rows: Any, row: Any) -> bool:
     """Whether a record is still there, changed or not: by its first field, or the first two where that is a lock."""
-    names = list(row)[:2] if "tool_id" in row else list(row)[:1]
+    names = list(row)[: 3 if "skill" in row else 2 if "tool_id" in row else 1]
     return any(all(each.get(name) == row[name] for name in names) for each in rows)
 
 
@@ -301,7 +410,11 @@ class _Alike:
         if isinstance(value, dict):
             begin = next((value[each] for each in _BEGINS if value.get(each)), begin)
             found = {key: self(each, key, begin) for key, each in value.items() if key not in _NOT_ALIKE}
-            return {key: each for key, each in found.items() if each not in (None, "", [], {})}
+            return {
+                key: each
+                for key, each in found.items()
+                if each not in (None, "", [], {}) and (each or key not in _OFTEN_NOTHING)
+            }
         if isinstance(value, list | tuple):
             return [self(each, name) for each in value]
         if name in ("issued_by", "actor", "responder", "created_by", "credential") and value == self._actor:
@@ -313,7 +426,7 @@ class _Alike:
             return f"after {round(value - begin)} seconds"
         if name == "expires_at" and value:
             return datetime.fromtimestamp(value, UTC).isoformat()
-        if name == "at" or name.endswith("_at"):
+        if name in ("at", "decays_from") or name.endswith("_at"):
             return "now" if value else None
         return value
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
@@ -22,7 +23,7 @@ from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView, ToolLock
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from tests.reference import access_oracle as oracle
@@ -350,16 +351,18 @@ def test_only_conditional_rows_change_with_circumstances(seed: int) -> None:
         lock.pop("expires_at", None)
     view, state = views_of(world)[0], state_of(world)
     contexts = [request_of({**maker.request(world), "context": maker.context()}).context for _ in range(8)]
+    taken = {tool: ToolLock("o", tool, "agent:a1", 1, 0.0) for tool in world["tools"]}
+    states = state, replace(state, locks={}), replace(state, locks=taken)
     lists = [
         {
             (row.subject, action, row.resource): (row.outcome, row.conditions)
             for subject in SUBJECTS
             for row in what_can(
-                view, subject, request=AccessRequest("", "", "", context), state=state, kinds=("tool", "data")
+                view, subject, request=AccessRequest("", "", "", context), state=each, kinds=("tool", "data")
             )
             for action in row.actions
         }
-        for context in contexts
+        for context, each in zip(contexts, itertools.cycle(states))
     ]
     for key in {key for rows in lists for key in rows}:
         found = [rows.get(key, ("deny", ())) for rows in lists]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.bills.conditions import Comparison, evaluate, parse_condition
+from orgkernel.decisions.bills.conditions import OutputComparison, evaluate, parse_condition
 from orgkernel.decisions.bills.instance import BillInstance, NextSteps, StepReport
 from orgkernel.decisions.bills.next_steps import decide_next_steps
 from orgkernel.decisions.state_view import EMPTY_STATE
@@ -182,7 +182,7 @@ def test_what_becomes_known_never_changes_an_answer(text: str, known: Any, every
 def test_any_text_is_a_condition_or_a_problem_with_its_place(text: str) -> None:
     """No text raises."""
     found = parse_condition(text)
-    if not isinstance(found, Comparison) and hasattr(found, "at"):
+    if not isinstance(found, OutputComparison) and hasattr(found, "at"):
         assert 0 <= found.at <= len(text)
         assert found.message
 

@@ -16,6 +16,7 @@ import yaml
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from orgkernel.graph.cognitive_skills import find_violations, read_gates
 from orgkernel.loading import yaml_reader
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import Root, decode
@@ -25,6 +26,7 @@ from orgkernel.loading.parsed import MAX_REFUSALS, ParsedText
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.snapshots.build import build_snapshot
 from tests.support.trees import ONTOLOGY, REPOSITORY, TEMPLATES
 
@@ -447,3 +449,23 @@ def test_lines_end_as_in_an_editor(text: str) -> None:
     """The mark after a text is the one an editor with universal line ends shows."""
     lines = (text + "|").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert unpack_mark(mark_after(text)) == (len(lines), len(lines[-1]))
+
+
+@given(st.binary(max_size=200) | texts.map(lambda text: text.encode("utf-8", "surrogatepass")))
+@example(b"name: a\ndescription: b\nmetadata:\n  orgkernel-intents: [a]\n")
+@example(b"a: b\n...\n%YAML 1.2\n")
+@example(b"name: &a [*a]")
+def test_no_skill_and_no_order_is_too_odd(content: bytes) -> None:
+    """Front matter and Markdown are read, or something is said at a place in the file."""
+    for text in (
+        content,
+        b"---\n" + content + b"\n---\nText.\n",
+        b"---\nname: a\ndescription: b\n---\n" + content,
+    ):
+        result = read("skills/a/SKILL.md", text)
+        check_result(result, text)
+        for document in result.documents:
+            assert isinstance(document.record, CognitiveSkill)
+            read_gates(document.record)
+            find_violations(document.record, document.path)
+    check_result(read("standing_orders/organization.md", content), content)

@@ -38,9 +38,9 @@ SUBJECTS: list[dict[str, Any]] = [
     {"kind": "agent", "id": "a3", "roles": ()},
 ]
 CIRCUMSTANCES = [
-    {"channel": channel, "peer_kind": peer, "minute": minute, "weekend": weekend}
-    for channel, peer, minute, weekend in product(
-        ("slack", "signal"), ("dm", "group"), (0, 449, 450, 600, 1380), (True, False)
+    {"channel": channel, "peer_kind": peer, "minute": minute, "weekend": weekend, "alert": alert}
+    for channel, peer, minute, weekend, alert in product(
+        ("slack", "signal"), ("dm", "group"), (0, 449, 450, 600, 1380), (True, False), ("GREEN", "RED")
     )
 ]
 
@@ -94,6 +94,8 @@ def matched(match: Match) -> Iterator[tuple[int, int]]:
     for number, subject in enumerate(SUBJECTS):
         if meets(match.principal, subject):
             for other, now in enumerate(CIRCUMSTANCES):
+                if match.alert and now["alert"] not in match.alert:
+                    continue
                 if not match.conditions or any(holds(each, now) for each in match.conditions):
                     yield number, other
 
@@ -130,6 +132,7 @@ MATCHES = st.builds(
     Match,
     principal=st.one_of(st.none(), SINGLE, PRINCIPALS),
     conditions=st.lists(CONDITIONS, max_size=2).map(tuple),
+    alert=st.sampled_from([(), (), ("GREEN",), ("RED",), ("GREEN", "RED")]),
 )
 
 

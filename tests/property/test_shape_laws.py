@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from orgkernel.loading.shape import shape_of
 from orgkernel.model import record as model
-from orgkernel.model.kinds import KINDS
+from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
 from orgkernel.records.kinds import RECORDS
 from orgkernel.shapes import record as shapes
 
@@ -27,6 +27,8 @@ TEXTS = (
 ODD = st.sampled_from(
     (*TEXTS, None, True, False, -1, 0, 1, 2, 7, 8, 100, 101, 2**63, 0.0, 0.5, 1.0, 1.5, -0.5, (), {}, ("a",), {"a": "a"}, {"": 1})
 )  # fmt: skip
+
+MODELS = {**KINDS, **MARKDOWN_KINDS}
 
 
 @cache
@@ -96,7 +98,7 @@ def test_a_shape_accepts_what_its_model_accepts(kind: str, data: st.DataObject) 
     """And it is packed as the record of what the model makes of it would be."""
     value = data.draw(documents_of(kind))
     try:
-        accepted = KINDS[kind].model_validate(value, by_alias=True, by_name=False)
+        accepted = MODELS[kind].model_validate(value, by_alias=True, by_name=False)
     except ValidationError:
         with pytest.raises(msgspec.ValidationError):
             msgspec.convert(value, shape_of(kind))

@@ -62,7 +62,7 @@ Request = dict[str, Any]
 Subject = dict[str, Any]
 
 
-UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type"]
+UNSTATED = ["channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch"]
 
 
 def decide(world: World, request: Request) -> tuple[str, list[str], int]:
@@ -70,6 +70,15 @@ def decide(world: World, request: Request) -> tuple[str, list[str], int]:
 
     What is allowed is conditional where another outcome could follow from what the caller did not say.
     """
+    # What is recorded of the organization counts, whatever the caller says, as long as it is declared.
+    declared = {
+        "alert": world["organization"].get("alerts", ["GREEN", "YELLOW", "RED"]),
+        "watch": world["organization"].get("watches", ["alpha", "beta", "gamma"]),
+    }
+    recorded = {
+        kind: value for kind, value in world["state"].get("status", {}).items() if value in declared[kind]
+    }
+    request = {**request, "context": {**request["context"], **recorded}}
     answer = decide_as_stated(world, request)
     if answer[0] != "allow":
         return answer
@@ -86,6 +95,9 @@ def completions(world: World, context: dict[str, Any]) -> Iterator[dict[str, Any
         for policy in world["policies"].values()
         for condition in policy.get("match", {}).get("conditions", [])
     ]
+    for policy in world["policies"].values():
+        for name in ("alert", "watch"):
+            conditions += [{name: each} for each in policy.get("match", {}).get(name, [])]
     open_names = [name for name in UNSTATED if context.get(name) is None]
     values = [["", *{each[name] for each in conditions if name in each}] for name in open_names]
     for chosen in itertools.product(*values):
@@ -297,9 +309,9 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
             not each.get("fallback") and each["effect"] == "allow" for each in matching
         ):
             continue
-        if said == "deny":
+        if "deny" in said:
             failing.add("POLICY_DENY")
-        if said == "ask":
+        if "ask" in said:
             asked = True
         if policy["effect"] == "allow":
             top = allows(policy, kind, name)
@@ -380,20 +392,24 @@ def place(world: World, path: str) -> tuple[bool, list[str]] | None:
 
 
 def surely_in(world: World, path: str, globs: list[str]) -> bool:
-    """Whether one of the globs surely holds a path: they end in `/*` or `/**`, or have no star."""
+    """Whether one of the globs surely holds a path: their names are `*`, `**` or have no star."""
     found = place(world, path)
     for glob in globs:
         wanted = place(world, glob)
         if found is None or wanted is None or found[0] != wanted[0] or any("*" in name for name in found[1]):
             continue
-        names, pattern = found[1], wanted[1]
-        if pattern[-1] == "**" and len(names) >= len(pattern) and names[: len(pattern) - 1] == pattern[:-1]:
-            return True
-        if pattern[-1] == "*" and len(names) == len(pattern) and names[:-1] == pattern[:-1]:
-            return True
-        if names == pattern:
+        if fits(found[1], wanted[1]):
             return True
     return False
+
+
+def fits(names: list[str], pattern: list[str]) -> bool:
+    """Whether names are those of a pattern, `**` being any number of them, and at the end one or more."""
+    if not names or not pattern:
+        return not names and not pattern
+    if pattern[0] == "**":
+        return pattern == ["**"] or any(fits(names[at:], pattern[1:]) for at in range(len(names)))
+    return pattern[0] in ("*", names[0]) and fits(names[1:], pattern[1:])
 
 
 def may_be_in(world: World, path: str, glob: str) -> bool:
@@ -402,18 +418,15 @@ def may_be_in(world: World, path: str, glob: str) -> bool:
     if found is None or wanted is None or found[0] != wanted[0]:
         return True
     names, pattern = ([name.lower() for name in each[1]] for each in (found, wanted))
+    fixed = [name for at, name in enumerate(pattern) if "*" not in "".join(pattern[: at + 1])]
     if "*" in names:
         # Whatever lies in the folder before the star.
         names = names[: names.index("*")]
-        fixed = [name for name in pattern if "*" not in name]
-        return names[: len(fixed)] == fixed or fixed[: len(names)] == names
-    if pattern[-1] == "**":
-        pattern = pattern[:-1]
-        return names[: len(pattern)] == pattern or pattern[: len(names)] == names
-    if pattern[-1] == "*":
-        rest = pattern[:-1]
-        return names[: len(rest)] == rest or rest[: len(names)] == names
-    return names[: len(pattern)] == pattern or pattern[: len(names)] == names
+        if names[: len(fixed)] == fixed:
+            return True
+    folder = pattern[: len(names)]
+    contains = len(names) <= len(pattern) and "**" not in folder and fits(names, folder)
+    return contains or any(fits(names[:at], pattern) for at in range(len(names) + 1))
 
 
 def is_inactive(world: World, subject: Subject) -> bool:
@@ -510,17 +523,23 @@ def rank_of(world: World, subject: Subject) -> str | None:
 
 
 def has_passed(world: World, subject: Subject, qualification: str, now: float) -> bool:
-    """Whether somebody's latest result is a pass that still counts."""
+    """Whether somebody's latest result that is not invalid is a pass that still counts, of what is tested now."""
     passed = False
     for result in world["state"]["results"]:
         own = result["agent_id"] == subject["id"] and subject["kind"] == "agent"
-        if own and result["qualification"] == qualification:
+        if own and result["qualification"] == qualification and result.get("invalidated_at") is None:
             days = world["qualifications"].get(qualification, {}).get("expires_after_days")
             late = days is not None and result["at"] + days * 86400 <= now
             ended = result.get("expires_at") is not None and result["expires_at"] <= now
             test = world["qualifications"].get(qualification)
             enough = test is not None and result["score"] >= test.get("threshold", 0.5)
-            passed = result["passed"] and enough and not late and not ended
+            least = (test or {}).get("min_sample_size")
+            large = least is None or (
+                result.get("sample_size") is not None and result["sample_size"] >= least
+            )
+            tested, wanted = result.get("digests", {}), (test or {}).get("digests", {})
+            same = all(name in tested and tested[name] == wanted[name] for name in wanted)
+            passed = result["passed"] and enough and large and same and not late and not ended
     return passed
 
 
@@ -592,6 +611,10 @@ def matching_policies(world: World, subject: Subject, context: dict[str, Any]) -
         if policy.get("enabled", True)
         and meets(policy.get("match", {}).get("principal"), subject)
         and circumstances(policy.get("match", {}).get("conditions", []), context)
+        and all(
+            not policy.get("match", {}).get(name) or context.get(name) in policy["match"][name]
+            for name in ("alert", "watch")
+        )
     ]
 
 
@@ -666,23 +689,26 @@ def is_ceiling(policy: dict[str, Any]) -> bool:
     return bool(policy.get("ceiling")) or all_but(policy)
 
 
-def says(policy: dict[str, Any], kind: str, name: str) -> str | None:
-    """Whether a policy denies or asks."""
+def says(policy: dict[str, Any], kind: str, name: str) -> set[str]:
+    """Whether a policy denies, and whether it asks."""
     allowed, denied = tool_lists(policy)
+    effect = str(policy["effect"])
+    said: set[str] = set()
     if kind == "tool":
         if any(listed([word], name) for word in denied if word != "*" or not all_but(policy)):
-            return "deny"
-        if policy["effect"] in ("deny", "ask") and all_but(policy):
-            return None if listed(allowed, name) else str(policy["effect"])
-    if policy["effect"] in ("deny", "ask"):
+            said.add("deny")
+        if effect in ("deny", "ask") and all_but(policy):
+            return said if listed(allowed, name) else {*said, effect}
+    if effect in ("deny", "ask"):
         permissions = policy.get("permissions", {})
         if not any(permissions.get(key) is not None for key in ("tools", "credentials", "data")):
-            return str(policy["effect"])
-        if kind == "data" and permissions.get("data") is not None:
-            return str(policy["effect"]) if TIERS.index(name) >= TIERS.index(permissions["data"]) else None
-        if kind != "data" and allows(policy, kind, name):
-            return str(policy["effect"])
-    return None
+            said.add(effect)
+        elif kind == "data" and permissions.get("data") is not None:
+            if TIERS.index(name) >= TIERS.index(permissions["data"]):
+                said.add(effect)
+        elif kind != "data" and allows(policy, kind, name):
+            said.add(effect)
+    return said
 
 
 def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:

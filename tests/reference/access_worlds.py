@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.crew_records import OrgStatus
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -66,6 +67,8 @@ ENVELOPE_WORDS = [
     "tool",
 ]
 """What is passed on besides the resource that is asked for; the last ones name nothing."""
+ALERTS = ["GREEN", "RED"]
+WATCHES = ["alpha", "beta"]
 WINDOWS = ["08:00-18:00", "22:00-06:00", "weekends", "00:00-00:00"]
 
 
@@ -97,7 +100,7 @@ class WorldMaker:
             "ranks": [{"id": rank, "trust_from": number / 4} for number, rank in enumerate(RANKS)]
             if self._chance(0.8)
             else [],
-            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2, threshold=self._random.random) for each in QUALIFICATIONS},
+            "qualifications": {each: self._fields(0.3, unlocks=lambda: [self._one(TOOLS)], expires_after_days=lambda: 2, threshold=self._random.random, min_sample_size=lambda: 9, digests=self._digests) for each in QUALIFICATIONS},
             "tools": {tool: self._tool() for tool in TOOLS},
             "people": {
                 "p0": {"relationship": "owner"},
@@ -150,6 +153,8 @@ class WorldMaker:
             "channel": lambda: self._one(["slack", "mail"]),
             "peer_kind": lambda: self._one(["dm", "group"]),
             "session": lambda: "s",
+            "alert": lambda: self._one([*ALERTS, ""]),
+            "watch": lambda: self._one([*WATCHES, ""]),
             "input": lambda: self._fields(
                 0.6, path=lambda: self._one(PATHS), to=lambda: self._one(PATHS), text=lambda: "t"
             ),
@@ -231,6 +236,8 @@ class WorldMaker:
                     role=lambda: self._one(["*", "r0", "r1"]),
                 ),
                 **({} if self._chance(0.5) else {"conditions": lambda: [self._condition() for _ in range(self._number(1, 2))]}),
+                **({} if self._chance(0.7) else {"alert": lambda: [self._one(ALERTS) for _ in range(self._number(1, 2))]}),
+                **({} if self._chance(0.85) else {"watch": lambda: [self._one(WATCHES)]}),
             ),
             "permissions": self._fields(
                 0.7, tools=lambda: self._tool_lists(effect), credentials=lambda: self._one(["*", self._some(CREDENTIALS)]),
@@ -264,6 +271,7 @@ class WorldMaker:
             "tool:t1:x",
             "tool:t1:src/**",
             "tool:t*:/w/src/**",
+            "tool:t1:/w/*/a/*",
         ]
 
         def stored(number: int) -> dict[str, Any]:
@@ -298,13 +306,16 @@ class WorldMaker:
             ],
             "restrictions": [stored(number) for number in range(self._one([0, 0, 1, 2]))],
             "results": [
-                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "score": self._random.random() if self._chance(0.5) else 1.0, "passed": self._chance(0.8), "at": float(number * 86400)}
+                {"agent_id": self._one(AGENTS), "qualification": self._one(QUALIFICATIONS), "score": self._random.random() if self._chance(0.5) else 1.0, "passed": self._chance(0.8), "at": float(number * 86400), **self._fields(0.5, sample_size=lambda: self._one([8, 9]), digests=self._digests), **self._fields(0.1, invalidated_at=lambda: 1.0)}
                 for number in range(self._number(0, 5))
             ],
             "locks": [
                 {"tool_id": tool, "holder": f"agent:{self._one(AGENTS)}", **self._fields(0.4, expires_at=lambda: 86400.0)}
                 for tool in self._some(TOOLS)
             ],
+            "status": self._fields(
+                0.3, alert=lambda: self._one([*ALERTS, "OLD"]), watch=lambda: self._one(WATCHES)
+            ),
         }  # fmt: skip
 
     def _likely(self, items: Sequence[str]) -> str:
@@ -326,6 +337,9 @@ class WorldMaker:
 
     def _some(self, items: Sequence[str]) -> list[str]:
         return self._random.sample(items, self._number(0, len(items)))
+
+    def _digests(self) -> dict[str, str]:
+        return self._fields(0.8, model=lambda: self._one(["m0", "m0", "m1"]), prompt=lambda: "p0")
 
     def _fields(self, chance: float, **choices: Callable[[], Any]) -> dict[str, Any]:
         return {name: choose() for name, choose in choices.items() if self._chance(chance)}
@@ -387,6 +401,7 @@ def state_of(world: Mapping[str, Any]) -> StateView:
         by_subject([row(Restriction, "restriction_id", each) for each in state["restrictions"]]),
         results,
         {lock["tool_id"]: ToolLock(org_id="o", token=1, acquired_at=0.0, **lock) for lock in state["locks"]},
+        status={kind: OrgStatus("o", kind, value) for kind, value in state["status"].items()},
     )
 
 

@@ -28,6 +28,7 @@ PLANS = ["p0", "p1", "p2"]
 TOOLS = ["t0", "t1", "server.t2"]
 SKILLS = ["s0", "s1", "s2"]
 QUALIFICATIONS = ["q0", "q1", "q2"]
+PROCEDURES = ["c0", "c1"]
 POLICIES = ["p0-first", "p1"]
 AGENTS = ["a0", "a1"]
 WORDS = [*DOMAINS, *ALIASES, "ghost", "nobody"]
@@ -95,6 +96,7 @@ class Maker:
                     ],
                     skills=lambda: self._few(SKILLS),
                     intents=lambda: self._few(["i0", "i1"]),
+                    procedures=lambda: self._few(PROCEDURES),
                 ),
                 department=lambda: self._one(["a", "b"]),
                 pace_plan=lambda: self._fields(
@@ -171,7 +173,18 @@ class Maker:
                 ]
             }
 
+        def procedure() -> Any:
+            return self._fields(
+                intents=lambda: self._few(["i0", "i1"]),
+                skill=lambda: self._one(SKILLS),
+                steps=lambda: [{"id": "one", "required_tools": self._few(TOOLS)}],
+            )
+
         return {
+            "procedures.json": lambda: {
+                "_schema": "orgkernel:procedure_catalog",
+                "procedures": {each: procedure() for each in self._some(PROCEDURES)},
+            },
             "qualifications.json": lambda: {
                 "_schema": "orgkernel:qualification_catalog",
                 "qualifications": {each: qualification() for each in self._some(QUALIFICATIONS)},

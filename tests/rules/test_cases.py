@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.decisions.state_view import AgentState, Grant, StateView
+from orgkernel.decisions.crew_records import OrgStatus, Personality, PersonalityObservation
+from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
 from tests.support.trees import change_line, copy_template, read, write_tree
@@ -33,7 +34,7 @@ def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None
 
 
 def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ...]:
-    """What is found in the documents, and in the agents and grants a case says are stored."""
+    """What is found in the documents, and in the agents, grants and scores a case says are stored."""
     snapshot = read(folder)
     agents = {name: AgentState(name, **each) for name, each in case.get("stored_agents", {}).items()}
     grants: dict[str, tuple[Grant, ...]] = {}
@@ -42,7 +43,23 @@ def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ..
         grant = Grant(name, resources=("tool:x",), **each)
         found = grants if grant.asleep_since is None else asleep
         found[grant.subject] = (*found.get(grant.subject, ()), grant)
-    state = StateView(1, agents, grants, asleep=asleep)
+    status = {
+        kind: OrgStatus("", kind, value)  # type: ignore[arg-type]
+        for kind, value in case.get("stored_status", {}).items()
+    }
+    seen = {
+        name: PersonalityObservation(name, "", Personality(**each), 0.0, "")
+        for name, each in case.get("stored_personalities", {}).items()
+    }
+    results = {
+        name: tuple(
+            QualificationResult(name, test, score, score >= 0.5, 0.0, result_id=number)
+            for test, scores in tests.items()
+            for number, score in enumerate(scores, 1)
+        )
+        for name, tests in case.get("stored_scores", {}).items()
+    }
+    state = StateView(1, agents, grants, results=results, asleep=asleep, status=status, personalities=seen)
     return (*snapshot.diagnostics, *find_drift(snapshot, lambda org_id: state, {}))
 
 

@@ -10,10 +10,12 @@ import msgspec
 import pytest
 
 from orgkernel.decisions.access.stored import is_active
+from orgkernel.decisions.crew_records import AgentIdentity, Episode, Personality
 from orgkernel.decisions.skill_levels import DAY, SkillTerms
 from orgkernel.decisions.state_view import StateView
 from orgkernel.errors import OrgkernelError, Refused
 from orgkernel.state.audit import drop_old
+from orgkernel.state.crew import CommissionDraft
 from orgkernel.state.store import Store
 from tests.state.opening import Clock
 
@@ -51,10 +53,30 @@ def one_change(store: Store, chance: random.Random) -> None:
         lambda: store.skills.assess(agent, terms, chance.randint(1, 7), org_id=ORG, actor="a"),
         lambda: store.skills.suspend(agent, terms, org_id=ORG, actor="a"),
         lambda: store.skills.resume(agent, terms.skill, org_id=ORG, actor="a"),
-    ]
+        lambda: store.crew.set_status(org, "alert", chance.choice(("GREEN", "RED")), actor="a"),
+        lambda: store.crew.commission(
+            org,
+            [CommissionDraft(agent, chance.choice(("hand", "chief")), "active", ("maps",), identity_of(agent, org, store), "{}")],
+            actor="a",
+            snapshot="s",
+        ),
+        lambda: store.crew.record_episode(
+            Episode(
+                str(chance.random()), ORG, agent, chance.choice(("success", "failure")), store.context.clock(),
+                intent=chance.choice((None, "dock")), tools=chance.choice(((), ("radar",))),
+            ),
+            chance.choice(([], [terms])),
+            actor="a",
+        ),
+        lambda: store.crew.observe(org, agent, Personality(openness=chance.random()), actor="a"),
+    ]  # fmt: skip
     # There may be nothing to revoke, or it is not allowed in this state: that nothing changed is checked as well.
     with contextlib.suppress(OrgkernelError, IndexError):
         chance.choice(changes)()
+
+
+def identity_of(agent: str, org: str, store: Store) -> AgentIdentity:
+    return AgentIdentity(agent, org, f"did:key:z{agent}", store.context.clock())
 
 
 def what_counts(state: StateView, now: float) -> dict[str, Any]:
@@ -67,6 +89,10 @@ def what_counts(state: StateView, now: float) -> dict[str, Any]:
         },
         "results": dict(state.results),
         "skills": dict(state.skills),
+        **{
+            name: dict(getattr(state, name))
+            for name in ("status", "identities", "commissions", "service", "outcomes", "personalities")
+        },
     }
 
 

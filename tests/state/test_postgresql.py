@@ -89,7 +89,7 @@ def test_a_backup_is_left_to_the_tools_of_the_server(place: StoreLocation, tmp_p
         back_up(place, str(tmp_path / "copy"), Tokens(), Clock())
     assert "pg_dump" in refusal.value.help
     with pytest.raises(BadStore, match="PostgreSQL") as refusal:
-        restore(place, "copy", actor="a", reason="", at="", clock=Clock(), tokens=Tokens())
+        restore(place, "copy", actor="a", reason="", clock=Clock(), tokens=Tokens())
     assert "pg_restore" in refusal.value.help
 
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from itertools import product
+
+from msgspec.structs import asdict, replace
+
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.records.access_policies import Condition
+from orgkernel.decisions.state_view import StateView
+from orgkernel.records.access_policies import Condition, Match
 
 _DAY, _MINUTE = 86_400, 60
 # 1970-01-01 was a Thursday; weeks are counted from Monday.
@@ -34,7 +40,37 @@ def _minutes(text: str) -> int:
     return int(hours) * 60 + int(minutes)
 
 
-def holds(condition: Condition, context: AccessContext) -> bool:
+class Circumstance(Condition, frozen=True, kw_only=True):
+    """A condition together with an alert and a watch of the organization, as a policy matches them."""
+
+    alert: str | None = None
+    watch: str | None = None
+
+
+def circumstances_of(match: Match) -> tuple[Circumstance, ...]:
+    """When a policy applies, apart from the subject: one of these must hold; none means always.
+
+    >>> [(each.alert, each.watch) for each in circumstances_of(Match(alert=("RED",), watch=("beta", "gamma")))]
+    [('RED', 'beta'), ('RED', 'gamma')]
+    """
+    if not (match.conditions or match.alert or match.watch):
+        return ()
+    conditions = [asdict(each) for each in match.conditions or (Condition(),)]
+    return tuple(
+        Circumstance(**condition, alert=alert, watch=watch)
+        for condition, alert, watch in product(conditions, match.alert or (None,), match.watch or (None,))
+    )
+
+
+def with_status(
+    context: AccessContext, state: StateView, declared: Mapping[str, Collection[str]]
+) -> AccessContext:
+    """The context with the alert and the watch that are recorded and declared, whatever the caller states of them."""
+    recorded = {kind: status.value for kind, status in state.status.items() if status.value in declared[kind]}
+    return replace(context, **recorded) if recorded else context
+
+
+def holds(condition: Circumstance, context: AccessContext) -> bool:
     """Whether everything a condition writes holds; what the context does not say does not hold."""
     return (
         (condition.channel is None or condition.channel == context.channel)
@@ -43,18 +79,20 @@ def holds(condition: Condition, context: AccessContext) -> bool:
         and (condition.guild is None or condition.guild == context.guild)
         and (condition.hook_id is None or condition.hook_id == context.hook_id)
         and (condition.event_type is None or condition.event_type == context.event_type)
+        and (condition.alert is None or condition.alert == context.alert)
+        and (condition.watch is None or condition.watch == context.watch)
         and (condition.time is None or is_within(condition.time, context.now, context.utc_offset))
     )
 
 
-CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
-"""What conditions compare and only the caller knows; the time is always known."""
+CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch")
+"""What conditions compare and only the caller or the store knows; the time is always known."""
 
 
-def find_unstated(condition: Condition, context: AccessContext) -> dict[str, str]:
+def find_unstated(condition: Circumstance, context: AccessContext) -> dict[str, str]:
     """What has to be stated for a condition to hold, by name; empty where it holds or cannot hold.
 
-    >>> find_unstated(Condition(channel="slack", peer_kind="group"), AccessContext(channel="slack"))
+    >>> find_unstated(Circumstance(channel="slack", peer_kind="group"), AccessContext(channel="slack"))
     {'peer_kind': 'group'}
     """
     found = {}
@@ -71,7 +109,8 @@ def find_unstated(condition: Condition, context: AccessContext) -> dict[str, str
     return found
 
 
-def words_of(condition: Condition) -> tuple[str, ...]:
+def words_of(condition: Circumstance) -> tuple[str, ...]:
     """A condition as `KEY:VALUE` words."""
-    keys = ("time", "channel", "peer_kind", "account", "guild", "hook_id", "event_type")
-    return tuple(f"{key}:{value}" for key in keys if (value := getattr(condition, key)) is not None)
+    return tuple(
+        f"{key}:{value}" for key in ("time", *CIRCUMSTANCES) if (value := getattr(condition, key)) is not None
+    )

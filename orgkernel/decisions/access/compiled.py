@@ -7,10 +7,14 @@ from functools import cached_property
 from typing import Any
 from weakref import ref
 
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.circumstances import with_status
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER, add_role, identify
 from orgkernel.decisions.access.layer import LayerOrder
 from orgkernel.decisions.access.policies import PolicyTable
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import (
     Resource,
     build_resource,
@@ -75,6 +79,21 @@ class AccessTables:
         if named is None and (given is None or not resource.path_arguments):
             return None
         return state_paths(named, resource.path_arguments, given, self.root)
+
+    def with_status(self, request: AccessRequest, state: StateView) -> AccessRequest:
+        """A request with the recorded alert and watch, if a policy matches them: a caller cannot state another one.
+
+        What is recorded and no longer declared is as if nobody had recorded anything.
+        """
+        if not state.status or not self.policies.match_status:
+            return request
+        return replace(request, context=with_status(request.context, state, self.declared_status))
+
+    @cached_property
+    def declared_status(self) -> Mapping[str, tuple[str, ...]]:
+        """The alerts and the watches that the organization declares."""
+        organization = self.view.records.organization
+        return {"alert": organization.alerts, "watch": organization.watches}
 
     @cached_property
     def credentials(self) -> dict[str, None]:

@@ -14,7 +14,7 @@ from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants, paths_in
+from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants
 from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.reasons import Reason
@@ -60,6 +60,8 @@ def deny_by_fault(view: OrgView, state: StateView) -> AccessDecision:
 
 def ask(tables: AccessTables, request: AccessRequest, state: StateView) -> Evaluation:
     """A request as a question to the layers."""
+    if state.status:
+        request = tables.with_status(request, state)
     subject = tables.subjects.get(request.subject) or tables.subject(request.subject) or tables.undeclared
     resource, path = tables.resources.get(request.resource), None
     if resource is None:
@@ -191,11 +193,11 @@ def _names_parts(evaluation: Evaluation) -> bool:
     """Whether something that holds is stored for the subject about parts of the resource."""
     state, now = evaluation.state, evaluation.request.context.now
     return any(
-        paths_in(rows[0], evaluation.resource)
+        group.parts
         for stored in (state.grants, state.restrictions)
         for about in find_about(stored, evaluation.subject.keys, evaluation.resource)
         for group in about.groups
-        if group.holds_in(evaluation.tables.org_id) and (rows := group.at(now).active)
+        if group.holds_in(evaluation.tables.org_id) and group.at(now).active
     )
 
 

@@ -14,6 +14,7 @@ ChangeKind = Literal[
     "state",
     "path",
     "lock",
+    "envelope",
     "resume",
     "lift",
     "qualification",

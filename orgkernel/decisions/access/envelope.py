@@ -56,10 +56,12 @@ def decide_envelope(
     view: OrgView, subject: str, context: AccessContext, state: StateView = EMPTY_STATE
 ) -> AccessEnvelope:
     """The envelope of a subject; an empty one for a name that nothing declares."""
-    known = tables_of(view).subject(subject)
+    tables = tables_of(view)
+    known = tables.subject(subject)
     if known is None:
         return AccessEnvelope(subject, Routing(), (), (), DATA_TIERS[0], (), (), view.digest, state.version)
-    asked = AccessRequest(known.subject, "", "", context)
+    asked = tables.with_status(AccessRequest(known.subject, "", "", context), state)
+    context = asked.context
     rows = what_can(view, known.subject, request=asked, state=state, kinds=("tool", "credential", "data"))
     able = [row.resource for row in rows if row.outcome == "allow"]
     tiers = [tier for tier in DATA_TIERS[1:] if f"data:{tier}" in able]

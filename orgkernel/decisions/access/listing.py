@@ -65,6 +65,7 @@ def crew_allowed(tables: AccessTables, asked: AccessRequest, state: StateView) -
 def _who_can(
     tables: AccessTables, asked: AccessRequest, state: StateView, kinds: tuple[str, ...], tell: Teller
 ) -> tuple[AccessRow, ...]:
+    asked = tables.with_status(asked, state)
     resource, path = tables.find(asked.resource)
     roles = None
     if "role" in kinds:
@@ -135,6 +136,7 @@ def what_can(
     if found is None:
         return ()
     asked = msgspec.structs.replace(request, subject=subject) if request else AccessRequest(subject, "", "")
+    asked = tables.with_status(asked, state)
     static = not asked.action and is_static_subject(found, asked, state)
     stored = static and is_stored_for(state, found.keys)
     rows: list[AccessRow] = []

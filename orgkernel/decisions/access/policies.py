@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from orgkernel.decisions.access.circumstances import holds
+from orgkernel.decisions.access.circumstances import Circumstance, circumstances_of, holds
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
 from orgkernel.graph.records import Definition
-from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
+from orgkernel.records.access_policies import DATA_TIERS, STAR, Policy, Principal
 
 _MOST_SETS = 4_096
 """Sets of policies that are kept: which ones match depends on circumstances that callers state."""
@@ -50,7 +50,7 @@ class AccessPolicy:
         self.definition = definition
         self.effect = record.effect
         self.fallback = record.fallback
-        self.conditions: tuple[Condition, ...] = record.match.conditions
+        self.conditions: tuple[Circumstance, ...] = circumstances_of(record.match)
         self.ceiling = record.is_ceiling
         self.tools = None if named is None else Names(named)
         self.spared = Names(record.spared_tools)
@@ -175,6 +175,10 @@ class PolicyTable:
         self._sets: dict[tuple[object, ...], PolicySet] = {}
         self.depends = any(policy.conditions for policy in self.policies)
         """Whether any policy depends on circumstances."""
+        self.match_status = any(
+            each.alert or each.watch for policy in self.policies for each in policy.conditions
+        )
+        """Whether any policy matches the alert or the watch of the organization."""
         self.crew_depends = any(policy.conditions for policy in self.policies if _can_mean_crew(policy))
         """Whether any policy that could match a role or an agent depends on circumstances."""
 

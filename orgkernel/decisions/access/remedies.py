@@ -26,7 +26,8 @@ from orgkernel.decisions.access.remedy_steps import render_remedy
 from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
 from orgkernel.decisions.access.stored import add_grant, drop_restrictions
 from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
-from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView, ToolLock
+from orgkernel.decisions.qualifications import passing_result
+from orgkernel.decisions.state_view import AgentState, Grant, StateView, ToolLock
 from orgkernel.records.access_policies import DATA_TIERS
 from orgkernel.records.levels import LEVELS
 
@@ -248,8 +249,17 @@ class Search:
         ]
         assumed = Assumed(rank_number(evaluation.view, ranks[0].value)) if ranks else None
         state = changed_state(evaluation, values) if values else evaluation.state
+        passed = {change.value: change.level for change in values.get("envelope", ())}
+        request = evaluation.request
+        if passed:
+            request = replace(request, envelope={**(request.envelope or {}), **passed})
         again = evaluation.again(
-            tables=tables, subject=subject, state=state, assumed=assumed, is_complete=is_complete
+            tables=tables,
+            subject=subject,
+            state=state,
+            assumed=assumed,
+            request=request,
+            is_complete=is_complete,
         )
         evaluate(again)
         if "path" in values and values["path"][0] in again.tables.order.changes["path"](again):
@@ -307,7 +317,7 @@ def changed_state(evaluation: Evaluation, values: Mapping[str, list[RemedyChange
             agents[name] = replace(agent, rank=change.value, org_id=evaluation.tables.org_id)
     for change in values.get("qualification", ()):
         name = change.subject.partition(":")[2]
-        passed = QualificationResult(name, change.value, 1.0, passed=True, at=now)
+        passed = passing_result(evaluation.view.records, name, change.value, now)
         results[name] = (*results.get(name, ()), passed)
     for change in values.get("lock", ()):
         lock = ToolLock(evaluation.tables.org_id, change.value, change.subject, token=0, acquired_at=now)

@@ -18,7 +18,7 @@ from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
 
-_AFTERWARDS = ("lock", "state", "path")
+_AFTERWARDS = ("lock", "envelope", "state", "path")
 """What can only be done once all else is done."""
 
 
@@ -74,6 +74,9 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "state": lambda _, change: f"state {listing(change.value.split(','))}",
     "path": lambda _, change: f"state a path in {change.value}",
     "lock": _lock,
+    "envelope": lambda _, change: (
+        f"pass on {quote(change.value)} at level {quote(change.level)} in the envelope"
+    ),
     "resume": lambda _, change: f"resume agent {quote(change.value)}",
     "lift": lambda _, change: f"lift restriction {quote(change.value)}",
     "qualification": _qualification,
@@ -107,9 +110,10 @@ def _commands(
         yield _line("agent", "move", change.value, RESUMED_AS[agent.lifecycle], *where)
     elif kind == "qualification" and change.subject.startswith("agent:"):
         declared = evaluation.view.records.qualifications[change.value].record
-        yield _line(
-            "agent", "qualify", name, change.value, "--score", f"{declared.threshold:g}", "--org", org
-        )
+        size = ("--sample-size", str(declared.min_sample_size)) if declared.min_sample_size else ()
+        digests = (word for each in declared.digests.items() for word in ("--digest", "=".join(each)))
+        score = f"{declared.threshold:g}"
+        yield _line("agent", "qualify", name, change.value, "--score", score, *size, *digests, "--org", org)
     elif kind == "lift":
         yield _line("restriction", "lift", change.value)
     elif kind == "lock":

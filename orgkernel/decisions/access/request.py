@@ -31,6 +31,10 @@ class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, f
     guild: str | None = None
     hook_id: str | None = None
     event_type: str | None = None
+    alert: str | None = None
+    """The alert of the organization, such as `RED`. What is recorded in the store counts instead."""
+    watch: str | None = None
+    """The watch of the organization, such as `gamma`. What is recorded in the store counts instead."""
     session: str | None = None
     pace: PaceTierName | None = None
     """PACE tier of the role that asks; None where the runtime reports none."""

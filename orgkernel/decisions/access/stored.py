@@ -18,6 +18,7 @@ from orgkernel.decisions.access.stored_index import (
     GroupNow,
     Patched,
     find_about,
+    is_named,
     rows_about,
 )
 from orgkernel.decisions.access.tool_input import is_input_of
@@ -144,7 +145,7 @@ def _level(
     if kind == "tool":
         name, colon, rest = name.partition(":")
         glob = rest if colon else None
-    if not (resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))):
+    if not is_named(resource, name):
         return None
     if glob is None:
         return level
@@ -152,20 +153,6 @@ def _level(
         return None if isinstance(stored, Grant) else level
     speaks = path.are_inside((glob,)) if isinstance(stored, Grant) else path.may_touch(glob)
     return level if speaks else None
-
-
-def paths_in(stored: Grant | Restriction, resource: Resource) -> tuple[str, ...]:
-    """The paths of a tool to which something stored is limited."""
-    if resource.kind != "tool":
-        return ()
-    found = []
-    for written in stored.resources:
-        kind, _, rest = written.partition(":")
-        name, colon, glob = rest.partition(":")
-        fits = resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
-        if kind == "tool" and colon and fits:
-            found.append(glob)
-    return tuple(found)
 
 
 def find_given(

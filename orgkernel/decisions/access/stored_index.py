@@ -134,6 +134,11 @@ def root_of(word: str) -> str:
     return f"tool:{name.partition(':')[0]}" if kind == "tool" else word
 
 
+def is_named(resource: Resource, name: str) -> bool:
+    """Whether a name in a row, which may end with a star, is that of a resource."""
+    return resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
+
+
 def _means(word: str, resource: Resource) -> bool:
     kind, _, name = word.partition(":")
     if kind != resource.kind:
@@ -142,7 +147,7 @@ def _means(word: str, resource: Resource) -> bool:
         return name in DATA_TIERS or name == STAR
     if kind == "tool":
         name = name.partition(":")[0]
-    return resource.id == name or (name.endswith(STAR) and resource.id.startswith(name[:-1]))
+    return is_named(resource, name)
 
 
 def speaks_of(row: Grant | Restriction, resource: Resource) -> bool:
@@ -379,7 +384,7 @@ class Patched(Sequence[Row]):
     def about(self, resource: Resource) -> Iterator[About[Row]]:
         """The rows that are about a resource."""
         for found in rows_about(self.base, resource):
-            if any(id_of(row) in self.dropped for row in found.rows) if self.dropped else False:
+            if self.dropped and any(id_of(row) in self.dropped for row in found.rows):
                 yield About([row for row in found.rows if id_of(row) not in self.dropped], resource)
             else:
                 yield found
@@ -442,7 +447,7 @@ def roots_of(rows: Sequence[Row]) -> Iterable[str]:
 def limited_grants(stored: Mapping[str, Sequence[Grant]]) -> Iterator[Grant]:
     """All grants that are for a number of uses."""
     for rows in stored.values():
-        if type(rows) is Patched or is_few(rows):
+        if is_few(rows):
             yield from (row for row in rows if row.uses_left is not None)
         else:
             yield from index_of(rows).limited

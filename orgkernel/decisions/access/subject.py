@@ -104,6 +104,7 @@ class Subject:
             return self.deciding
         key = (
             context.channel, context.peer_kind, context.account, context.guild, context.hook_id, context.event_type,
+            context.alert, context.watch,
             *[is_within(each, context.now, context.utc_offset) for each in self.times],
         )  # fmt: skip
         found = self.sets.get(key)

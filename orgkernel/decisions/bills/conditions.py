@@ -43,7 +43,7 @@ _WORD: Final = re.compile(
 )
 
 
-class Comparison(NamedTuple):
+class OutputComparison(NamedTuple):
     """An output compared with a constant; without a sign, an output that is true or false by itself."""
 
     name: OutputName
@@ -55,10 +55,10 @@ class Joined(NamedTuple):
     """Conditions joined by `and`, `or` or `not`."""
 
     word: str
-    parts: tuple[Comparison | Joined, ...]
+    parts: tuple[OutputComparison | Joined, ...]
 
 
-Condition: TypeAlias = Comparison | Joined
+Condition: TypeAlias = OutputComparison | Joined
 
 
 class ConditionProblem(NamedTuple):
@@ -80,7 +80,7 @@ def parse_condition(text: str) -> Condition | ConditionProblem:
     """The condition, or what is wrong with it.
 
     >>> parse_condition("review.verdict == 'approved'")
-    Comparison(name=('review', 'verdict'), sign='==', value='approved')
+    OutputComparison(name=('review', 'verdict'), sign='==', value='approved')
     >>> parse_condition("verdict = 1").message
     'nothing of the language begins with `v`'
     """
@@ -156,9 +156,9 @@ class _Reader:
     def _read_comparison(self) -> Condition:
         step, _, output = self.take("NAME", "write an output as STEP.OUTPUT").partition(".")
         if self._kind != "SIGN":
-            return Comparison((step, output), "", True)
+            return OutputComparison((step, output), "", True)
         sign = self.take("SIGN", "")
-        return Comparison((step, output), sign, self._read_constant())
+        return OutputComparison((step, output), sign, self._read_constant())
 
     def _read_constant(self) -> Value:
         kind, word = self._kind, self._word
@@ -173,16 +173,16 @@ class _Reader:
         return float(word) if kind == "NUMBER" else word == "true"
 
 
-def comparisons_of(condition: Condition) -> Iterator[Comparison]:
+def comparisons_of(condition: Condition) -> Iterator[OutputComparison]:
     """Every comparison in a condition."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, OutputComparison):
         yield condition
     else:
         for part in condition.parts:
             yield from comparisons_of(part)
 
 
-def describe_misfit(comparison: Comparison, output: StepOutput) -> str:
+def describe_misfit(comparison: OutputComparison, output: StepOutput) -> str:
     """Why an output cannot be compared like this; empty where it can."""
     _, sign, value = comparison
     if not sign:
@@ -214,7 +214,7 @@ def evaluate(condition: Condition, outputs: Outputs) -> bool | None:
     >>> [evaluate(condition, known) for known in ({("a", "ok"): True}, {("b", "count"): 4.0}, {("a", "ok"): True, ("b", "count"): 1})]
     [None, False, True]
     """
-    if isinstance(condition, Comparison):
+    if isinstance(condition, OutputComparison):
         return _compare(condition, outputs)
     results = [evaluate(part, outputs) for part in condition.parts]
     if condition.word == "not":
@@ -225,7 +225,7 @@ def evaluate(condition: Condition, outputs: Outputs) -> bool | None:
     return None if None in results else not decisive
 
 
-def _compare(comparison: Comparison, outputs: Outputs) -> bool | None:
+def _compare(comparison: OutputComparison, outputs: Outputs) -> bool | None:
     name, sign, value = comparison
     held = outputs.get(name)
     if held is None:

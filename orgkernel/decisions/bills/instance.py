@@ -27,7 +27,7 @@ class StepReport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """When it was completed, skipped or failed."""
 
 
-class Approval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class StepApproval(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Somebody approved that a step starts."""
 
     by: str
@@ -53,12 +53,12 @@ class BillInstance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     assignments: Mapping[str, tuple[str, ...]] = {}
     """Part of the bill to the agents that take it."""
     steps: Mapping[str, StepReport] = {}
-    approvals: Mapping[str, Approval] = {}
+    approvals: Mapping[str, StepApproval] = {}
     """Step to the approval that its gate asks for."""
     cancelled: bool = False
 
 
-class Obligation(msgspec.Struct, frozen=True):
+class StepObligation(msgspec.Struct, frozen=True):
     """What goes with starting a step."""
 
     code: str
@@ -91,7 +91,7 @@ class StepToStart(msgspec.Struct, frozen=True, kw_only=True):
     action: BillAction
     parts: tuple[PartOfStep, ...]
     inputs: Mapping[str, Any]
-    obligations: tuple[Obligation, ...]
+    obligations: tuple[StepObligation, ...]
     reasons: tuple[Reason, ...]
 
 

@@ -29,9 +29,9 @@ from orgkernel.decisions.bills.instance import (
     BlockedStep,
     InstanceState,
     NextSteps,
-    Obligation,
     PartOfStep,
     RunningStep,
+    StepObligation,
     StepReport,
     StepToStart,
     UnfitAgent,
@@ -502,34 +502,34 @@ class _Situation:
                 lacking.append(Reason("INPUT_UNKNOWN", text, self._why_step(step.id, "inputs", number)))
         return found, lacking
 
-    def _obligations(self, step: BillStep, parts: tuple[PartOfStep, ...]) -> Iterator[Obligation]:
+    def _obligations(self, step: BillStep, parts: tuple[PartOfStep, ...]) -> Iterator[StepObligation]:
         for part in parts:
-            yield Obligation(
+            yield StepObligation(
                 "DO",
                 f"one of {listing(part.agents)} does it as {quote(part.role)}"
                 if part.agents[1:]
                 else f"{quote(part.agents[0])} does it as {quote(part.role)}",
             )
             if part.asking:
-                yield Obligation(
+                yield StepObligation(
                     "ASK", f"{listing(part.asking)} first asks for permission to use {quote(str(step.tool))}"
                 )
         if not parts:
-            yield Obligation("APPROVE", "the owner approves it")
+            yield StepObligation("APPROVE", "the owner approves it")
         if step.tool is not None:
-            yield Obligation(
+            yield StepObligation(
                 "USE_TOOL",
                 f"use tool {quote(step.tool)} with action {quote(step.tool_action)}, with a permission for each call",
             )
         if step.skill is not None:
-            yield Obligation("EXERCISE_SKILL", f"exercise skill {quote(step.skill)}, and record it")
+            yield StepObligation("EXERCISE_SKILL", f"exercise skill {quote(step.skill)}, and record it")
         if step.channel is not None:
-            yield Obligation("SPEAK", f"speak in channel {quote(step.channel)}")
+            yield StepObligation("SPEAK", f"speak in channel {quote(step.channel)}")
         if step.sub_bill is not None:
-            yield Obligation("RUN_BILL", f"run bill {quote(step.sub_bill)} to its end")
+            yield StepObligation("RUN_BILL", f"run bill {quote(step.sub_bill)} to its end")
         if step.outputs:
-            yield Obligation("REPORT", f"report {listing(output.name for output in step.outputs)}")
-        yield Obligation("FINISH_BY", f"finish within {step.timeout:g} seconds")
+            yield StepObligation("REPORT", f"report {listing(output.name for output in step.outputs)}")
+        yield StepObligation("FINISH_BY", f"finish within {step.timeout:g} seconds")
 
     # -- places -------------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.dispatch_order import rank_candidates
+from orgkernel.decisions.routing.role_texts import text_index
 from orgkernel.diagnostics.wording import listing
 from orgkernel.exchange.agent_zero.brief import render_brief
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
@@ -28,6 +29,7 @@ from orgkernel.manifest import v1
 from orgkernel.manifest.role import build_role_manifest
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
+from orgkernel.runtime.text_index import index_as_json
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
 from orgkernel.triggers.parse import parse_trigger
 
@@ -108,6 +110,7 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
         "roles": roles,
         "tools": _tools(view, names, roles),
         "signals": {},
+        "text_index": index_as_json(text_index(view)),
     }
     return bundle | {"checksum": checksum_of(bundle)}
 

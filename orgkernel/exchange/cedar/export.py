@@ -43,6 +43,9 @@ namespace OrgKernel {
     guild?: String,
     hook_id?: String,
     event_type?: String,
+    // What is recorded of the organization.
+    alert?: String,
+    watch?: String,
     // Minute of the local day, and whether it is Saturday or Sunday.
     minute?: Long,
     weekend?: Bool,
@@ -172,6 +175,11 @@ def find_losses(records: OrgRecords) -> Iterator[Loss]:
             "conditions of time",
             "the caller must send `minute` and `weekend` of local time",
             sum(any(when.time is not None for when in each.match.conditions) for each in policies),
+        ),
+        (
+            "alerts and watches",
+            "the caller must send `alert` and `watch` as they are recorded",
+            sum(bool(each.match.alert or each.match.watch) for each in policies),
         ),
         (
             "exclusive tools",

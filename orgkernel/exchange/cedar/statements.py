@@ -45,7 +45,14 @@ def render_match(policy: Policy) -> str:
     who = () if principal is None else _principal(principal)
     conditions = policy.match.conditions
     when = any_of(all_of(_condition(each)) for each in conditions) if conditions else ALWAYS
-    return all_of((*who, when))
+    return all_of((*who, when, *_status(policy)))
+
+
+def _status(policy: Policy) -> Iterator[str]:
+    """The alerts and the watches that a policy matches."""
+    for name, values in (("alert", policy.match.alert), ("watch", policy.match.watch)):
+        if values:
+            yield any_of(f"context has {name} && context.{name} == {text(each)}" for each in values)
 
 
 def render_fallback(policy: Policy, others: Iterable[Policy], *, giving: bool) -> str:

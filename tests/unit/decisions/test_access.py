@@ -12,7 +12,7 @@ from orgkernel.decisions.access.envelope import Routing, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.state_view import Grant, StateView
+from orgkernel.decisions.state_view import Grant, StateView, ToolLock
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import at_this_moment
 from orgkernel.kernel.kernel import Kernel
@@ -101,6 +101,16 @@ def test_a_row_says_what_could_change_it(household: OrgView) -> None:
     ]
     assert (lock.outcome, lock.code) == ("deny", "LOCKED")
     assert "lock:shell" in lock.conditions
+
+
+def test_taking_a_lock_depends_on_who_holds_it(household: OrgView) -> None:
+    """The row says so whether the lock is free or held, and is listed for those who have to wait."""
+    held = ToolLock("household", "shell", "agent:butler", 1, 0.0)
+    for locks, outcome in (({}, "allow"), ({"shell": held}, "deny")):
+        asked = AccessRequest("", "", "", AccessContext(peer_kind=""))
+        rows = what_can(household, "person:owner", request=asked, state=StateView(locks=locks))
+        (row,) = [row for row in rows if row.resource == "tool:shell" and "lock" in row.actions]
+        assert (row.outcome, "lock:shell" in row.conditions) == (outcome, True)
 
 
 def test_who_can_follows_the_state(household: OrgView) -> None:

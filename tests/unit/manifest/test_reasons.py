@@ -91,7 +91,8 @@ def test_reasons_hold_where_every_field_is_used(whole: Kernel) -> None:
 def test_every_item_of_a_list_has_an_id_and_a_reason(shipped: Kernel, org: str, role: str) -> None:
     """Nothing is listed bare, but for ids that are explained where they are listed (steps, actions, missing tools)."""
     bare = {".plans.domains", ".plans.steps", ".plans.missing_tools", ".tools.allowed_actions", ".tools.conditional_actions", ".tools.falls_back_to",
-            ".tools.capped_by", ".tools.grants"}  # fmt: skip
+            ".tools.capped_by", ".tools.grants", ".tools.gated_by", ".requestable_tools.waives",
+            ".cognitive_skills.departments", ".cognitive_skills.intents", ".cognitive_skills.triggers"}  # fmt: skip
     check_lists(
         as_data(shipped.manifest(org, role)),
         bare | {name.replace(".tools", ".essential_tools") for name in bare},

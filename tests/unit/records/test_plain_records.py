@@ -11,14 +11,14 @@ import pytest
 from msgspec.structs import FieldInfo, fields
 from pydantic import BaseModel
 
-from orgkernel.model.kinds import KINDS
+from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
 from orgkernel.records.kinds import RECORDS
 
 
 def models() -> Iterator[type[BaseModel]]:
     """Every model below the kinds, each once."""
     seen: dict[type[BaseModel], None] = {}
-    pending: list[Any] = list(KINDS.values())
+    pending: list[Any] = [*KINDS.values(), *MARKDOWN_KINDS.values()]
     while pending:
         part = pending.pop()
         if not (isinstance(part, type) and issubclass(part, BaseModel)):
@@ -54,8 +54,9 @@ def test_a_record_has_the_fields_of_its_model(model: type[BaseModel]) -> None:
 
 def test_every_kind_has_a_record() -> None:
     """Under the same name, in the same order."""
-    assert list(RECORDS) == list(KINDS)
-    assert [record_of(model) for model in KINDS.values()] == list(RECORDS.values())
+    kinds = {**KINDS, **MARKDOWN_KINDS}
+    assert list(RECORDS) == list(kinds)
+    assert [record_of(model) for model in kinds.values()] == list(RECORDS.values())
 
 
 def default_of(field: FieldInfo) -> Any:

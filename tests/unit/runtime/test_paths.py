@@ -88,7 +88,9 @@ def test_without_a_root_only_like_forms_are_compared(path: str, glob: str, insid
         ("a/x", "a/*/../x", True, True), ("a/x", "a/**/../x", False, True), ("x", "", False, True), ("x", "~/x", False, True),
         ("\u00e9", "e\u0301", False, True), ("stra\u00dfe", "STRASSE", False, True), ("\u00df", "?", True, True),
         ("\u212a", "k", False, True), ("\u0131", "I", False, True), ("a.", "a.*", True, True), ("a/b*", "a/**", False, True),
-        ("a/*", "**/.env", False, True), ("c/*", "a/b", False, False),
+        ("a/*", "**/.env", False, True), ("c/*", "a/b", False, False), ("a/b", "a/*/c/**", False, True),
+        ("a/b/c", "a/?/c/**", False, True), ("a/B", "a/[a-c]/x", False, True), ("a/b/d", "a/*/c/**", False, False),
+        ("a/b/c", "a/*/**/c/d", False, False), ("a/b", "c/*/d", False, False), ("a/b/*", "a/*/x/y", False, True),
     ],
 )  # fmt: skip
 def test_what_a_glob_says(path: str, glob: str, inside: bool, touching: bool) -> None:

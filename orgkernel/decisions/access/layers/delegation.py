@@ -8,10 +8,11 @@ outside of the envelope. An unknown name or a suspended agent anywhere in the ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate_subject, give_reason
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, IDENTITY, UNKNOWN_PRINCIPAL
@@ -22,6 +23,8 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.records.access_policies import DATA_TIERS
+from orgkernel.records.levels import LEVELS
 
 Identified = Mapping[str, Move | None]
 """Group of subjects to what the layer `identity` finds about one of them."""
@@ -244,7 +247,21 @@ def _stopped(evaluation: Evaluation) -> Sentence:
     return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
 
 
-PARENT_CAP = ReasonCode("PARENT_CAP", _parent_cap, remedies=("role", "policy_removed"))
+# -- what would change it ----------------------------------------------------------------------------------------------
+
+
+def _passing(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """Whoever dispatched the subject passes on what is asked for, where the envelope passes on too little."""
+    request, resource, required = evaluation.request, evaluation.resource, evaluation.required
+    if request.envelope is None or resource.kind == "role" or _level_passed(evaluation) >= required:
+        return
+    # The lowest tier shows nothing: who is to be let into it is passed the next.
+    is_tier = resource.kind == "data" and resource.id in DATA_TIERS
+    wanted = f"data:{resource.levels[required]}" if is_tier else request.resource
+    yield RemedyChange("envelope", wanted, level=LEVELS[required])
+
+
+PARENT_CAP = ReasonCode("PARENT_CAP", _parent_cap, remedies=("envelope", "role", "policy_removed"))
 DEPTH_EXCEEDED = ReasonCode("DEPTH_EXCEEDED", _depth_exceeded)
 CHILD_LIMIT = ReasonCode("CHILD_LIMIT", _child_limit)
 DELEGATION = AccessLayer(
@@ -254,4 +271,5 @@ DELEGATION = AccessLayer(
     of_run=True,
     needs_run=True,
     explains={"ceiling": _passed_on, "stopped": _stopped},
+    changes={"envelope": _passing},
 )

@@ -25,7 +25,7 @@ from orgkernel.decisions.access.stored import (
     lowest_left,
     replace_stored,
 )
-from orgkernel.decisions.access.stored_index import FREE, About, GroupNow, find_about, id_of
+from orgkernel.decisions.access.stored_index import FREE, About, GroupNow, find_about, id_of, root_of
 from orgkernel.decisions.access.waivers import name_waivers
 from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import LISTED, listing, quote
@@ -246,12 +246,8 @@ def _end(ends: float | None) -> Iterator[str]:
 
 def _widened(grant: Grant, pathless: bool) -> Grant:
     """A grant as it is in the channel, session and path, and with the input, that it asks for."""
-    resources = tuple(map(_whole, grant.resources)) if pathless else grant.resources
+    resources = tuple(map(root_of, grant.resources)) if pathless else grant.resources
     return replace(grant, channel=None, session=None, input_digest=None, resources=resources)
-
-
-def _whole(resource: str) -> str:
-    return ":".join(resource.split(":", 2)[:2]) if resource.startswith("tool:") else resource
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
@@ -289,7 +285,7 @@ def _supposed_restrictions(evaluation: Evaluation, key: str, kindly: bool) -> It
         for group in about.whole if pathless else about.leaving(evaluation.path):
             row = group.at(now).lasting
             if row is not None:
-                whole = tuple(name for name in row.resources if name == _whole(name))
+                whole = tuple(name for name in row.resources if name == root_of(name))
                 yield replace(row, resources=whole) if pathless else row
 
 

@@ -14,6 +14,9 @@ from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 
+_SOMEBODY_ELSE = "agent:"
+"""A holder that is no subject."""
+
 
 def find_lock(evaluation: Evaluation) -> ToolLock | None:
     """Who holds an exclusive tool now."""
@@ -43,17 +46,17 @@ def _locked(evaluation: Evaluation) -> Sentence:
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    waits = evaluation.resource.exclusive and evaluation.action != LOCK
-    return (f"lock:{evaluation.resource.id}",) if waits else ()
+    return (f"lock:{evaluation.resource.id}",) if evaluation.resource.exclusive else ()
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
-    """Kindly the subject holds the lock; unkindly nobody does, so that it has to be taken first."""
-    tool_id, action = evaluation.resource.id, evaluation.action
-    if evaluation.resource.exclusive and action != LOCK:
-        holder = evaluation.subject.subject
+    """Kindly the subject holds the lock. Unkindly nobody does, and to take it somebody else does."""
+    tool_id = evaluation.resource.id
+    if evaluation.resource.exclusive:
+        holder = evaluation.subject.subject if kindly else _SOMEBODY_ELSE
         lock = ToolLock(evaluation.tables.org_id, tool_id, holder, token=0, acquired_at=0.0)
-        evaluation.state = replace(evaluation.state, locks={tool_id: lock} if kindly else {})
+        is_held = kindly or evaluation.action == LOCK
+        evaluation.state = replace(evaluation.state, locks={tool_id: lock} if is_held else {})
 
 
 def _taking(evaluation: Evaluation) -> Iterator[RemedyChange]:

@@ -12,33 +12,12 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.access.waivers import describe_lift
-from orgkernel.decisions.state_view import QualificationResult
+from orgkernel.decisions.qualifications import decide_standing, has_passed
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 
-_DAY = 86_400.0
 _NONE_ASSUMED = Assumed()
-
-
-def has_passed(
-    records: OrgRecords, results: tuple[QualificationResult, ...], qualification: str, now: float
-) -> bool:
-    """Whether the latest result is a pass that still counts, by the threshold that is declared now.
-
-    A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
-    """
-    latest = next((each for each in reversed(results) if each.qualification == qualification), None)
-    declared = records.qualifications.get(qualification)
-    if latest is None or declared is None or not latest.passed or latest.score < declared.record.threshold:
-        return False
-    days = declared.record.expires_after_days
-    ends = [
-        each
-        for each in (latest.expires_at, None if days is None else latest.at + days * _DAY)
-        if each is not None
-    ]
-    return all(end > now for end in ends)
+_SPOKEN_OF = ("ALL_INVALID", "SAMPLE_TOO_SMALL", "DIGEST_DIFFERS", "EXPIRED")
 
 
 def _missing(evaluation: Evaluation, assumed: Assumed | None) -> tuple[str, ...]:
@@ -68,19 +47,22 @@ def _qualification_missing(evaluation: Evaluation) -> Sentence:
     needed = evaluation.view.edges_from(EdgeKind.NEEDS_QUALIFICATION, evaluation.resource.id)
     needs = "requires it" if len(missing) == 1 else "requires them"
     text = f"{evaluation.who} has not passed {listing(missing)}, and {evaluation.what} {needs}"
-    text += "".join(_too_low(evaluation, each) for each in missing)
+    text += "".join(_untold(evaluation, each) for each in missing)
     text += describe_lift(evaluation.given.waives, "qualification")
     return text, why_edges(edge for edge in needed if edge.target in missing)
 
 
-def _too_low(evaluation: Evaluation, qualification: str) -> str:
-    """The latest score in a test beside its threshold; empty where the score is not what is missing."""
-    subject, declared = evaluation.subject, evaluation.view.records.qualifications.get(qualification)
+def _untold(evaluation: Evaluation, qualification: str) -> str:
+    """Why the latest result in a test does not count; empty where there is none, or where it is simply a failed one."""
+    subject, records = evaluation.subject, evaluation.view.records
     results = evaluation.state.results.get(subject.identity.id, ()) if subject.is_agent else ()
-    latest = next((each for each in reversed(results) if each.qualification == qualification), None)
-    if latest is None or declared is None or latest.score >= declared.record.threshold:
-        return ""
-    return f"; its score in {quote(qualification)} is {latest.score:g}, and {declared.record.threshold:g} is required"
+    standing = decide_standing(records, results, qualification, evaluation.request.context.now)
+    if standing.code == "SCORE_TOO_LOW" and standing.latest is not None:
+        score = f"its score in {quote(qualification)} is {standing.latest.score:g}"
+        return f"; {score}, and {standing.threshold:g} is required"
+    if standing.code in _SPOKEN_OF:
+        return f"; of {quote(qualification)}, {standing.text}"
+    return ""
 
 
 def _lifted(evaluation: Evaluation) -> Sentence | None:

@@ -1,0 +1,258 @@
+"""Commissions, certificates, work and personality of agents; the alert, the watch and the vacancies of an organization.
+
+Commissions, personalities, alerts and watches need a credential with the scope `rank`, episodes one with `report`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.questions import KNOWN_PARAMETERS, Org, OrgQuery
+from manifest_api.routes.agents import AgentPath
+from manifest_api.routes.documented import change, stored, told
+from manifest_api.store_requests import json_response, with_store, write
+from orgkernel.decisions.crew_records import Episode, OrgStatus, Personality
+from orgkernel.decisions.service_record import PersonalityDrift
+from orgkernel.decisions.vacancies import VacancyAnswer
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.operations.commissions import (
+    BirthCertificate,
+    CommissionOrder,
+    CommissionReport,
+    commission_agents,
+    find_certificate,
+)
+from orgkernel.operations.context import Actor, Context
+from orgkernel.operations.crew import (
+    EpisodeDraft,
+    RecordedEpisode,
+    ServiceRecord,
+    find_episodes,
+    find_service_record,
+    observe_personality,
+    record_episode,
+    set_status,
+)
+from orgkernel.operations.permissions import Name, Text
+
+router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+org_router = APIRouter(
+    tags=["organizations"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS]
+)
+Trait = Annotated[float, msgspec.Meta(ge=0, le=1)]
+_NOBODY = Actor("")
+_MOST_AGENTS = 10_000
+
+
+class CommissionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Agents to commission: all of them or none."""
+
+    agents: Annotated[tuple[CommissionOrder, ...], msgspec.Meta(min_length=1, max_length=_MOST_AGENTS)]
+    dry_run: bool = False
+    """Only say what would be done."""
+    reason: Text = ""
+
+
+class PersonalityBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The personality that somebody measured."""
+
+    openness: Trait
+    conscientiousness: Trait
+    extraversion: Trait
+    agreeableness: Trait
+    neuroticism: Trait
+    reason: Text = ""
+
+
+class EpisodePage(msgspec.Struct, frozen=True, kw_only=True):
+    """Episodes of an agent, newest first."""
+
+    episodes: tuple[Episode, ...]
+    next: int | None
+    """The `before` of the next page."""
+
+
+class AlertBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The alert that is called."""
+
+    alert: Name
+    reason: Text = ""
+
+
+class WatchBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The watch that begins."""
+
+    watch: Name
+    reason: Text = ""
+
+
+class OrganizationStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """What an organization is in, and what it can be in."""
+
+    alert: OrgStatus | None
+    """None if nobody has recorded one: then policies that match alerts make answers conditional."""
+    watch: OrgStatus | None
+    alerts: tuple[str, ...]
+    """The declared ones."""
+    watches: tuple[str, ...]
+    snapshot: str
+    state_version: int
+
+
+@router.post(
+    "/v1/agents",
+    **change(
+        CommissionReport, CommissionBody, {"agents": [{"agent": "clerk", "role": "record_keeper"}]}, made=True
+    ),
+)
+async def post_agents(request: Request, org: OrgQuery = ACTIVE) -> Response:
+    """Commission agents in roles that the roster assigns to them: each gets a key, a signed birth certificate and the
+    skills of its role. Doing it again changes nothing.
+    """
+    return await write(
+        request, "rank", CommissionBody, '{"agents": [{"agent": "ID", "role": "ID"}]}',
+        lambda context, body: commission_agents(
+            context, body.agents, org=org, reason=body.reason, dry_run=body.dry_run
+        ),
+        201,
+    )  # fmt: skip
+
+
+@router.get("/v1/agents/{agent}/certificate", responses=stored(BirthCertificate, 404, 409))
+async def get_certificate(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Get the signed birth certificate of an agent. Anybody can verify it without this server."""
+    return json_response(await _looked(request, lambda context: find_certificate(context, agent, org=org)))
+
+
+@router.post(
+    "/v1/agents/{agent}/episodes",
+    **change(
+        RecordedEpisode, EpisodeDraft, {"outcome": "success", "id": "run-7", "intent": "file_note"}, made=True
+    ),
+)
+async def post_episode(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Record a piece of work of an agent, by reference. Never by its own credential, because trust follows from it."""
+    return await write(
+        request, "report", EpisodeDraft, '{"outcome": "success"}',
+        lambda context, draft: record_episode(context, agent, draft, org=org),
+        201,
+    )  # fmt: skip
+
+
+@router.get("/v1/agents/{agent}/episodes", responses=stored(EpisodePage, 404, 409))
+async def get_episodes(
+    request: Request,
+    agent: AgentPath,
+    org: OrgQuery = ACTIVE,
+    before: Annotated[
+        int | None, Query(ge=1, le=2**53, description="The `next` of the previous page.")
+    ] = None,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="Maximum number of episodes on a page.")] = 50,
+) -> Response:
+    """List the episodes of an agent, newest first."""
+    found = await _looked(
+        request, lambda context: find_episodes(context, agent, org=org, before=before, limit=limit)
+    )
+    following = found[-1].number if len(found) == limit else None
+    return json_response(EpisodePage(episodes=found, next=following))
+
+
+@router.get("/v1/agents/{agent}/service-record", responses=stored(ServiceRecord, 404, 409))
+async def get_service_record(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Get what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
+    return json_response(await _looked(request, lambda context: find_service_record(context, agent, org=org)))
+
+
+@router.get("/v1/agents/{agent}/personality", responses=told(PersonalityDrift, 404, 409, 503, org=True))
+async def get_personality(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Get how far the observed personality of an agent is from the one in the roster."""
+    return await answers.respond(request, lambda kernel: kernel.personality(org, agent), org)
+
+
+@router.post(
+    "/v1/agents/{agent}/personality",
+    **change(
+        PersonalityDrift,
+        PersonalityBody,
+        {
+            "openness": 0.7,
+            "conscientiousness": 0.6,
+            "extraversion": 0.5,
+            "agreeableness": 0.5,
+            "neuroticism": 0.3,
+        },
+        made=True,
+    ),
+)
+async def post_personality(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Record a measured personality of an agent. Never by its own credential."""
+    return await write(
+        request, "rank", PersonalityBody, '{"openness": 0.7, …}',
+        lambda context, body: observe_personality(context, agent, _measured(body), org=org, reason=body.reason),
+        201,
+    )  # fmt: skip
+
+
+@org_router.get("/v1/orgs/{org}/vacancies", responses=told(VacancyAnswer, 404, 409, 503, org=True))
+async def get_vacancies(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """List the roles that no agent at work fills, who covers for them, and who could fill them."""
+    return await answers.respond(request, lambda kernel: kernel.vacancies(org), org)
+
+
+@org_router.get("/v1/orgs/{org}/status", responses=told(OrganizationStatus, 404, 409, 503, org=True))
+async def get_status(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """Get the recorded alert and watch of an organization."""
+    return await answers.respond(request, lambda kernel: _status(kernel, org), org)
+
+
+@org_router.post(
+    "/v1/orgs/{org}/alert", **change(OrgStatus, AlertBody, {"alert": "RED", "reason": "smoke on deck two"})
+)
+async def post_alert(request: Request, org: Org) -> Response:
+    """Record the alert of an organization. The owner, an operator or the root of the chain of command may."""
+    return await write(
+        request, "rank", AlertBody, '{"alert": "RED"}',
+        lambda context, body: set_status(context, "alert", body.alert, org=org, reason=body.reason),
+    )  # fmt: skip
+
+
+@org_router.post("/v1/orgs/{org}/watch", **change(OrgStatus, WatchBody, {"watch": "beta"}))
+async def post_watch(request: Request, org: Org) -> Response:
+    """Record the watch of an organization. The owner, an operator or the root of the chain of command may."""
+    return await write(
+        request, "rank", WatchBody, '{"watch": "beta"}',
+        lambda context, body: set_status(context, "watch", body.watch, org=org, reason=body.reason),
+    )  # fmt: skip
+
+
+async def _looked(request: Request, question: Any) -> Any:
+    """The answer of a question to the store, in a thread."""
+    kernel: Kernel = request.app.state.answers.kernel
+    return await with_store(request, lambda store: question(Context(kernel, store, _NOBODY)))
+
+
+def _measured(body: PersonalityBody) -> Personality:
+    traits = msgspec.structs.asdict(body)
+    del traits["reason"]
+    return Personality(**traits)
+
+
+def _status(kernel: Kernel, org: str) -> OrganizationStatus:
+    desk = kernel.access(org)
+    declared = desk.view.records.organization
+    return OrganizationStatus(
+        alert=desk.state.status.get("alert"),
+        watch=desk.state.status.get("watch"),
+        alerts=declared.alerts,
+        watches=declared.watches,
+        snapshot=desk.view.digest,
+        state_version=desk.state.version,
+    )

@@ -1,0 +1,234 @@
+"""Skills, test results and promotions of agents. Changes need a credential with the scope `rank`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.guards.caller import caller_of
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, OrgQuery, as_of_time, id_in_path
+from manifest_api.routes.agents import AgentPath
+from manifest_api.routes.documented import change, stored, told
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    ReasonBody,
+    RowLimit,
+    json_response,
+    with_store,
+    write,
+    write_with_reason,
+)
+from orgkernel.decisions.promotion import PromotionDecision
+from orgkernel.decisions.qualifications import QualificationRecord
+from orgkernel.decisions.skill_profile import SkillProfile
+from orgkernel.decisions.state_records import SkillAssessment
+from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, SkillSource
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.operations.agents import invalidate_result, promote_agent
+from orgkernel.operations.context import Context
+from orgkernel.operations.permissions import Name, Text
+from orgkernel.operations.skills import (
+    acquire_skill,
+    assess_skill,
+    exercise_skill,
+    list_skill_history,
+    resume_skill,
+    suspend_skill,
+)
+
+router = APIRouter(tags=["agents"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+SkillPath = Annotated[str, id_in_path("a skill", "communication")]
+ResultPath = Annotated[int, Path(description="Number of a result.", ge=1, le=2**53)]
+Level = Annotated[int, msgspec.Meta(ge=1, le=7)]
+
+
+class SkillBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A skill that an agent has learned."""
+
+    skill: Name
+    level: Level = 1
+    source: SkillSource = "experience"
+    reason: Text = ""
+
+
+class SkillHistory(msgspec.Struct, frozen=True, kw_only=True):
+    """Changes of the skills of an agent, oldest first."""
+
+    changes: tuple[SkillAssessment, ...]
+    next: int | None
+    """The `after` of the next page; null on the last one."""
+
+
+class AssessmentBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The level that somebody found."""
+
+    level: Level
+    source: SkillSource = "assessment"
+    reason: Text = ""
+
+
+class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Promote to the next rank."""
+
+    override: Text = ""
+    """Why the agent is promoted although a requirement is not met."""
+    reason: Text = ""
+
+
+@router.get("/v1/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
+async def get_agent_skills(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+) -> Response:
+    """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
+    return await answers.respond(
+        request, lambda kernel: as_of_time(kernel, as_of).skill_profile(org, agent), org
+    )
+
+
+@router.post(
+    "/v1/agents/{agent}/skills",
+    **change(
+        SkillRecord, SkillBody, {"skill": "communication", "reason": "trained with the butler"}, made=True
+    ),
+)
+async def post_skill(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Record that an agent has learned a skill. Its prerequisites are required at their levels. Never by its own credential."""
+    return await write(
+        request, "rank", SkillBody, '{"skill": "ID"}',
+        lambda context, new: acquire_skill(
+            context, agent, new.skill, level=new.level, source=new.source, org=org, reason=new.reason
+        ),
+        201,
+    )  # fmt: skip
+
+
+@router.get("/v1/agents/{agent}/skill-history", responses=stored(SkillHistory, 404, 409))
+async def get_skill_history(
+    request: Request,
+    agent: AgentPath,
+    org: OrgQuery = ACTIVE,
+    after: Annotated[int, Query(ge=0, le=2**53, description="The `next` of the previous page.")] = 0,
+    limit: RowLimit = DEFAULT_ROWS,
+) -> Response:
+    """List every change of the skills of an agent, oldest first."""
+    kernel: Kernel = request.app.state.answers.kernel
+    actor = caller_of(request).actor
+    nothing: tuple[SkillAssessment, ...] = ()
+    found = await with_store(
+        request,
+        lambda store: list_skill_history(
+            Context(kernel, store, actor), agent, org=org, after=after, limit=limit
+        ),
+        nothing,
+    )
+    following = found[-1].assessment_id if len(found) == limit else None
+    return json_response(SkillHistory(changes=found, next=following))
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/exercise",
+    **change(SkillRecord, ReasonBody, {"reason": "the morning letters"}),
+)
+async def post_exercise(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Record that an agent has practiced a skill, from which its decay begins anew. Never by its own credential."""
+    return await write_with_reason(
+        request, "rank", lambda context, reason: exercise_skill(context, agent, skill, org=org, reason=reason)
+    )
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/assess",
+    **change(SkillRecord, AssessmentBody, {"level": 4, "reason": "worked alone for a week"}),
+)
+async def post_assessment(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Record the level that somebody found an agent to have in a skill. Never by its own credential."""
+    return await write(
+        request, "rank", AssessmentBody, '{"level": 4}',
+        lambda context, found: assess_skill(
+            context, agent, skill, found.level, source=found.source, org=org, reason=found.reason
+        ),
+    )  # fmt: skip
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/suspend",
+    **change(SkillRecord, ReasonBody, {"reason": "retraining"}),
+)
+async def post_skill_suspension(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Take a skill of an agent out of use. It does not count until it is resumed, and does not decay."""
+    return await write_with_reason(
+        request, "rank", lambda context, reason: suspend_skill(context, agent, skill, org=org, reason=reason)
+    )
+
+
+@router.post(
+    "/v1/agents/{agent}/skills/{skill}/resume",
+    **change(SkillRecord, ReasonBody, {"reason": "retrained"}),
+)
+async def post_skill_resumption(
+    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Let a suspended skill of an agent count again."""
+    return await write_with_reason(
+        request, "rank", lambda context, reason: resume_skill(context, agent, skill, org=org, reason=reason)
+    )
+
+
+@router.get("/v1/agents/{agent}/results", responses=told(QualificationRecord, 404, 409, 503, org=True))
+async def get_results(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+) -> Response:
+    """Get how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
+    return await answers.respond(
+        request, lambda kernel: as_of_time(kernel, as_of).qualification_record(org, agent), org
+    )
+
+
+@router.post(
+    "/v1/agents/{agent}/results/{result}/invalidate",
+    **change(QualificationResult, ReasonBody, {"reason": "the test set was in the prompt"}),
+)
+async def post_invalidation(
+    request: Request, agent: AgentPath, result: ResultPath, org: OrgQuery = ACTIVE
+) -> Response:
+    """Say that a result does not count, and why. The result is kept. Never by the agent's own credential."""
+    return await write_with_reason(
+        request, "rank",
+        lambda context, reason: invalidate_result(context, agent, result, org=org, reason=reason),
+    )  # fmt: skip
+
+
+@router.get("/v1/agents/{agent}/promotion", responses=told(PromotionDecision, 404, 409, 503, org=True))
+async def get_promotion(
+    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+) -> Response:
+    """Get the ranks that an agent could have, with each requirement met or not, and the evidence. Nothing changes."""
+    return await answers.respond(request, lambda kernel: as_of_time(kernel, as_of).promotion(org, agent), org)
+
+
+@router.post(
+    "/v1/agents/{agent}/promotion",
+    **change(AgentState, PromotionBody, {"reason": "the review of October"}),
+)
+async def post_promotion(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+    """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
+
+    Never by its own credential.
+    """
+    return await write(
+        request, "rank", PromotionBody, '{"reason": "…"}',
+        lambda context, said: promote_agent(
+            context, agent, override=said.override, org=org, reason=said.reason
+        ),
+    )  # fmt: skip

@@ -1,0 +1,148 @@
+"""Standing orders, cognitive skills, and how somebody handles an intent."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Path, Query, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.authzen import understand
+from manifest_api.authzen_shapes import ContextData
+from manifest_api.guards.caller import require_scope
+from manifest_api.metrics import count_decision
+from manifest_api.problems import OTHER_SUBJECT, RequestRefused
+from manifest_api.questions import KNOWN_PARAMETERS, Org, Role, read_body
+from manifest_api.routes.documented import body_of, told
+from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
+from orgkernel.decisions.capability.orders import StandingOrders
+from orgkernel.decisions.capability.proposals import Proposals
+from orgkernel.decisions.capability.skills import SkillList
+from orgkernel.diagnostics.wording import quote
+from orgkernel.kernel.capability import SkillDisclosed, SkillResource
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.permissions import LONGEST_WORD, Name
+
+router = APIRouter(tags=["capability"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+AskingSubject = Annotated[
+    str, Query(min_length=1, max_length=LONGEST_WORD, description="Who asks: `role:ID` or `agent:ID`.")
+]
+SkillInPath = Annotated[str, Path(description="Name of a skill.", examples=["write-posts"])]
+FileInPath = Annotated[
+    str, Path(description="Relative name of a file beside it.", examples=["references/style.md"])
+]
+MOST_FAILED, MOST_TEXT = 50, 4_000
+
+
+class HandlingQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How does this subject handle this intent?"""
+
+    subject: Name
+    intent: Name
+    context: ContextData = {}
+    """Circumstances as for an evaluation, including `on_behalf_of`, `via` and `envelope`."""
+    text: Annotated[str, msgspec.Meta(max_length=MOST_TEXT)] = ""
+    """The task in words, which triggers of skills are compared with."""
+    failed: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_FAILED)] = ()
+    """What failed in this run: `reasoning`, or `TIER:NAME` such as `executable_skill:publish_post`."""
+
+
+class HandlingAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The way in which a subject handles an intent."""
+
+    decision: HandlingDecision
+    ignored: tuple[str, ...]
+    """Keys of the context that were not read."""
+
+
+@router.get(
+    "/v1/orgs/{org}/roles/{role}/standing-orders", responses=told(StandingOrders, 404, 409, 503, org=True)
+)
+async def get_standing_orders(request: Request, answers: AnswersOfApp, org: Org, role: Role) -> Response:
+    """Get the standing orders of a role: federation, organization, department, role. Earlier ones hold."""
+    return await answers.respond(request, lambda kernel: kernel.standing_orders(org, role), org)
+
+
+@router.get("/v1/orgs/{org}/skills", responses=told(SkillList, 404, 409, 503, kept=False, org=True))
+async def get_skills(request: Request, answers: AnswersOfApp, org: Org, subject: AskingSubject) -> Response:
+    """List the cognitive skills that a subject sees now, by name and description, and why others are withheld."""
+    _require_own(request, subject)
+    return await answers.respond_once(lambda kernel: kernel.cognitive_skills(org, subject), org)
+
+
+@router.get(
+    "/v1/orgs/{org}/skills/{name}", responses=told(SkillDisclosed, 404, 409, 503, kept=False, org=True)
+)
+async def get_skill(
+    request: Request, answers: AnswersOfApp, org: Org, name: SkillInPath, subject: AskingSubject
+) -> Response:
+    """Get the instructions of a skill and the names of its files, if the subject may activate it now."""
+    _require_own(request, subject)
+    return await answers.respond_once(lambda kernel: kernel.cognitive_skill(org, subject, name), org)
+
+
+@router.get(
+    "/v1/orgs/{org}/skills/{name}/resources/{path:path}",
+    responses=told(SkillResource, 404, 409, 503, kept=False, org=True),
+)
+async def get_skill_resource(
+    request: Request,
+    answers: AnswersOfApp,
+    org: Org,
+    name: SkillInPath,
+    path: FileInPath,
+    subject: AskingSubject,
+) -> Response:
+    """Get one file beside a skill, if the subject may activate the skill now."""
+    _require_own(request, subject)
+    return await answers.respond_once(lambda kernel: kernel.skill_resource(org, subject, name, path), org)
+
+
+@router.get(
+    "/v1/orgs/{org}/procedure-proposals", responses=told(Proposals, 404, 409, 503, kept=False, org=True)
+)
+async def get_procedure_proposals(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """List the skills that succeeded so often that a procedure could do their work, with the evidence."""
+    require_scope(request, "read")
+    return await answers.respond_once(lambda kernel: kernel.proposals(org), org)
+
+
+@router.post(
+    "/v1/orgs/{org}/handle",
+    responses=told(HandlingAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=body_of(HandlingQuestion, {"subject": "role:codegen_specialist", "intent": "create_post"}),
+)
+async def post_handle(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """Find out how a subject handles an intent: by a procedure, a skill, a tool, its own reasoning, or not at all."""
+    require_scope(request, "read")
+    question = await read_body(request, HandlingQuestion, '{"subject": "role:co", "intent": "…"}')
+    said = understand(question.subject, "", "", question.context)
+    asked = HandlingRequest(
+        question.subject, question.intent, said.request.context, said.request.on_behalf_of, said.request.via,
+        said.request.envelope, question.text, question.failed,
+    )  # fmt: skip
+    ignored = (*said.ignored, "org") if "org" in question.context else said.ignored
+    outcome = ""
+
+    def ask(kernel: Kernel) -> HandlingAnswer:
+        nonlocal outcome
+        found = kernel.handle(org, asked)
+        outcome = found.tier
+        return HandlingAnswer(decision=found, ignored=ignored)
+
+    response = await answers.respond_once(ask, org)
+    count_decision(request, outcome, "handle")
+    return response
+
+
+def _require_own(request: Request, subject: str) -> None:
+    """Refuse the credential of an agent that names another subject: it would pass gates that are shut for it."""
+    caller = require_scope(request, "read")
+    if caller.agent_id is not None and subject != f"agent:{caller.agent_id}":
+        raise RequestRefused(
+            OTHER_SUBJECT,
+            f"the credential belongs to agent {quote(caller.agent_id)}, not to {quote(subject)}",
+            f"ask with `subject=agent:{caller.agent_id}`",
+        )

@@ -1,0 +1,51 @@
+"""Shared code of `orgkernel agent` commands: whom they are about, and what they work with."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+import click
+
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.stores import (
+    acting,
+    as_of_option,
+    change_options,
+    find_declared,
+    open_with_state,
+    store_option,
+)
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.operations.context import Context
+
+org_option = click.option(
+    "--org", metavar="ORG", help="Organization of the agent.  [default: the only or the active one]"
+)
+agent_argument = click.argument("agent_id", metavar="AGENT")
+# What every command takes that changes an agent of one organization, and one that asks about it.
+agent_change_options = with_options(org_option, change_options)
+question_options = with_options(
+    org_option, path_option, store_option, cache_option, format_option("text", "json")
+)
+timed_question_options = with_options(as_of_option, question_options)
+
+
+def acting_on_agent(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool
+) -> AbstractContextManager[Context]:
+    """What an operation on an agent works with; where the documents declare agents, the store is made for them."""
+    kernel = find_declared(paths, no_cache=no_cache)
+    return acting(actor, store, kernel, create=kernel is not None)
+
+
+def asking_about(
+    org: str | None,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    as_of: str | None = None,
+) -> tuple[Kernel, str]:
+    """The kernel with the stored state, and the organization that is asked about."""
+    org = org or ACTIVE
+    return open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache), org

@@ -1,0 +1,1 @@
+"""What somebody does with an intent: standing orders, cognitive skills, procedures, tools, and which of them it is."""

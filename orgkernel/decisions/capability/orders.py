@@ -1,0 +1,83 @@
+"""Standing orders of a role: those of the federation, the organization, the department and the role, in this order.
+
+Where two of them disagree, the earlier one holds: nobody orders against a superior order. Of one source, the orders of a
+folder that organizations share come before those of the organization.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+
+OrderSource = Literal["federation", "organization", "department", "role", "profile"]
+PRECEDENCE: tuple[OrderSource, ...] = ("federation", "organization", "department", "role", "profile")
+"""The first one holds where orders disagree. `profile` are the orders that the profile of the role lists."""
+
+
+class OrderPart(msgspec.Struct, frozen=True):
+    """The orders of one source."""
+
+    source: OrderSource
+    target: str
+    """Id of the organization, department or role; empty for the federation."""
+    file: str
+    line: int
+    sha256: str
+    """Of the bytes of the file; of orders in a profile, of their text."""
+    text: str
+
+
+class StandingOrders(msgspec.Struct, frozen=True):
+    """The orders of a role, with the ones that hold first at the beginning."""
+
+    org_id: str
+    role_id: str
+    parts: tuple[OrderPart, ...]
+    digest: str
+    """Of the sources, targets and digests of all parts, in this order."""
+    why: tuple[Why, ...]
+    snapshot: str
+
+
+def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
+    """The standing orders of a role."""
+    parts = tuple(_parts(view, role_id))
+    said = "".join(f"{part.source}\0{part.target}\0{part.sha256}\n" for part in parts)
+    why = tuple(
+        Why(
+            f"orders of the {part.source}{f' {quote(part.target)}' * bool(part.target)}", part.file, part.line
+        )
+        for part in parts
+    )
+    digest = "sha256:" + hashlib.sha256(said.encode()).hexdigest()
+    return StandingOrders(view.org_id, role_id, parts, digest, why, view.digest)
+
+
+def _parts(view: OrgView, role_id: str) -> Iterator[OrderPart]:
+    post = view.records.posts[role_id]
+    targets = {
+        "federation": "",
+        "organization": "",
+        "department": post.profile.department,
+        "role": role_id,
+    }
+    for source in PRECEDENCE:
+        target = targets.get(source)
+        found = () if target is None else view.records.orders.get((source, target), ())
+        for each in found:
+            place = each.place()
+            named = view.org_id if source == "organization" else target or ""
+            yield OrderPart(source, named, place.file, place.line, each.document.digest, each.record.body)
+    listed = post.profile.standing_orders
+    if listed:
+        text = "".join(f"- {order}\n" for order in listed)
+        where = why_place("", post.place("standing_orders", key=True))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        yield OrderPart("profile", role_id, where.file, where.line, digest, text)

@@ -1,0 +1,224 @@
+"""What a SKILL.md says: what the Agent Skills standard asks of it, and what its metadata says of who has it.
+
+Metadata starts with `orgkernel-` or, as an alias, `probos-`. What cannot be read closes the skill for everybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.graph.records import Definition, OrgRecords
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import name_of_skill
+from orgkernel.records.cognitive_skill import CognitiveSkill
+from orgkernel.records.role_profile import RoleProfile, SkillUse
+
+PREFIXES = ("orgkernel-", "probos-")
+"""Of metadata that is read here; the second one is an alias."""
+KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "triggers", "activation")
+ACTIVATIONS = ("discovery", "augmentation", "both")
+LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
+ANY = "*"
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
+_SEPARATORS = re.compile(r"[,\s]+")
+_NUMBER = re.compile(r"[0-9]{1,3}\Z")
+_HIGHEST = 7
+
+
+@dataclass(frozen=True, slots=True)
+class SkillProblem:
+    """Something in a SKILL.md that cannot be meant, and closes the skill."""
+
+    route: tuple[RouteStep, ...]
+    text: str
+    """What is wrong, as the end of a sentence about the skill."""
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillGates:
+    """Who has a skill, and what it serves."""
+
+    departments: tuple[str, ...] = ()
+    """Empty means all."""
+    skill_id: str = ""
+    """The declared skill that the role must require."""
+    min_proficiency: int = 1
+    min_rank: str = ""
+    intents: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+    activation: str = "discovery"
+    written: frozenset[str] = frozenset()
+    """The keys that are written, without prefix."""
+    problems: tuple[SkillProblem, ...] = ()
+
+    @property
+    def is_found_by_intent(self) -> bool:
+        """Whether an intent finds the skill; otherwise it is added to work that is already handled."""
+        return self.activation != "augmentation"
+
+
+def key_in(record: CognitiveSkill, key: str) -> str:
+    """The metadata key as it is written."""
+    return next((prefix + key for prefix in PREFIXES if prefix + key in record.metadata), PREFIXES[0] + key)
+
+
+def find_violations(record: CognitiveSkill, path: str) -> tuple[SkillProblem, ...]:
+    """Where a SKILL.md differs from the Agent Skills standard."""
+    return tuple(_violations(record, name_of_skill(path)))
+
+
+def _violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
+    name = record.name
+    if not name or len(name) > LONGEST_NAME:
+        yield SkillProblem(
+            ("name",), f"has a name of {len(name)} characters", f"use 1 to {LONGEST_NAME} characters"
+        )
+    elif not _NAME.match(name):
+        yield SkillProblem(
+            ("name",),
+            "has a name with other characters than lower-case letters, digits and single hyphens",
+            "write it like `write-posts`",
+        )
+    elif name != folder:
+        yield SkillProblem(
+            ("name",), f"lies in the folder {quote(folder)}", "give the folder the name of the skill"
+        )
+    size = len(record.description)
+    if not record.description.strip() or size > LONGEST_DESCRIPTION:
+        yield SkillProblem(
+            ("description",),
+            f"has a description of {size if record.description.strip() else 0} characters",
+            f"use 1 to {LONGEST_DESCRIPTION} characters",
+        )
+    if len(record.compatibility) > LONGEST_COMPATIBILITY:
+        yield SkillProblem(
+            ("compatibility",),
+            f"has {len(record.compatibility)} characters of `compatibility`",
+            f"use at most {LONGEST_COMPATIBILITY} characters",
+        )
+
+
+def read_gates(record: CognitiveSkill) -> SkillGates:
+    """What the metadata of a skill says. What cannot be read is among the problems."""
+    values: dict[str, str] = {}
+    problems: list[SkillProblem] = []
+    for written, text in record.metadata.items():
+        prefix = next((each for each in PREFIXES if written.startswith(each)), None)
+        if prefix is None:
+            continue
+        key, route = written.removeprefix(prefix), ("metadata", written)
+        if key not in KEYS:
+            help = did_you_mean(written, [prefix + each for each in KEYS]) or f"use one of {listing(KEYS)}"
+            problems.append(
+                SkillProblem(route, f"has the metadata {quote(written)}, which nothing reads", help)
+            )
+        elif values.setdefault(key, text.strip()) != text.strip():
+            problems.append(
+                SkillProblem(route, f"has two values of `{key}`", f"write `{PREFIXES[0]}{key}` only once")
+            )
+    lists = {key: _words(values.get(key, "")) for key in ("department", "intents", "triggers")}
+
+    def refuse(key: str, text: str, help: str) -> None:
+        problems.append(SkillProblem(("metadata", key_in(record, key)), text, help))
+
+    for intent in lists["intents"]:
+        if not _ID.match(intent):
+            refuse(
+                "intents",
+                f"serves the intent {quote(intent)}, which is not an id",
+                "write it like `create_post`",
+            )
+    for trigger in lists["triggers"]:
+        if not any(each.isalnum() for each in trigger):
+            refuse("triggers", f"has the trigger {quote(trigger)}, which is no word", "write words")
+    level = 1
+    if text := values.get("min-proficiency", ""):
+        if _NUMBER.match(text) and 1 <= int(text) <= _HIGHEST:
+            level = int(text)
+        else:
+            refuse("min-proficiency", f"needs the proficiency {quote(text)}", f"write 1 to {_HIGHEST}")
+    if level > 1 and not values.get("skill-id"):
+        refuse(
+            "min-proficiency",
+            f"needs the proficiency {level} of no skill",
+            f"name the skill with `{PREFIXES[0]}skill-id`",
+        )
+    activation = values.get("activation") or ACTIVATIONS[0]
+    if activation not in ACTIVATIONS:
+        refuse(
+            "activation",
+            f"has the activation {quote(activation)}",
+            did_you_mean(activation, ACTIVATIONS) or f"use one of {listing(ACTIVATIONS)}",
+        )
+    departments = () if ANY in lists["department"] else lists["department"]
+    return SkillGates(
+        departments, values.get("skill-id", ""), level, values.get("min-rank", ""), lists["intents"],
+        lists["triggers"], activation, frozenset(values), tuple(problems),
+    )  # fmt: skip
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in _SEPARATORS.split(text) if word))
+
+
+def find_unknown_names(
+    records: OrgRecords, definition: Definition[CognitiveSkill], gates: SkillGates
+) -> tuple[SkillProblem, ...]:
+    """Names in the metadata that the organization does not declare. Each closes the skill here."""
+    return tuple(_unknown_names(records, definition.record, gates))
+
+
+def _unknown_names(records: OrgRecords, record: CognitiveSkill, gates: SkillGates) -> Iterator[SkillProblem]:
+    departments = records.organization.departments
+    for name in gates.departments:
+        if name not in departments:
+            help = did_you_mean(name, departments)
+            route = ("metadata", key_in(record, "department"))
+            yield SkillProblem(route, f"is for the department {quote(name)}, which is not declared", help)
+    ranks = [rank.id for rank in records.ranks]
+    if gates.min_rank and gates.min_rank not in ranks:
+        help = did_you_mean(gates.min_rank, ranks)
+        route = ("metadata", key_in(record, "min-rank"))
+        yield SkillProblem(route, f"needs the rank {quote(gates.min_rank)}, which is not declared", help)
+    if gates.skill_id and gates.skill_id not in records.skills:
+        help = did_you_mean(gates.skill_id, records.skills)
+        route = ("metadata", key_in(record, "skill-id"))
+        yield SkillProblem(route, f"needs the skill {quote(gates.skill_id)}, which is not declared", help)
+
+
+def open_skills(records: OrgRecords) -> Iterator[tuple[Definition[CognitiveSkill], SkillGates]]:
+    """The skills that nothing closes for everybody, with their gates."""
+    for definition in records.cognitive_skills.values():
+        gates = read_gates(definition.record)
+        if not (
+            gates.problems
+            or find_violations(definition.record, definition.document.path)
+            or find_unknown_names(records, definition, gates)
+        ):
+            yield definition, gates
+
+
+def has_cognitive_skill(profile: RoleProfile, gates: SkillGates) -> bool:
+    """Whether a role has a skill that nothing closes: its department fits, and it requires the declared skill."""
+    if not is_for_department(profile, gates):
+        return False
+    return not gates.skill_id or gates.skill_id in required_skills(profile)
+
+
+def is_for_department(profile: RoleProfile, gates: SkillGates) -> bool:
+    """Whether a skill is for the department of a role."""
+    return not gates.departments or profile.department in gates.departments
+
+
+def required_skills(profile: RoleProfile) -> frozenset[str]:
+    """The declared skills that a role requires, without those that are optional."""
+    return frozenset(
+        each.skill if isinstance(each, SkillUse) else each
+        for each in profile.capabilities.skills
+        if not (isinstance(each, SkillUse) and each.optional)
+    )

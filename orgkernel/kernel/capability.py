@@ -1,0 +1,125 @@
+"""Questions about what somebody does with an intent, with the state and the time they are asked with."""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.capability.handling import (
+    FAILABLE,
+    HandlingDecision,
+    HandlingRequest,
+    decide_handling,
+)
+from orgkernel.decisions.capability.orders import StandingOrders, compose_orders
+from orgkernel.decisions.capability.proposals import Proposals, decide_proposals
+from orgkernel.decisions.capability.skills import (
+    DisclosureOutcome,
+    SkillActivation,
+    SkillList,
+    activate_skill,
+    list_skills,
+    skills_of,
+)
+from orgkernel.decisions.reasons import Reason
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import UsageError
+from orgkernel.kernel.access import OrganizationAccess
+from orgkernel.kernel.clock import at_this_moment
+from orgkernel.loading.skill_files import FileRefused, list_files, read_file
+
+_CODES = {
+    "unknown": "SKILL_FILE_UNKNOWN",
+    "unsafe": "SKILL_FILE_UNSAFE",
+    "too_large": "SKILL_FILE_TOO_LARGE",
+}
+
+
+class SkillFile(msgspec.Struct, frozen=True):
+    """A file beside a skill."""
+
+    path: str
+    size: int
+
+
+class SkillDisclosed(msgspec.Struct, frozen=True):
+    """A skill that was activated, with the files that lie beside it now."""
+
+    activation: SkillActivation
+    resources: tuple[SkillFile, ...]
+
+
+class SkillResource(msgspec.Struct, frozen=True):
+    """One file beside a skill, as it is now."""
+
+    outcome: DisclosureOutcome
+    subject: str
+    name: str
+    path: str
+    reasons: tuple[Reason, ...]
+    media_type: str
+    encoding: Literal["utf-8", "base64", ""]
+    content: str
+    size: int
+    sha256: str
+
+
+def ask_orders(desk: OrganizationAccess, role: str) -> StandingOrders:
+    """The standing orders of a role."""
+    return compose_orders(desk.view, role)
+
+
+def ask_skills(desk: OrganizationAccess, subject: str) -> SkillList:
+    """The skills that somebody sees."""
+    return list_skills(desk.view, desk.state, subject, desk.here_and_now())
+
+
+def ask_skill(desk: OrganizationAccess, subject: str, name: str) -> SkillDisclosed:
+    """A skill, if somebody may activate it."""
+    found = activate_skill(desk.view, desk.state, subject, name, desk.here_and_now())
+    files = list_files(skills_of(desk.view)[name].definition.document.path) if found.card else ()
+    return SkillDisclosed(found, tuple(SkillFile(*each) for each in files))
+
+
+def ask_resource(desk: OrganizationAccess, subject: str, name: str, path: str) -> SkillResource:
+    """A file beside a skill, if somebody may activate the skill."""
+    found = activate_skill(desk.view, desk.state, subject, name, desk.here_and_now())
+    if found.card is None:
+        return SkillResource("deny", subject, name, path, found.reasons, "", "", "", 0, "")
+    try:
+        file = read_file(skills_of(desk.view)[name].definition.document.path, path)
+    except FileRefused as refused:
+        reason = Reason(_CODES[refused.why], f"{quote(path)} of skill {quote(name)}: {refused.text}")
+        return SkillResource("deny", subject, name, path, (reason,), "", "", "", 0, "")
+    encoding: Literal["utf-8", "base64"] = "utf-8"
+    try:
+        content = file.content.decode()
+    except UnicodeDecodeError:
+        encoding, content = "base64", base64.b64encode(file.content).decode()
+    media_type = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return SkillResource(
+        "allow", subject, name, path, found.reasons, media_type, encoding, content, len(file.content),
+        file.sha256,
+    )  # fmt: skip
+
+
+def ask_handling(desk: OrganizationAccess, asked: HandlingRequest) -> HandlingDecision:
+    """The way in which somebody handles an intent. Raises `UsageError` for a way that cannot have failed."""
+    for way in asked.failed:
+        tier, _, name = way.partition(":")
+        if tier not in FAILABLE or (tier == "reasoning") != (not name):
+            raise UsageError(
+                f"{quote(way)} is nothing that can have failed",
+                f"write `reasoning`, or `TIER:NAME` with one of {listing(FAILABLE[:3])}",
+            )
+    timed = at_this_moment(AccessRequest(asked.subject, "", "", asked.context), desk.clock)
+    return decide_handling(desk.view, desk.state, msgspec.structs.replace(asked, context=timed.context))
+
+
+def ask_proposals(desk: OrganizationAccess) -> Proposals:
+    """The skills that are proposed as procedures."""
+    return decide_proposals(desk.view, desk.state)

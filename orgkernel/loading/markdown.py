@@ -1,0 +1,118 @@
+"""Markdown documents: cognitive skills (`skills/NAME/SKILL.md`) and standing orders (`standing_orders/….md`).
+
+The place of a file says what it is. Front matter is read by the strict YAML reader, with every scalar as the text that is
+written, because the Agent Skills standard knows text only.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.files import SourceText, markdown_kind
+from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.records.record import PREFIX
+
+MAX_CHARACTERS = 256 * 1024
+"""Of a Markdown document: agents read it whole."""
+_FIRST = pack_mark(1, 1)
+_FENCE = re.compile(r"---[ \t]*\Z")
+# Fields of every document, and the one that the text of the file becomes: front matter cannot set them.
+_OURS = frozenset({"_schema", "_version", "suppressions", "body"})
+_SCOPE_OF_FOLDER = {"departments": "department", "roles": "role"}
+
+
+class ParsedMarkdown(NamedTuple):
+    """The values of a Markdown document, their marks, and what is refused."""
+
+    kind: str
+    value: dict[str, Any] | None
+    marks: Marks
+    refusals: list[Refusal]
+
+
+def parse_markdown(source: SourceText) -> ParsedMarkdown:
+    """The values of a Markdown document; None where it cannot be read."""
+    kind = markdown_kind(source.path)
+    assert kind is not None
+    if len(source.text) > MAX_CHARACTERS:
+        message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
+        return ParsedMarkdown(
+            kind, None, _FIRST, [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files beside it")]
+        )
+    return _read_order(source) if kind == "standing_order" else _read_skill(source)
+
+
+def _read_order(source: SourceText) -> ParsedMarkdown:
+    scope, target = _scope_of(source.path)
+    value = {
+        "_schema": f"{PREFIX}standing_order",
+        "scope": scope,
+        "target": target,
+        "body": source.text,
+    }
+    if not source.text.strip():
+        refusal = Refusal(row.EMPTY, _FIRST, "the file contains no order", "write the orders, or delete it")
+        return ParsedMarkdown("standing_order", None, _FIRST, [refusal])
+    return ParsedMarkdown("standing_order", value, (_FIRST, {"body": (_FIRST, _FIRST)}), [])
+
+
+def _scope_of(path: str) -> tuple[str, str]:
+    """For whom a file of orders is, by its place below `standing_orders`."""
+    folder, name = os.path.split(path)
+    stem, above = name.rpartition(".")[0], os.path.basename(folder)
+    if above in _SCOPE_OF_FOLDER:
+        return _SCOPE_OF_FOLDER[above], stem
+    return (stem, "") if stem in ("federation", "organization") else ("unknown", stem)
+
+
+def _read_skill(source: SourceText) -> ParsedMarkdown:
+    parts = _split(source.text)
+    if parts is None:
+        help = "write `name` and `description` between two lines `---` at its beginning"
+        refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
+    front, body, line = parts
+    # The first line is the fence, so that lines are counted as in the file.
+    parsed = parse_yaml("\n" + front, as_text=True)
+    if parsed.refusals:
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, list(parsed.refusals))
+    if len(parsed.documents) > 1:
+        refusal = Refusal(row.BAD_YAML, pack_mark(2, 1), "the front matter has several documents")
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
+    document = parsed.documents[0] if parsed.documents else None
+    if document is None or not isinstance(document.value, dict):
+        refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
+        return ParsedMarkdown("cognitive_skill", None, _FIRST, [refusal])
+    mark, below = start_of(document.marks), dict(document.marks[1])
+    value, refusals = dict(document.value), []
+    for name in _OURS.intersection(value):
+        refusals.append(
+            Refusal(row.UNKNOWN_FIELD, below[name][0], f"the field {quote(name)} is unknown in front matter")
+        )
+        del value[name], below[name]
+    below["body"] = (pack_mark(line, 1), pack_mark(line, 1))
+    value |= {"_schema": f"{PREFIX}cognitive_skill", "body": body}
+    return ParsedMarkdown("cognitive_skill", value, (mark, below), refusals)
+
+
+def _split(text: str) -> tuple[str, str, int] | None:
+    """The front matter, the text after it, and the line on which that begins."""
+    first = LINE_BREAK.search(text)
+    if first is None or not _FENCE.match(text[: first.start()]):
+        return None
+    at, line = first.end(), 2
+    while at <= len(text):
+        end = LINE_BREAK.search(text, at)
+        stop, after = (end.start(), end.end()) if end else (len(text), len(text))
+        if _FENCE.match(text[at:stop]):
+            return text[first.end() : at], text[after:], line + 1
+        if end is None:
+            return None
+        at, line = after, line + 1
+    return None

@@ -1,0 +1,356 @@
+"""What an agent's manifest says of its person, its skills and its work: the shapes, and how each is found.
+
+Source: the crew capability specification, section 10, "The Complete Crew Member Capability Profile". Each part has the lines that declare it; what
+follows from the store instead says when it was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.capability.handling import CapabilityTier, HandlingRequest, decide_handling
+from orgkernel.decisions.capability.holder import CrewMember
+from orgkernel.decisions.capability.orders import OrderSource, compose_orders
+from orgkernel.decisions.capability.procedures import LEVEL_NAMES, level_for
+from orgkernel.decisions.capability.skills import SkillCard, card_of, skills_of, withhold
+from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankMove
+from orgkernel.decisions.promotion import PromotionDecision
+from orgkernel.decisions.qualifications import QualificationStanding, build_qualification_record
+from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.service_record import Trajectory, decide_drift, summarize_service
+from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.cognitive_skills import required_skills
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.utc import as_utc
+
+BASELINE_TIER = 1
+RECENT = 20
+"""So many kinds of work are listed as recent."""
+
+
+class PersonalityItem(msgspec.Struct, frozen=True, kw_only=True):
+    """The personality that the roster states, and how far the latest observation is from it."""
+
+    seed: Personality
+    observed: Personality | None
+    observed_at: str | None
+    drift_from_seed: float | None
+    """Euclidean distance, 0 to about 2.24."""
+    limit: float
+    """Above it, an alarm is raised."""
+    alarm: bool
+    why: tuple[Why, ...]
+
+
+class CognitiveSkillItem(SkillCard, frozen=True, kw_only=True):
+    """A skill with instructions (SKILL.md). Its id is its name."""
+
+    id: str
+
+
+class OrderItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Standing orders of one source. The text is at `GET /v1/orgs/{org}/roles/{role}/standing-orders`."""
+
+    id: str
+    """`SOURCE:TARGET`."""
+    source: OrderSource
+    target: str
+    role: str
+    """The role through which they bind the agent."""
+    file: str
+    sha256: str
+    why: tuple[Why, ...]
+
+
+class IntentItem(msgspec.Struct, frozen=True, kw_only=True):
+    """An intent that one of the agent's roles serves, and how the agent would handle it now."""
+
+    id: str
+    tier: CapabilityTier
+    """The capability that would do it."""
+    by: str
+    """Id of the procedure or tool, or name of the skill; empty for reasoning and decline."""
+    text: str
+    """Why that one."""
+    why: tuple[Why, ...]
+
+
+class ProcedureItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A procedure that the agent has by its skills or roles."""
+
+    id: str
+    name: str
+    skill: str | None
+    compilation_level: int
+    """1 to 5."""
+    runs_at: int
+    """The level at which the agent may run it: no higher than its rank allows."""
+    intents: tuple[str, ...]
+    why: tuple[Why, ...]
+
+
+class ProcedureCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """The procedures of an agent by the level they are compiled to."""
+
+    total: int
+    by_level: dict[str, int]
+
+
+class QualificationStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How an agent stands in its tests and on the way to the next rank."""
+
+    baseline_set: bool
+    """Whether each baseline test that is declared (tier 1) has a first valid run."""
+    tests: tuple[QualificationStanding, ...]
+    """Tests that the agent has taken."""
+    path: str | None
+    """`RANK_to_RANK`. Null at the top of the ladder."""
+    path_outcome: str | None
+    met: int
+    """Requirements of the path that are met."""
+    required: int
+    unmet: tuple[str, ...]
+    """What is missing, in words."""
+    why: tuple[Why, ...]
+
+
+class Duty(msgspec.Struct, frozen=True, kw_only=True):
+    """What the agent is there for now."""
+
+    roles: tuple[str, ...]
+    watches: tuple[str, ...]
+    """The watches in which it fills one of its roles."""
+    current_watch: str | None
+    """The recorded watch of the organization."""
+    on_watch: bool | None
+    """Whether its watch is the current one. Null if nobody recorded the watch."""
+    alert: str | None
+    """The recorded alert of the organization."""
+    intents: tuple[str, ...]
+    why: tuple[Why, ...]
+
+
+class CommissionNote(msgspec.Struct, frozen=True, kw_only=True):
+    """A recorded commission of the agent in a role."""
+
+    role: str
+    at: str | None
+    by: str
+    snapshot: str
+
+
+class WorkRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The work of an agent in the organization, by what is recorded."""
+
+    born_at: str | None
+    total_episodes: int
+    successes: int
+    failures: int
+    success_rate: float | None
+    trust_trajectory: Trajectory
+    trajectory_formula: str
+    last_at: str | None
+    commissions: tuple[CommissionNote, ...]
+    promotions: tuple[RankMove, ...]
+    """Recorded changes of rank, oldest first."""
+
+
+class ActivityItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Recorded work of one kind, the latest first."""
+
+    id: str
+    """`KIND:NAME`."""
+    kind: OutcomeKind
+    name: str
+    successes: int
+    failures: int
+    last_at: str | None
+
+
+def personality_of(view: OrgView, state: StateView, agent_id: str) -> PersonalityItem:
+    """The seed, the latest observation, and the distance between them."""
+    drift = decide_drift(view, agent_id, state)
+    return PersonalityItem(
+        seed=drift.seed,
+        observed=drift.observed,
+        observed_at=as_utc(drift.observed_at),
+        drift_from_seed=drift.distance,
+        limit=drift.limit,
+        alarm=drift.alarm,
+        why=drift.why,
+    )
+
+
+def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
+    """The standing orders of the agent's roles, each once, in the order of precedence."""
+    seen = set()
+    for role_id in roles:
+        composed = compose_orders(view, role_id)
+        for part, why in zip(composed.parts, composed.why, strict=True):
+            if (part.source, part.target) in seen:
+                continue
+            seen.add((part.source, part.target))
+            yield OrderItem(
+                id=f"{part.source}:{part.target}".rstrip(":"),
+                source=part.source,
+                target=part.target,
+                role=role_id,
+                file=part.file,
+                sha256=part.sha256,
+                why=(why,),
+            )
+
+
+def cards_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[CognitiveSkillItem]:
+    """The cognitive skills that are open now to somebody at work."""
+    if isinstance(holder, Reason):
+        return
+    for skill in skills_of(view).values():
+        if not withhold(view, holder, skill):
+            card = card_of(view, holder, skill)
+            yield CognitiveSkillItem(id=card.name, **msgspec.structs.asdict(card))
+
+
+def intents_of(
+    view: OrgView, state: StateView, holder: Subject, context: AccessContext
+) -> Iterator[IntentItem]:
+    """The intents of the agent's roles, and how each would be handled now."""
+    edges = {
+        edge.target: edge
+        for role_id in holder.identity.roles
+        for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+    }
+    for intent, edge in edges.items():
+        decision = decide_handling(view, state, HandlingRequest(holder.subject, intent, context))
+        reason = decision.reasons[0] if decision.reasons else None
+        yield IntentItem(
+            id=intent,
+            tier=decision.tier,
+            by=decision.name,
+            text="" if reason is None else reason.text,
+            why=tuple(dict.fromkeys((why_edge(edge), *(() if reason is None else reason.why)))),
+        )
+
+
+def procedures_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[ProcedureItem]:
+    """The procedures that come with the skills that the roles of somebody at work require, or that they list."""
+    if isinstance(holder, Reason):
+        return
+    profiles = [view.records.posts[role_id].profile for role_id in holder.roles]
+    listed = {each for profile in profiles for each in profile.capabilities.procedures}
+    required = {skill for profile in profiles for skill in required_skills(profile)}
+    for procedure in view.records.procedures.values():
+        record = procedure.record
+        if procedure.id in listed or record.skill in required:
+            yield ProcedureItem(
+                id=procedure.id,
+                name=record.name or procedure.id,
+                skill=record.skill,
+                compilation_level=record.compilation_level,
+                runs_at=level_for(view, holder, record),
+                intents=record.intents,
+                why=(why_place(f"procedure {procedure.id} is declared", procedure.place()),),
+            )
+
+
+def count_procedures(procedures: tuple[ProcedureItem, ...]) -> ProcedureCounts:
+    """How many there are of each level."""
+    by_level = dict.fromkeys(LEVEL_NAMES, 0)
+    for each in procedures:
+        by_level[LEVEL_NAMES[each.compilation_level - 1]] += 1
+    return ProcedureCounts(total=len(procedures), by_level=by_level)
+
+
+def status_of(
+    view: OrgView, state: StateView, agent_id: str, promotion: PromotionDecision, now: float
+) -> QualificationStatus:
+    """The tests that the agent has taken, and its way to the next rank."""
+    record = build_qualification_record(view, state, agent_id, now)
+    baselines = [
+        each
+        for each in record.qualifications
+        if (declared := view.records.qualifications.get(each.qualification)) is not None
+        and declared.record.tier == BASELINE_TIER
+    ]
+    path = promotion.promotion
+    checks = () if path is None else path.requirements
+    return QualificationStatus(
+        baseline_set=bool(baselines) and all(each.baseline is not None for each in baselines),
+        tests=tuple(each for each in record.qualifications if each.runs),
+        path=None if path is None else f"{promotion.rank or 'none'}_to_{path.rank}",
+        path_outcome=None if path is None else path.outcome,
+        met=sum(each.met for each in checks),
+        required=len(checks),
+        unmet=tuple(each.text for each in checks if not each.met),
+        why=() if path is None else path.why,
+    )
+
+
+def duty_of(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ...]) -> Duty:
+    """The roles, watches and intents of the agent, with the recorded watch and alert."""
+    definition = view.records.agents[agent_id]
+    own = [
+        (number, each)
+        for number, each in enumerate(definition.record.assignments)
+        if each.org in (None, view.org_id) and each.role in roles
+    ]
+    watches = tuple(dict.fromkeys(watch for _, each in own for watch in each.watches))
+    watch, alert = state.status.get("watch"), state.status.get("alert")
+    intents = dict.fromkeys(
+        edge.target for role_id in roles for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+    )
+    return Duty(
+        roles=roles,
+        watches=watches,
+        current_watch=None if watch is None else watch.value,
+        on_watch=None if watch is None else watch.value in watches,
+        alert=None if alert is None else alert.value,
+        intents=tuple(intents),
+        why=tuple(
+            why_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
+            for number, each in own
+        ),
+    )
+
+
+def service_of(state: StateView, agent_id: str, promotions: tuple[RankMove, ...]) -> WorkRecord:
+    """The recorded work of the agent."""
+    summary = summarize_service(state.service.get(agent_id))
+    identity = state.identities.get(agent_id)
+    return WorkRecord(
+        born_at=None if identity is None else as_utc(identity.born_at),
+        total_episodes=summary.total_episodes,
+        successes=summary.successes,
+        failures=summary.failures,
+        success_rate=summary.success_rate,
+        trust_trajectory=summary.trust_trajectory,
+        trajectory_formula=summary.trajectory_formula,
+        last_at=as_utc(summary.last_at),
+        commissions=tuple(
+            CommissionNote(role=each.role_id, at=as_utc(each.at), by=each.actor, snapshot=each.snapshot)
+            for each in state.commissions.get(agent_id, ())
+        ),
+        promotions=promotions,
+    )
+
+
+def activity_of(state: StateView, agents: Iterable[str]) -> tuple[ActivityItem, ...]:
+    """The kinds of work that were recorded of these agents together, the latest first."""
+    found: dict[tuple[OutcomeKind, str], ActivityItem] = {}
+    counts = (each for agent_id in agents for each in state.outcomes.get(agent_id, ()))
+    for each in sorted(counts, key=lambda each: (-each.last_at, each.kind, each.name)):
+        known = found.get((each.kind, each.name))
+        found[each.kind, each.name] = ActivityItem(
+            id=f"{each.kind}:{each.name}",
+            kind=each.kind,
+            name=each.name,
+            successes=each.successes + (known.successes if known else 0),
+            failures=each.failures + (known.failures if known else 0),
+            last_at=known.last_at if known else as_utc(each.last_at),
+        )
+    return tuple(found.values())[:RECENT]

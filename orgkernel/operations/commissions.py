@@ -1,0 +1,275 @@
+"""Commission agents: put them to work in a role, with a key, a signed birth certificate and the skills of the role.
+
+The documents declare the agent and its role; the act stores what follows from them. All agents of one act are
+commissioned, or none. Doing it again changes nothing, also after it was cut short.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from orgkernel.decisions.commissioning import CommissionDecision, CommissionStep, decide_commission
+from orgkernel.decisions.crew_records import AgentIdentity
+from orgkernel.decisions.state_view import Lifecycle, SkillRecord
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Refused
+from orgkernel.kernel.access import OrganizationAccess
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.authority import require_authority
+from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization, require_one
+from orgkernel.operations.rights import Right, noted_in
+from orgkernel.runtime.utc import as_utc
+from orgkernel.state.certificates import (
+    BirthCertificate,
+    did_of,
+    public_of,
+    read_certificate,
+    render_certificate,
+    sign_certificate,
+    verify_certificate,
+)
+from orgkernel.state.crew import CommissionDraft, Commissioned, require_certificate
+from orgkernel.state.identity_keys import IdentityKeys
+from orgkernel.state.location import StoreLocation
+
+__all__ = [
+    "BirthCertificate",
+    "CommissionOrder",
+    "CommissionOutcome",
+    "CommissionReport",
+    "commission_agents",
+    "find_certificate",
+    "find_issuer",
+    "preview_commissions",
+    "verify_birth_certificate",
+]
+MOST_AT_ONCE = 10_000
+
+
+class CommissionOrder(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An agent, and the role it is to fill."""
+
+    agent: str
+    role: str
+    public_key: str | None = None
+    """The `did:key` of the agent, whose private key stays with the caller. Default: a key is made and kept beside the store."""
+    probation: bool = False
+    """Whether it begins on probation; only for an agent about which nothing is stored yet."""
+
+
+class CommissionOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one order."""
+
+    agent_id: str
+    org_id: str
+    role_id: str
+    outcome: str
+    """`commissioned`, `already`, or in a dry run `would_commission`."""
+    did: str | None
+    """None in a dry run for an agent that has no key yet."""
+    new_skills: tuple[str, ...]
+    steps: tuple[CommissionStep, ...]
+
+
+class CommissionReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of commissioning, agent by agent."""
+
+    org_id: str
+    dry_run: bool
+    commissions: tuple[CommissionOutcome, ...]
+    snapshot: str
+
+
+def commission_agents(
+    context: Context,
+    orders: Sequence[CommissionOrder],
+    *,
+    org: str | None = None,
+    reason: str = "",
+    dry_run: bool = False,
+) -> CommissionReport:
+    """Commission agents, all of them or none. A dry run stores nothing and makes no keys.
+
+    Raises `Refused` with the first agent that cannot be commissioned, and `StoreError`.
+    """
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a commission")
+    kernel = context.documents
+    right: Right | None = None
+    for agent in dict.fromkeys(order.agent for order in orders):
+        right = require_authority(
+            context, f"agent:{agent}", f"commission {quote(f'agent:{agent}')}", itself="commission itself", org_id=org_id
+        )  # fmt: skip
+    context.store.read_view(org_id)  # a server decides with the state that it read last
+    desk, decisions = _decide(kernel, org_id, orders)
+    if dry_run:
+        return _preview(desk, decisions)
+    done = _store(context, org_id, orders, decisions, right, reason, desk.view.digest)
+    return CommissionReport(
+        org_id=org_id,
+        dry_run=False,
+        commissions=tuple(
+            _outcome(decision, "commissioned" if _is_new(each) else "already", each.identity.did, each.skills)
+            for decision, each in zip(decisions, done, strict=True)
+        ),
+        snapshot=desk.view.digest,
+    )
+
+
+def preview_commissions(kernel: Kernel, org: str, orders: Sequence[CommissionOrder]) -> CommissionReport:
+    """What commissioning would do now; nothing is stored. Raises `Refused` as `commission_agents` does."""
+    desk, decisions = _decide(kernel, org, orders)
+    return _preview(desk, decisions)
+
+
+def _decide(
+    kernel: Kernel, org: str, orders: Sequence[CommissionOrder]
+) -> tuple[OrganizationAccess, list[CommissionDecision]]:
+    """The decision about each order; raises `Refused` for the first that is refused."""
+    if not 0 < len(orders) <= MOST_AT_ONCE:
+        raise Refused(
+            f"{len(orders)} agents cannot be commissioned at once", f"name 1 to {MOST_AT_ONCE}", "BAD_VALUE"
+        )
+    desk = kernel.access(org)
+    now = desk.here_and_now().now
+    decisions = [decide_commission(desk.view, order.agent, order.role, desk.state, now) for order in orders]
+    for decision in decisions:
+        if decision.outcome == "refused":
+            (reason,) = decision.reasons
+            raise Refused(reason.text, decision.help, reason.code)
+    return desk, decisions
+
+
+def _preview(desk: OrganizationAccess, decisions: Sequence[CommissionDecision]) -> CommissionReport:
+    stored, skills = desk.state.identities, desk.state.skills
+    return CommissionReport(
+        org_id=desk.view.org_id,
+        dry_run=True,
+        commissions=tuple(
+            _outcome(
+                each,
+                "already" if each.outcome == "already" else "would_commission",
+                stored[each.agent_id].did if each.agent_id in stored else None,
+                tuple(_new_skills(each, skills.get(each.agent_id, ()))),
+            )
+            for each in decisions
+        ),
+        snapshot=desk.view.digest,
+    )
+
+
+def _is_new(done: Commissioned) -> bool:
+    return done.added or done.born or done.assigned or bool(done.skills)
+
+
+def _new_skills(decision: CommissionDecision, held: Sequence[SkillRecord]) -> list[str]:
+    has = {each.skill for each in held}
+    return [skill for skill in decision.skills if skill not in has]
+
+
+def _outcome(
+    decision: CommissionDecision, outcome: str, did: str | None, skills: tuple[str, ...]
+) -> CommissionOutcome:
+    return CommissionOutcome(
+        agent_id=decision.agent_id, org_id=decision.org_id, role_id=decision.role_id, outcome=outcome, did=did,
+        new_skills=skills, steps=decision.steps,
+    )  # fmt: skip
+
+
+def _store(
+    context: Context,
+    org_id: str,
+    orders: Sequence[CommissionOrder],
+    decisions: Sequence[CommissionDecision],
+    right: Right | None,
+    reason: str,
+    snapshot: str,
+) -> tuple[Commissioned, ...]:
+    """Make the keys, sign the certificates, and store everything in one transaction.
+
+    INVARIANT: a key is on the disk before the store names it. Where storing fails, the key stays and the next commission
+    of the agent uses it, so that nothing has to be undone.
+    """
+    store = noted_in(context, right)
+    keys = _keys(context, org_id)
+    with keys.writing():
+        stored = store.crew.identities(org_id)
+        theirs = {order.agent: order.public_key for order in orders if order.public_key is not None}
+        for did in theirs.values():
+            public_of(did)
+        lacking = [order.agent for order in orders if order.agent not in stored and order.agent not in theirs]
+        made = keys.make(lacking) if lacking else {}
+        issuer = keys.issuer() if any(order.agent not in stored for order in orders) else b""
+        issuer_did = did_of(issuer) if issuer else ""
+        drafts = []
+        now = store.context.clock()
+        born = as_utc(now) or ""
+        for order, decision in zip(orders, decisions, strict=True):
+            lifecycle: Lifecycle = "probationary" if order.probation else "active"
+            known = stored.get(order.agent)
+            if known is not None:
+                _require_same_key(known, order)
+                drafts.append(CommissionDraft(order.agent, order.role, lifecycle, decision.skills, known, ""))
+                continue
+            did = theirs.get(order.agent) or made[order.agent].did
+            certificate = sign_certificate(
+                BirthCertificate(
+                    did,
+                    order.agent,
+                    org_id,
+                    order.role,
+                    born,
+                    context.actor.name,
+                    snapshot,
+                    issuer_did,
+                ),
+                issuer,
+            )
+            identity = AgentIdentity(order.agent, org_id, did, now)
+            drafts.append(
+                CommissionDraft(
+                    order.agent, order.role, lifecycle, decision.skills, identity, render_certificate(certificate)
+                )
+            )  # fmt: skip
+        return store.crew.commission(
+            org_id, drafts, actor=context.actor.name, snapshot=snapshot, reason=reason
+        )
+
+
+def _require_same_key(known: AgentIdentity, order: CommissionOrder) -> None:
+    if order.public_key not in (None, known.did):
+        raise Refused(
+            f"the agent {quote(order.agent)} has the key {quote(known.did)} already",
+            "leave the public key out; an agent keeps the key that it was born with",
+            "IDENTITY_CONFLICT",
+        )
+
+
+def _keys(context: Context, org_id: str) -> IdentityKeys:
+    store = context.store
+    return IdentityKeys(store.location.checkpoints, org_id, store.context.tokens)
+
+
+def find_certificate(context: Context, agent_id: str, *, org: str | None = None) -> BirthCertificate:
+    """The birth certificate of an agent. Raises `UnknownRecord` for one that was never commissioned."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a certificate")
+    found = require_certificate(context.store.crew.certificate(org_id, agent_id), agent_id)
+    return read_certificate(found)
+
+
+def verify_birth_certificate(content: bytes | str, issuer: str | None = None) -> BirthCertificate:
+    """A certificate that is as its issuer signed it; no store and no network is needed. Raises `Refused`."""
+    certificate = read_certificate(content)
+    verify_certificate(certificate, issuer)
+    return certificate
+
+
+def find_issuer(location: StoreLocation, org_id: str) -> str | None:
+    """The `did:key` with which an organization signs certificates beside a store; None where it has none yet."""
+    seed = IdentityKeys(location.checkpoints, org_id, os.urandom).find_issuer()
+    return None if seed is None else did_of(seed)

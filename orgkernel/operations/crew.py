@@ -1,0 +1,271 @@
+"""Record the alert and the watch of an organization, the episodes of agents and their observed personality."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+import msgspec
+
+from orgkernel.decisions.crew_records import (
+    AgentIdentity,
+    Commission,
+    Episode,
+    OrgStatus,
+    OrgStatusKind,
+    Outcome,
+    Personality,
+    RankMove,
+)
+from orgkernel.decisions.service_record import (
+    PersonalityDrift,
+    ServiceSummary,
+    decide_drift,
+    summarize_service,
+)
+from orgkernel.decisions.skill_levels import SkillTerms, terms_of
+from orgkernel.decisions.vacancies import VacancyAnswer, decide_vacancies
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import Refused, UnknownAgent
+from orgkernel.graph.questions import OrgView
+from orgkernel.operations.authority import NO_AUTHORITY, require_authority
+from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization, require_one
+from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, noted_in
+from orgkernel.runtime.utc import as_utc
+
+# -- the alert and the watch -------------------------------------------------------------------------------------------
+
+
+def set_status(
+    context: Context, kind: OrgStatusKind, value: str, *, org: str | None = None, reason: str = ""
+) -> OrgStatus:
+    """Record the alert or the watch. Only the owner, the root of the chain of command or an operator may.
+
+    Raises `Refused`.
+    """
+    org_id = choose_organization(context, org)
+    require_one(org_id, f"the {kind}")
+    view = context.documents.organization(org_id).snapshot.index
+    right = _right_of_command(context, view, kind)
+    record = view.records.organization
+    declared = record.alerts if kind == "alert" else record.watches
+    if value not in declared:
+        help = did_you_mean(value, declared) or f"it declares {listing(declared)}"
+        raise Refused(
+            f"organization {quote(org_id)} does not declare the {kind} {quote(value)}", help, UNKNOWN_NAME
+        )
+    return noted_in(context, right).crew.set_status(
+        org_id, kind, value, actor=context.actor.name, reason=reason
+    )
+
+
+def find_status(context: Context, *, org: str | None = None) -> dict[OrgStatusKind, OrgStatus | None]:
+    """The recorded alert and watch of an organization; None for what nobody has recorded."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "the alert")
+    status = context.documents.access(org_id).state.status
+    return {kind: status.get(kind) for kind in get_args(OrgStatusKind)}
+
+
+def _right_of_command(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
+    """The right of the owner, or of whoever has no superior in the organization."""
+    member = find_member(context.kernel, context.actor)
+    if member is None:
+        return None
+    if member.is_owner_of(view.org_id):
+        return member.owner_right
+    for known, identity in member.known:
+        for role in identity.roles if known is view else ():
+            if role in view.roots():
+                return Right(member.subject, "superior", f"role {role} has no superior in {view.org_id}")
+    raise Refused(
+        f"{quote(member.subject)} may not call the {kind}",
+        f"the owner, an operator or whoever fills {listing(view.roots())} may",
+        NO_AUTHORITY,
+    )
+
+
+# -- episodes ----------------------------------------------------------------------------------------------------------
+
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+_Names = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=64)]
+
+
+class EpisodeDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A piece of work that an agent has done. Its content stays where it is; only a reference is kept."""
+
+    outcome: Outcome
+    id: _Name | None = None
+    """An id of your own: recording the same episode again changes nothing. Default: a new id."""
+    role: _Name | None = None
+    """The role in which it worked."""
+    intent: _Name | None = None
+    tier: _Name | None = None
+    """The capability tier that did it."""
+    cognitive_skill: _Name | None = None
+    procedure: _Name | None = None
+    skills: _Names = ()
+    """Skills that were exercised; the agent has them."""
+    tools: _Names = ()
+    """Tools that were called."""
+    reference: Annotated[str, msgspec.Meta(max_length=500)] = ""
+    """Where the content is kept, such as a URL."""
+    digest: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    """SHA-256 of the content."""
+
+
+class RecordedEpisode(msgspec.Struct, frozen=True):
+    """An episode, and whether it is new."""
+
+    episode: Episode
+    outcome: str
+    """`stored`, or `known` where the same episode was recorded before."""
+
+
+def record_episode(
+    context: Context, agent_id: str, draft: EpisodeDraft, *, org: str | None = None
+) -> RecordedEpisode:
+    """Store a piece of work, exercise its skills, count trust and outcomes: all in one transaction.
+
+    No agent records its own work, because trust follows from it. Raises `Refused`, `UnknownAgent` and `UnknownRecord`.
+    """
+    org_id = choose_organization(context, org)
+    require_one(org_id, "an episode")
+    view = context.documents.organization(org_id).snapshot.index
+    _require_declared_agent(view, agent_id)
+    right = require_authority(
+        context, f"agent:{agent_id}", f"record the work of {quote(f'agent:{agent_id}')}",
+        itself="record its own work", org_id=org_id,
+    )  # fmt: skip
+    terms = _require_names(view, agent_id, draft)
+    store = noted_in(context, right)
+    episode = Episode(
+        draft.id or store.context.new_id("ep"), org_id, agent_id, draft.outcome, store.context.clock(), draft.role,
+        draft.intent, draft.tier, draft.cognitive_skill, draft.procedure, draft.skills, draft.tools, draft.reference,
+        draft.digest,
+    )  # fmt: skip
+    stored, is_new = store.crew.record_episode(episode, terms, actor=context.actor.name)
+    return RecordedEpisode(stored, "stored" if is_new else "known")
+
+
+def _require_names(view: OrgView, agent_id: str, draft: EpisodeDraft) -> tuple[SkillTerms, ...]:
+    """The terms of the skills; raises `Refused` for names that nothing declares."""
+    roles = [edge.target for edge in view.roles_filled_by(agent_id)]
+    if draft.role is not None and draft.role not in roles:
+        raise Refused(
+            f"the agent {quote(agent_id)} does not fill the role {quote(draft.role)}",
+            f"it fills {listing(roles)}" if roles else "",
+            UNKNOWN_NAME,
+        )
+    records = view.records
+    for what, names, declared in (
+        ("skill", draft.skills, records.skills),
+        ("tool", draft.tools, records.tools),
+        ("cognitive skill", _given(draft.cognitive_skill), records.cognitive_skills),
+        ("procedure", _given(draft.procedure), records.procedures),
+    ):
+        for name in names:
+            if name not in declared:
+                help = did_you_mean(name, declared) or f"declare the {what} first"
+                raise Refused(f"there is no {what} {quote(name)}", help, UNKNOWN_NAME)
+    return tuple(terms_of(records, skill) for skill in dict.fromkeys(draft.skills))
+
+
+def _given(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
+
+
+def _require_declared_agent(view: OrgView, agent_id: str) -> None:
+    agents = view.records.agents
+    if agent_id not in agents:
+        help = did_you_mean(agent_id, agents) or (f"agents are {listing(agents)}" if agents else "")
+        raise UnknownAgent(f"organization {quote(view.org_id)} has no agent {quote(agent_id)}", help)
+
+
+# -- personality -------------------------------------------------------------------------------------------------------
+
+
+def observe_personality(
+    context: Context, agent_id: str, observed: Personality, *, org: str | None = None, reason: str = ""
+) -> PersonalityDrift:
+    """Record a measured personality, and how far it is from the one in the roster. Raises as `record_episode`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a personality")
+    _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
+    right = require_authority(
+        context, f"agent:{agent_id}", f"record the personality of {quote(f'agent:{agent_id}')}",
+        itself="record its own personality", org_id=org_id,
+    )  # fmt: skip
+    noted_in(context, right).crew.observe(org_id, agent_id, observed, actor=context.actor.name, reason=reason)
+    context.store.read_view(org_id)  # a server answers from the state that it read last
+    return find_drift_of(context, agent_id, org=org_id)
+
+
+def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) -> PersonalityDrift:
+    """How far the personality of an agent has drifted. Raises `UnknownAgent`."""
+    org_id = choose_organization(context, org)
+    desk = context.documents.access(org_id)
+    _require_declared_agent(desk.view, agent_id)
+    return decide_drift(desk.view, agent_id, desk.state)
+
+
+# -- the service record ------------------------------------------------------------------------------------------------
+
+
+class ServiceRecord(msgspec.Struct, frozen=True):
+    """What an agent has done, and what became of it."""
+
+    agent_id: str
+    org_id: str
+    identity: AgentIdentity | None
+    """None for an agent that was never commissioned."""
+    born: str | None
+    commissions: tuple[Commission, ...]
+    lifecycle: str
+    service: ServiceSummary
+    promotions: tuple[RankMove, ...]
+    """Changes of rank, oldest first."""
+    personality: PersonalityDrift
+
+
+def find_service_record(context: Context, agent_id: str, *, org: str | None = None) -> ServiceRecord:
+    """The service record of a declared agent. Raises `UnknownAgent`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a service record")
+    desk = context.documents.access(org_id)
+    _require_declared_agent(desk.view, agent_id)
+    state = desk.state
+    identity, stored = state.identities.get(agent_id), state.agents.get(agent_id)
+    start = desk.view.records.agents[agent_id].record.rank
+    return ServiceRecord(
+        agent_id,
+        org_id,
+        identity,
+        None if identity is None else as_utc(identity.born_at),
+        state.commissions.get(agent_id, ()),
+        "active" if stored is None else stored.lifecycle,
+        summarize_service(state.service.get(agent_id)),
+        context.store.rank_changes(org_id, agent_id, start),
+        decide_drift(desk.view, agent_id, state),
+    )
+
+
+def find_episodes(
+    context: Context, agent_id: str, *, org: str | None = None, before: int | None = None, limit: int = 50
+) -> tuple[Episode, ...]:
+    """The episodes of an agent, newest first."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a list of episodes")
+    return context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
+
+
+# -- vacancies ---------------------------------------------------------------------------------------------------------
+
+
+def find_vacancies(context: Context, *, org: str | None = None) -> VacancyAnswer:
+    """The roles that no agent at work fills."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a list of vacancies")
+    desk = context.documents.access(org_id)
+    now, _ = desk.clock()
+    return decide_vacancies(desk.view, desk.state, now)

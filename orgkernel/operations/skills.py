@@ -1,0 +1,170 @@
+"""Change the skills of agents. Each change needs a right over the agent, so nobody certifies themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orgkernel.decisions.role_skills import CommissionPlan, plan_commission
+from orgkernel.decisions.skill_levels import LOWEST, SkillTerms, levels_now, terms_of
+from orgkernel.decisions.state_records import SkillAssessment
+from orgkernel.decisions.state_view import SkillRecord, SkillSource
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.errors import Refused
+from orgkernel.operations.agents import require_agent
+from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization, require_one
+from orgkernel.operations.rights import UNKNOWN_NAME, noted_in
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+
+class Commissioned(msgspec.Struct, frozen=True):
+    """The skills that an agent was given with its roles."""
+
+    added: tuple[SkillRecord, ...]
+    """Prerequisites first; those that it had before are not among them."""
+    skipped: tuple[tuple[str, str], ...]
+    """Skills that it was not given, each with the prerequisite that it lacks."""
+
+
+def acquire_skill(
+    context: Context,
+    agent_id: str,
+    skill: str,
+    *,
+    level: int = LOWEST,
+    source: SkillSource = "experience",
+    org: str | None = None,
+    reason: str = "",
+) -> SkillRecord:
+    """Record that an agent has learned a skill; raises `Conflict` if it has it, or lacks a prerequisite at its level."""
+    org_id, store = _right(context, agent_id, org, "a skill", f"add a skill of {quote(f'agent:{agent_id}')}")
+    records = context.documents.organization(org_id).snapshot.records
+    terms = _terms(context, org_id, skill)
+    needed = [terms_of(records, each) for each, _ in terms.prerequisites]
+    return store.skills.acquire(
+        agent_id,
+        terms,
+        needed,
+        org_id=org_id,
+        actor=context.actor.name,
+        level=level,
+        source=source,
+        note=reason,
+    )
+
+
+def exercise_skill(
+    context: Context,
+    agent_id: str,
+    skill: str,
+    *,
+    org: str | None = None,
+    reason: str = "",
+) -> SkillRecord:
+    """Record that an agent has practiced a skill; what decayed until now is lost, and the time begins anew."""
+    org_id, store = _right(
+        context, agent_id, org, "an exercise", f"record an exercise of {quote(f'agent:{agent_id}')}"
+    )
+    terms = _terms(context, org_id, skill)
+    return store.skills.exercise(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
+
+
+def assess_skill(
+    context: Context,
+    agent_id: str,
+    skill: str,
+    level: int,
+    *,
+    source: SkillSource = "assessment",
+    org: str | None = None,
+    reason: str = "",
+) -> SkillRecord:
+    """Record the level that somebody found, higher or lower than before."""
+    org_id, store = _right(
+        context, agent_id, org, "the level of a skill", f"assess {quote(f'agent:{agent_id}')}"
+    )
+    terms = _terms(context, org_id, skill)
+    return store.skills.assess(
+        agent_id, terms, level, org_id=org_id, actor=context.actor.name, source=source, note=reason
+    )
+
+
+def suspend_skill(
+    context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
+) -> SkillRecord:
+    """Take a skill of an agent out of use."""
+    org_id, store = _right(
+        context, agent_id, org, "a skill", f"suspend a skill of {quote(f'agent:{agent_id}')}"
+    )
+    terms = _terms(context, org_id, skill)
+    return store.skills.suspend(agent_id, terms, org_id=org_id, actor=context.actor.name, note=reason)
+
+
+def resume_skill(
+    context: Context, agent_id: str, skill: str, *, org: str | None = None, reason: str = ""
+) -> SkillRecord:
+    """Let a suspended skill of an agent count again."""
+    org_id, store = _right(
+        context, agent_id, org, "a skill", f"resume a skill of {quote(f'agent:{agent_id}')}"
+    )
+    return store.skills.resume(agent_id, skill, org_id=org_id, actor=context.actor.name, note=reason)
+
+
+def plan_skills(context: Context, org_id: str, agent_id: str) -> CommissionPlan:
+    """The skills that the roles of an agent give it, as `commission_skills` of the store takes them."""
+    desk = context.documents.access(org_id)
+    now = desk.here_and_now().now
+    levels = levels_now(desk.view.records, desk.state.skills.get(agent_id, ()), now)
+    roles = [edge.target for edge in desk.view.roles_filled_by(agent_id)]
+    return plan_commission(desk.view, roles, levels)
+
+
+def commission_agent_skills(
+    context: Context, agent_id: str, *, org: str | None = None, reason: str = ""
+) -> Commissioned:
+    """Give an agent the universal skills and those that its roles require, at level 1. Doing it again changes nothing."""
+    org_id, store = _right(
+        context, agent_id, org, "commissioning", f"commission {quote(f'agent:{agent_id}')}"
+    )
+    plan = plan_skills(context, org_id, agent_id)
+    added = store.skills.commission(
+        agent_id, plan.skills, org_id=org_id, actor=context.actor.name, note=reason
+    )
+    return Commissioned(added, plan.skipped)
+
+
+def list_skill_history(
+    context: Context,
+    agent_id: str,
+    *,
+    org: str | None = None,
+    after: int = 0,
+    limit: int | None = None,
+    until: float | None = None,
+) -> tuple[SkillAssessment, ...]:
+    """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number, up to a time."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "the history of skills")
+    changes = context.store.skills.history(org_id, agent_id, after=after, limit=limit)
+    return tuple(each for each in changes if until is None or each.at <= until)
+
+
+def _right(context: Context, agent_id: str, org: str | None, what: str, act: str) -> tuple[str, Store]:
+    """The organization, and the store that notes by which right this is done."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, what)
+    right = require_agent(context, org_id, agent_id, act, f"{act.partition(' ')[0]} its own skills")
+    return org_id, noted_in(context, right)
+
+
+def _terms(context: Context, org_id: str, skill: str) -> SkillTerms:
+    """What holds for a skill. Raises `Refused` for one that no catalog declares."""
+    records = context.documents.organization(org_id).snapshot.records
+    if skill not in records.skills:
+        help = did_you_mean(skill, records.skills) or "declare it in a `skill_catalog`"
+        raise Refused(f"there is no skill {quote(skill)}", help, UNKNOWN_NAME)
+    return terms_of(records, skill)

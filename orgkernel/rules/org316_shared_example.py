@@ -1,0 +1,73 @@
+"""Two roles give the same example of a request, so only the first of them can take it.
+
+## What it checks
+
+No request under `examples` of a role is also an example of another role of the organization. Case, endings of words, and
+words without meaning make no difference.
+
+## Why it matters
+
+Dispatch by text gives a request that is an example to the role it is an example of. If it is one of two roles, the role
+that stands first in the hierarchy takes it, and the other one waits for work that never comes.
+
+## Example
+
+```yaml
+role_id: bookkeeper
+examples: [Book the receipt]
+---
+_schema: orgkernel:role_profile
+role_id: clerk
+examples: [Book the receipts]
+```
+
+## Instead
+
+```yaml
+role_id: bookkeeper
+examples: [Book the receipt]
+---
+_schema: orgkernel:role_profile
+role_id: clerk
+examples: [File the receipt]
+```
+
+## Known limits
+
+Examples of domains are not compared: several roles may handle one domain.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Place, Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.runtime.text_index import content_of
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Examples that an earlier role gives as well."""
+    first: dict[tuple[str, ...], tuple[str, Place]] = {}
+    for role_id, post in view.records.posts.items():
+        examples = post.profile.examples
+        places = post.item_places("examples") if examples else []
+        for text, place in zip(examples, places, strict=True):
+            other, where = first.setdefault(content_of(text), (role_id, place))
+            if other != role_id:
+                yield Finding(
+                    place,
+                    f"{quote(text)} is an example of role {quote(role_id)} and of {quote(other)}, which takes it",
+                    "keep it at the role that is meant",
+                    f"role:{role_id}",
+                    (Related(where, f"role {quote(other)} gives the same example"),),
+                )
+
+
+RULE = Rule("ORG316", "shared-example", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,62 @@
+"""A role lists a procedure that no catalog declares.
+
+## What it checks
+
+Every id in `capabilities.procedures` is declared by a procedure catalog that the organization sees.
+
+## Why it matters
+
+The role cannot run what nobody has written.
+
+## Example
+
+```yaml
+procedures: [publish_pots]
+```
+
+## Instead
+
+```yaml
+procedures: [publish_post]
+```
+
+## Known limits
+
+The name gives the role nothing, and the rest of the organization is served. Nothing is reported while a procedure catalog
+could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids that are listed as procedures and are not declared."""
+    procedures = view.records.procedures
+    if "procedure_catalog" in view.records.incomplete:
+        return
+    listed = (
+        Reference(place, "role", post.role_id, "lists", procedure)
+        for post in view.posts
+        for procedure, place in zip(
+            post.profile.capabilities.procedures,
+            post.item_places("capabilities", "procedures"),
+            strict=True,
+        )
+    )
+    unknown = find_undeclared(view, known=procedures, also=listed)
+    yield from undeclared(unknown, "procedure", lambda word: did_you_mean(word, procedures))
+
+
+RULE = Rule("ORG626", "unknown-procedure", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,569 @@
+"""Which role takes a request in plain words: a lexical ranking (BM25F) over the texts of roles, made once and looked up.
+
+`build_index` weighs every word of every role: by the fields it stands in, by how few roles use it (a word that all roles
+share weighs nothing), and through the groups of `word_topics`. The result is plain JSON, so a host's bundle holds it
+ready-made, and `rank_roles` only looks up and adds. Both the kernel and hosts rank with this module.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from heapq import nlargest
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from .request_text import FOREIGN_STOP, STOP, Request, Term, find_language, is_weak, read_request
+from .word_forms import clean, find_tokens, join_words
+from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
+
+FIELDS: Final[Mapping[str, float]] = {
+    "intent": 3.0,
+    "example": 2.4,
+    "name": 2.2,
+    "description": 2.0,
+    "domain_trigger": 1.8,
+    "domain_name": 1.6,
+    "cognitive_skill": 1.6,
+    "domain_description": 1.2,
+    "procedure_name": 1.2,
+    "skill_name": 1.2,
+    "plan_name": 1.2,
+    "domain_example": 0.6,
+    "plan_description": 0.6,
+    "procedure_description": 0.6,
+    "skill_description": 0.5,
+    "department": 0.5,
+    "tool_name": 0.4,
+}
+"""How much a word counts in each field of a role."""
+_MAIN: Final = frozenset(
+    (
+        "intent",
+        "example",
+        "name",
+        "description",
+        "domain_trigger",
+        "domain_name",
+        "domain_description",
+        "cognitive_skill",
+    )
+)
+"""Fields that say what a role does. The others say what it uses and where it belongs."""
+_SATURATION: Final = 1.5
+_ALIKE: Final = 0.6
+"""What a word of the same meaning counts, where the word itself counts 1."""
+_TRADE: Final = 0.85
+"""What a word of a role's trade counts, where the role has no other."""
+_TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
+_WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
+_LENGTH: Final = 0.5
+_PAIR: Final = 0.5
+_MOST_IN_LIST: Final = 96
+_LEAST: Final = 0.02
+_TYPO: Final = 0.7
+_MISSING: Final = 0.08
+_MOST_MISSING: Final = 5.0
+_HALF: Final = 0.55
+ENOUGH: Final = 0.34
+"""The lowest score at which a role takes a request."""
+ENOUGH_OF_ONE_WORD: Final = 0.42
+"""The same where only one of several words speaks for the role."""
+CLEAR: Final = 0.03
+"""The lowest margin: by how much the best score is above the next, as a share of the best."""
+WORTH_SHOWING: Final = 0.12
+_NAMED: Final = 0.97
+_EXACT: Final = 0.99
+
+Postings = Mapping[int, float]
+
+
+class RoleTexts(NamedTuple):
+    """What is known about a role in words."""
+
+    role_id: str
+    names: tuple[str, ...]
+    """What people call it: its name and its id in words."""
+    fields: tuple[tuple[str, str], ...]
+    """Its texts, each with a name from `FIELDS`."""
+    prior: float = 1.0
+    """Below 1 for a role that others come before: executives and commanders."""
+    not_examples: tuple[str, ...] = ()
+    """Requests that it does not take."""
+
+
+class Evidence(NamedTuple):
+    """A word of a request that speaks for a role."""
+
+    word: str
+    stem: str
+    """The stem under which the index has it: that of the meant word where the word is misspelled."""
+    amount: float
+    kind: str
+    """`word`, `pair`, `alike` (a word of the same meaning or trade), `name` or `example`."""
+
+
+class Ranked(NamedTuple):
+    """A role and how well it fits a request."""
+
+    role: int
+    score: float
+    """From 0 to 1."""
+    evidence: tuple[Evidence, ...]
+    """What speaks for it, most important first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The roles that fit a request, best first, and whether the first of them may take it."""
+
+    ranked: tuple[Ranked, ...] = ()
+    outcome: str = "nothing"
+    """`role`, `weak` (nobody fits well enough), `close` (several fit), `language` (one that no example is in), `small_talk`
+    (or general knowledge, or a poem), or `nothing` (no word that says what to do)."""
+    margin: float | None = None
+    """By how much the first is better than the second, as a share of the first. None with fewer than two."""
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextIndex:
+    """The words of all roles, weighed."""
+
+    roles: tuple[str, ...]
+    priors: tuple[float, ...]
+    terms: Mapping[str, Postings]
+    topics: Mapping[str, Postings]
+    names: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+    examples: Mapping[str, int]
+    """Examples of roles, as stems, and the role that takes exactly this request."""
+    not_examples: Mapping[int, tuple[frozenset[str], ...]]
+    languages: frozenset[str]
+    """Languages of examples, except English."""
+    merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
+    """What was looked up before."""
+    spelled: dict[tuple[str, int], list[str]] = field(default_factory=dict, compare=False)
+    """Known words by first letter and length."""
+
+
+# -- building ----------------------------------------------------------------------------------------------------------
+
+
+def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
+    """The index of an organization's roles, in the order of its hierarchy."""
+    counts = [_count_fields(role) for role in roles]
+    lengths: Counter[str] = Counter()
+    holders: Counter[str] = Counter()
+    for fields in counts:
+        for name, words in fields.items():
+            lengths[name] += words.total()
+            holders[name] += 1
+    usual = {name: lengths[name] / holders[name] for name in lengths}
+    strengths = [_find_trades(fields) for fields in counts]
+    frequencies: list[dict[str, float]] = []
+    for fields, trade in zip(counts, strengths, strict=True):
+        weighed: dict[str, float] = {}
+        for name, words in fields.items():
+            scale = FIELDS[name] / (1 - _LENGTH + _LENGTH * words.total() / usual[name])
+            for word, count in words.items():
+                weighed[word] = weighed.get(word, 0.0) + scale * min(count, 3)
+        frequencies.append({word: each * _centrality(word, trade) for word, each in weighed.items()})
+    number = len(roles)
+    spread = Counter(word for weighed in frequencies for word in weighed)
+    terms: dict[str, dict[int, float]] = {}
+    groups: dict[str, dict[int, float]] = {}
+    for role, weighed in enumerate(frequencies):
+        for word, frequency in weighed.items():
+            value = frequency / (_SATURATION + frequency)
+            for group in groups_by_stem().get(word, ()):
+                held = groups.setdefault(group, {})
+                held[role] = max(held.get(role, 0.0), value)
+            value *= _rarity(spread[word], number)
+            if " " in word:
+                value *= _PAIR
+            if value >= _LEAST:
+                terms.setdefault(word, {})[role] = round(value, 3)
+    names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    examples: dict[str, int] = {}
+    languages = set()
+    for place, said in enumerate(roles):
+        for called in dict.fromkeys(_name_words(each) for each in said.names):
+            if called:
+                names.setdefault(called[0], []).append((called, place))
+        for kind, text in said.fields:
+            if kind == "example":
+                examples.setdefault(_key(text), place)
+                languages.add(find_language(clean(text, 1_000)))
+    return TextIndex(
+        tuple(role.role_id for role in roles),
+        tuple(role.prior for role in roles),
+        terms,
+        _weigh_topics(strengths, groups),
+        {first: tuple(found) for first, found in names.items()},
+        examples,
+        {
+            place: tuple(frozenset(_content(text)) for text in role.not_examples)
+            for place, role in enumerate(roles)
+            if role.not_examples
+        },
+        frozenset(language for language in languages if language),
+    )
+
+
+def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = {}
+    for name, text in role.fields:
+        stems = content_of(text)
+        if not stems:
+            continue
+        words = counts.setdefault(name, Counter())
+        words.update(stems)
+        words.update(f"{first} {second}" for first, second in pairwise(stems) if first != second)
+    return counts
+
+
+@lru_cache(maxsize=16_384)
+def content_of(text: str) -> tuple[str, ...]:
+    """The stems of the words of a role's text that carry meaning, in order."""
+    return tuple(_content(text))
+
+
+def _content(text: str) -> list[str]:
+    text = join_words(clean(text.replace("_", " "), 20_000))
+    foreign = find_language(text) is not None
+    return [
+        token.stem
+        for token in find_tokens(text)
+        if token.text.replace("'", "") not in STOP
+        and not token.text.isdigit()
+        and (len(token.text) > 1 or not token.text.isascii())
+        and not (foreign and token.text in FOREIGN_STOP)
+    ]
+
+
+def _key(text: str) -> str:
+    return " ".join(_content(text))
+
+
+def _rarity(holders: float, number: int) -> float:
+    """1 for a word of one role, 0 for a word of all."""
+    if number >= 3 and holders >= number:
+        return 0.0
+    return math.log((number + 1) / holders) / math.log(number + 1) if number > 1 else 1.0
+
+
+def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
+    """The trades of a role, each with how sure it is, from 0 to 1."""
+    name = fields.get("name", {}).keys()
+    main = {word for field, words in fields.items() if field in _MAIN for word in words}
+    beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
+    known = trades()
+    near = {key for word in (*main, *beside) for key in trades_by_stem().get(word, ())}
+    near.update(key for word in main for key in trades_by_title_of_words().get(word, ()))
+    found: dict[str, float] = {}
+    for key in near:
+        trade = known[key]
+        doubt = 1.0
+        titled: set[str] = set()
+        for title in trade.titles:
+            if len(title) == 1:
+                said = _TITLE if title[0] in name else _TITLE_BESIDE if title[0] in main else 0.0
+            elif all(word in name for word in title):
+                said = _TITLE_OF_WORDS
+            else:
+                said = _TITLE_OF_WORDS_BESIDE if " ".join(title) in main else 0.0
+            if said:
+                doubt *= 1 - said
+                titled.update(title)
+        for word in trade.words - titled:
+            if word in name:
+                doubt *= 1 - _WORD_IN_NAME
+            elif word in main:
+                doubt *= 1 - (_WORD_IN_TEXT if not is_weak(word) else _WORD_BESIDE)
+            elif word in beside:
+                doubt *= 1 - _WORD_BESIDE
+        found[key] = 1 - doubt
+    most = max(found.values(), default=1.0)
+    return {key: value * math.sqrt(value / most) for key, value in found.items() if value >= 0.1}
+
+
+def _centrality(word: str, strengths: Mapping[str, float]) -> float:
+    """A word of the role's trade counts in full, an incidental one half."""
+    if " " in word:
+        first, _, second = word.partition(" ")
+        return (_centrality(first, strengths) + _centrality(second, strengths)) / 2
+    of = trades_by_stem().get(word)
+    if of is None:
+        return 0.75
+    return 0.5 + 0.5 * max(strengths.get(key, 0.0) for key in of)
+
+
+def _weigh_topics(
+    strengths: Sequence[Mapping[str, float]], groups: Mapping[str, Mapping[int, float]]
+) -> dict[str, dict[int, float]]:
+    number = len(strengths)
+    held: dict[str, dict[int, float]] = {}
+    for role, each in enumerate(strengths):
+        for key, strength in each.items():
+            held.setdefault(key, {})[role] = strength
+    found: dict[str, dict[int, float]] = {}
+    for key, roles in held.items():
+        scale = _TRADE * _rarity(max(1.0, sum(each**2 for each in roles.values())), number)
+        found[key] = {role: round(scale * strength**1.5, 3) for role, strength in roles.items()}
+    for key, said in groups.items():
+        scale = _ALIKE * _rarity(len(said), number)
+        found[key] = {role: round(scale * value, 3) for role, value in said.items()}
+    kept = {
+        key: {role: value for role, value in each.items() if value >= _LEAST} for key, each in found.items()
+    }
+    return {key: each for key, each in kept.items() if each}
+
+
+def _name_words(name: str) -> tuple[str, ...]:
+    words = [
+        token.text.replace("'", "")
+        for token in find_tokens(join_words(clean(name.replace("_", " ").replace("-", " "), 200)))
+    ]
+    return tuple(
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        for word in words
+    )
+
+
+# -- ranking -----------------------------------------------------------------------------------------------------------
+
+
+def rank_roles(
+    index: TextIndex,
+    text: str,
+    most: int = 5,
+    without: frozenset[int] = frozenset(),
+    similar: Mapping[int, float] | None = None,
+) -> Ranking:
+    """The roles that fit a text best.
+
+    Roles in `without` are passed over. `similar` says for roles how near a model of language finds them to the text, from
+    0 to 1; it then counts as much as the words.
+    """
+    request = read_request(text, index.names)
+    exact = index.examples.get(" ".join(request.whole)) if request.whole else None
+    meant = [(term, _meant(index, term)) for term in request.terms]
+    sums: dict[int, float] = {}
+    matched: dict[int, float] = {}
+    for term, stem in meant:
+        weight = term.weight * (1.0 if stem == term.stem else _TYPO)
+        for role, value in _look_up(index, stem, not request.creative).items():
+            sums[role] = sums.get(role, 0.0) + weight * value
+            matched[role] = matched.get(role, 0.0) + term.weight
+    for pair, weight in _pairs(meant):
+        for role, value in index.terms.get(pair, {}).items():
+            sums[role] = sums.get(role, 0.0) + weight * value
+    total = sum(term.weight for term in request.terms)
+    scores: dict[int, float] = {}
+    for role, found in sums.items():
+        amount = found * index.priors[role] * request.factor
+        missing = min(total - matched.get(role, 0.0), _MOST_MISSING)
+        scores[role] = amount / (amount + _HALF + _MISSING * missing)
+    for role, unlike in index.not_examples.items():
+        if role in scores and any(_is_like(request.whole, each) for each in unlike):
+            del scores[role]
+    for place, role in enumerate(request.addressed[:most]):
+        scores[role] = _NAMED - 0.1 * place
+    if exact is not None and not request.addressed:
+        scores[exact] = _EXACT
+    if similar is not None and request.terms:
+        for role, near in similar.items():
+            scores[role] = (scores.get(role, 0.0) + min(max(near, 0.0), 1.0)) / 2
+    for role in without:
+        scores.pop(role, None)
+    best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
+    ranked = tuple(
+        Ranked(role, round(score, 3), _find_evidence(index, request, meant, role, exact))
+        for role, score in best
+        if score >= WORTH_SHOWING
+    )
+    return _judge(index, request, ranked)
+
+
+def _judge(index: TextIndex, request: Request, ranked: tuple[Ranked, ...]) -> Ranking:
+    margin = None
+    if len(ranked) > 1:
+        margin = round((ranked[0].score - ranked[1].score) / ranked[0].score, 3)
+    foreign = request.language is not None and request.language not in index.languages
+    enough = ENOUGH
+    if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
+        enough = ENOUGH_OF_ONE_WORD
+    if not ranked or ranked[0].score < enough:
+        outcome = "nothing" if not request.terms else "weak"
+        outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
+    elif margin is not None and margin < CLEAR:
+        outcome = "close"
+    else:
+        outcome = "role"
+    return Ranking(ranked, outcome, margin, request.language)
+
+
+def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, Iterable[str]]]) -> str | None:
+    """The domain whose texts use most of the words that spoke for a role. None if none of them does."""
+    best, most = None, 0.0
+    for domain, texts in domains:
+        stems = {word for text in texts for word in content_of(text)}
+        groups = {key for word in stems for key in groups_by_stem().get(word, ())}
+        amount = sum(
+            each.amount * (1.0 if each.stem in stems else 0.5)
+            for each in evidence
+            if each.stem in stems or any(key in groups for key in groups_by_stem().get(each.stem, ()))
+        )
+        if amount > most:
+            best, most = domain, amount
+    return best
+
+
+def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
+    """What a word says for each role: by itself, or through the words it belongs together with."""
+    known = index.merged.get((stem, topics))
+    if known is not None:
+        return known
+    found = dict(index.terms.get(stem, {}))
+    if topics:
+        of = trades_by_stem().get(stem, ())
+        specific = 1 / math.sqrt(len(of)) if of else 0.0
+        for keys, scale in ((groups_by_stem().get(stem, ()), 1.0), (() if is_weak(stem) else of, specific)):
+            for key in keys:
+                for role, value in index.topics.get(key, {}).items():
+                    if value * scale > found.get(role, 0.0):
+                        found[role] = value * scale
+    if len(found) > _MOST_IN_LIST:
+        found = dict(nlargest(_MOST_IN_LIST, found.items(), key=lambda each: each[1]))
+    if len(index.merged) > 20_000:
+        index.merged.clear()
+    index.merged[stem, topics] = found
+    return found
+
+
+def _pairs(meant: Sequence[tuple[Term, str]]) -> Iterable[tuple[str, float]]:
+    """Pairs of words that stand near each other."""
+    for at, (first, stem) in enumerate(meant):
+        for later, (second, other) in enumerate(meant[at + 1 : at + 3]):
+            yield f"{stem} {other}", min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7)
+
+
+def _meant(index: TextIndex, term: Term) -> str:
+    """The stem of a word, or of the one known word from which it differs in one letter."""
+    word = term.stem
+    if (
+        word in index.terms
+        or word in trades_by_stem()
+        or word in groups_by_stem()
+        or len(word) < 5
+        or not word.isalpha()
+    ):
+        return word
+    if not index.spelled:
+        for known in sorted(index.terms):
+            if " " not in known and len(known) >= 5:
+                index.spelled.setdefault((known[0], len(known)), []).append(known)
+        index.spelled.setdefault(("", 0), [])
+    for said in dict.fromkeys((word, term.word)):
+        for length in (len(said), len(said) + 1, len(said) - 1):
+            for known in index.spelled.get((said[0], length), ()):
+                if _differs_in_one(said, known):
+                    return known
+    return word
+
+
+def _differs_in_one(word: str, other: str) -> bool:
+    """Whether a letter is missing, added, another, or two neighbors are exchanged."""
+    short, long = (word, other) if len(word) <= len(other) else (other, word)
+    at = 0
+    while at < len(short) and short[at] == long[at]:
+        at += 1
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    return (short[at + 1 :] == long[at + 1 :] and at > 1 and len(word) > 6) or (
+        short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+    )
+
+
+def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
+    said = set(whole)
+    return bool(other) and len(said & other) >= 0.7 * max(len(said), len(other))
+
+
+def _find_evidence(
+    index: TextIndex, request: Request, meant: Sequence[tuple[Term, str]], role: int, exact: int | None
+) -> tuple[Evidence, ...]:
+    found: list[Evidence] = []
+    if role in request.addressed:
+        found.append(Evidence(index.roles[role], "", 10.0, "name"))
+    if role == exact and not request.addressed:
+        found.append(Evidence("", " ".join(request.whole), 9.0, "example"))
+    for term, stem in meant:
+        value = _look_up(index, stem, not request.creative).get(role)
+        if value:
+            direct = index.terms.get(stem, {}).get(role, 0.0) >= value
+            found.append(Evidence(term.word, stem, term.weight * value, "word" if direct else "alike"))
+    found.sort(key=lambda each: -each.amount)
+    return tuple(found)
+
+
+# -- as JSON -----------------------------------------------------------------------------------------------------------
+
+
+def index_as_json(index: TextIndex) -> dict[str, Any]:
+    """The index as plain JSON."""
+    return {
+        "roles": list(index.roles),
+        "priors": list(index.priors),
+        "terms": {word: _flat(held) for word, held in sorted(index.terms.items())},
+        "topics": {word: _flat(held) for word, held in sorted(index.topics.items())},
+        "names": [[*name, role] for found in index.names.values() for name, role in found],
+        "examples": dict(sorted(index.examples.items())),
+        "not_examples": {
+            str(role): [sorted(each) for each in sets] for role, sets in sorted(index.not_examples.items())
+        },
+        "languages": sorted(index.languages),
+    }
+
+
+def _flat(held: Postings) -> list[float]:
+    return [number for each in sorted(held.items()) for number in each]
+
+
+def read_index(data: Mapping[str, Any]) -> TextIndex:
+    """The index in decoded JSON. Raises `ValueError`, `TypeError` or `KeyError` if it is none."""
+    roles = tuple(data["roles"])
+    priors = tuple(float(each) for each in data["priors"])
+    if len(priors) != len(roles) or not all(isinstance(each, str) for each in roles):
+        raise ValueError("it does not say one weight for each role")
+    names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
+    for *name, role in data["names"]:
+        names.setdefault(str(name[0]), []).append((tuple(map(str, name)), _number(role, roles)))
+    return TextIndex(
+        roles,
+        priors,
+        {str(word): _postings(flat, roles) for word, flat in data["terms"].items()},
+        {str(word): _postings(flat, roles) for word, flat in data["topics"].items()},
+        {first: tuple(found) for first, found in names.items()},
+        {str(key): _number(role, roles) for key, role in data["examples"].items()},
+        {
+            _number(int(role), roles): tuple(frozenset(map(str, each)) for each in sets)
+            for role, sets in data["not_examples"].items()
+        },
+        frozenset(map(str, data["languages"])),
+    )
+
+
+def _postings(flat: Sequence[Any], roles: Sequence[str]) -> dict[int, float]:
+    return {_number(role, roles): float(value) for role, value in zip(flat[::2], flat[1::2], strict=True)}
+
+
+def _number(role: Any, roles: Sequence[str]) -> int:
+    if type(role) is not int or not 0 <= role < len(roles):
+        raise ValueError(f"it names role number {str(role)[:20]}, and there are {len(roles)}")
+    return role

@@ -1,0 +1,817 @@
+"""Which words belong together: words that mean nearly the same, and the words of a trade.
+
+A sentence rarely uses the words of a role's description: "my laptop stays black" is for whoever "looks after hardware".
+One list has groups of words of one meaning, the other a line for each trade: what people who do it are called, and words
+of the requests they get. How much that says about a role is decided in `text_index.py`.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final, NamedTuple
+from zlib import crc32
+
+from .word_forms import stem
+
+_ALIKE: Final = """
+= fix repair mend correct resolve solve remedy troubleshoot patch ~fault
+= broken faulty defective damaged malfunctioning malfunction fault defect failing ~fault
+= bug error crash exception defect fault glitch traceback stacktrace issue ~fault
+= stuck frozen hang freeze unresponsive
+= write draft author compose pen formulate word phrase
+= make create build produce prepare assemble craft
+= code program implement develop
+= check verify validate confirm inspect examine control proof
+= review critique appraise inspect
+= buy purchase procure order acquire sourcing
+= sell sale vend
+= pay payment settle remit
+= money cash funds fund
+= invoice bill
+= price cost fee rate charge quote quotation
+= cheap discount rebate offer
+= find search locate lookup discover look seek
+= research investigate study explore dig
+= analyze evaluate assess examine study interpret
+= compare benchmark contrast versus
+= explain describe clarify illustrate
+= summarize condense digest abstract recap minutes
+= shorten trim cut condense tighten
+= translate localize interpret
+= plan schedule arrange organize coordinate
+= calendar appointment schedule diary slot
+= meeting appointment call conference
+= reserve book
+= cancel abort terminate annul revoke
+= hire recruit staff headhunt
+= employee worker staff colleague personnel workforce
+= candidate applicant jobseeker
+= vacancy position opening job posting
+= dismiss fire layoff terminate redundancy
+= vacation holiday leave absence
+= salary wage pay payroll compensation payslip paycheck
+= train teach coach instruct educate tutor
+= course class lesson workshop training curriculum seminar
+= student pupil learner
+= exam test quiz grade assessment
+= customer client buyer shopper purchaser
+= complain complaint grievance dissatisfied unhappy angry upset
+= refund reimburse return chargeback
+= supplier vendor wholesaler
+= contract agreement clause nda terms
+= law legal attorney counsel
+= court trial lawsuit litigate judge sue dispute
+= rule regulation policy guideline
+= comply compliance conform regulatory
+= risk hazard danger threat exposure
+= safe secure protect guard
+= steal theft burglary robbery stolen
+= hack breach intrusion attack compromise phishing malware ransomware
+= vulnerability cve exploit weakness hole
+= password credential login passphrase
+= email mail inbox newsletter mailbox
+= letter correspondence mail
+= phone telephone call hotline
+= computer laptop pc notebook workstation desktop
+= server host machine
+= network wifi router internet lan
+= database sql table query postgres mysql
+= cloud aws azure gcp
+= container docker image kubernetes compose pod dockerfile helm
+= deploy release rollout ship launch publish
+= deploy production staging
+= git commit branch merge rebase pullrequest repository repo
+= dependency package library lockfile version upgrade npm pip
+= refactor restructure simplify tidy clean rename duplication extract decouple
+= test qa spec coverage
+= log trace syslog journal timeline audit trail
+= monitor watch alert observe supervise
+= outage downtime incident down unavailable
+= slow performance latency speed bottleneck fast
+= backup restore copy snapshot archive
+= file folder directory document
+= convert transform reshape parse clean export import
+= csv spreadsheet table sheet excel
+= data record dataset
+= dashboard chart report visualize graph metric kpi
+= statistic figure number metric
+= forecast predict projection estimate outlook
+= setting configure option parameter preference toggle flag
+= api endpoint integration interface webhook rest graphql sdk connector
+= connect integrate link wire hook
+= website webpage site homepage landing
+= frontend css html button browser page javascript react layout
+= mobile ios android app smartphone
+= prompt llm model gpt instruction
+= agent bot assistant
+= screen display monitor
+= pdf scan ocr page
+= picture image photo illustration graphic drawing
+= video clip film footage movie
+= sound audio recording podcast
+= music song melody tune
+= story narrative tale plot
+= article post blog piece
+= headline title slogan tagline
+= newspaper press media journalist
+= advertise promote ad campaign
+= brand logo identity
+= socialmedia instagram facebook twitter linkedin tiktok
+= customer audience follower community
+= event conference fair party ceremony celebration gala
+= guest visitor attendee
+= invite invitation
+= hotel room accommodation lodging stay
+= travel trip journey
+= flight plane airplane airline airport
+= train rail railway
+= car vehicle truck van lorry automobile fleet
+= drive transport haul carry move
+= deliver ship parcel package shipment courier freight
+= warehouse stock inventory storage depot
+= factory plant production manufacture
+= machine equipment device apparatus
+= maintain service upkeep
+= building house property premises
+= rent lease tenant landlord
+= room office space
+= clean wash sweep mop tidy disinfect sanitize
+= garbage trash waste rubbish recycle disposal
+= water leak pipe drain plumb
+= light lamp bulb electric power
+= heat cool air temperature thermostat hvac
+= door lock key
+= build construct erect
+= food meal dish dinner lunch
+= cook recipe kitchen menu
+= eat diet nutrition
+= drink beverage wine beer coffee
+= restaurant cafe bistro
+= doctor medical clinic
+= patient ill sick
+= medicine drug pill dose tablet prescribe
+= pain hurt ache injury wound
+= hospital ward clinic
+= child kid baby toddler
+= animal pet dog cat
+= plant crop flower
+= farm agriculture
+= tree forest wood
+= environment climate ecology sustainability
+= energy electricity solar power
+= fire smoke alarm
+= emergency urgent crisis disaster
+= police crime officer
+= accident collision crash
+= insure claim premium
+= loan credit mortgage borrow lend
+= invest stock share portfolio
+= bank account transfer
+= tax vat deduction
+= debt owe overdue arrears dunning reminder
+= budget spending expenditure
+= expense receipt reimburse
+= profit margin revenue earnings income
+= audit inspect
+= grant funding fundraise donate sponsor
+= survey questionnaire poll feedback
+= interview conversation talk
+= negotiate bargain haggle
+= strategy roadmap vision
+= goal objective target
+= project milestone
+= idea concept brainstorm
+= improve optimize enhance better
+= reduce lower decrease cut
+= increase raise grow
+= remove delete erase drop
+= add insert append
+= replace swap substitute
+= change modify adjust alter
+= move migrate transfer relocate
+= merge join combine consolidate
+= split divide separate
+= sort arrange rank
+= count tally total sum
+= measure gauge
+= collect gather compile
+= send dispatch forward
+= answer reply respond
+= question inquiry ask
+= notify inform announce tell
+= welcome greet
+= decide choose select pick
+= approve authorize sign
+= reject refuse deny
+= start begin launch kickoff
+= stop halt shut
+= install setup mount
+= design layout sketch mockup
+= draw sketch paint
+= edit revise proofread polish
+= publish release print
+= grammar spelling typo punctuation
+= language english german french spanish japanese chinese portuguese arabic
+= map location geography gis
+= weather rain storm
+= history past archive
+= science experiment laboratory lab
+= math equation calculate compute
+= secret confidential private
+= personal private gdpr
+= permission access right role
+= manager boss supervisor head
+= conflict dispute tension argument quarrel
+= harass bully discriminate
+= motivate morale engagement
+= wellbeing stress burnout mental
+= career promotion
+= rival competitor competition
+= trend development movement
+= source reference citation quote evidence
+= fact truth claim rumor
+= duplicate copy double
+= missing lost absent
+= late delayed overdue
+= wrong incorrect mistaken
+= strange odd unusual anomaly suspicious weird
+= test trial pilot
+= seat ticket
+= gift present voucher
+= wage hour overtime timesheet shift
+= roster shift rota schedule
+= uniform clothes clothing garment apparel
+= furniture chair desk table
+= parking garage
+= key card badge
+= minutes protocol notes
+= slide presentation deck powerpoint
+= contact address
+= lead prospect pipeline deal
+= cart checkout basket
+= catalog product assortment
+= product item article goods
+= quality standard
+= sample specimen
+= blood urine
+= scan xray mri radiology
+= tooth gum
+= operation surgery
+= birth pregnancy
+= death funeral
+= wedding marriage
+= school kindergarten
+= university college campus faculty
+= library book
+= museum exhibit gallery
+= theater stage play
+= sport match team player
+= game level player
+= space satellite
+= ship boat vessel port harbor
+= water sea ocean marine
+= import export customs
+= steel metal iron
+= glue paint coat
+= oil gas fuel
+= battery charge
+= sensor measurement
+= robot automation
+= label tag sticker
+= form paperwork
+= permit license
+= citizen resident inhabitant
+= vote election ballot
+= council city municipal town
+= road street traffic
+= bridge tunnel
+= waste sewage
+= noise loud
+= church pastor
+= soldier army military
+= child kid baby toddler son daughter girl boy infant minor nursery kindergarten
+= teenager teen youth adolescent young
+= elderly senior old grandmother grandfather retiree pensioner aged
+= parent mother father family relative household mom dad
+= husband wife spouse partner marry married marriage wedding divorce
+= bury burial grave cemetery funeral death died deceased coffin
+= birth born newborn birthday
+= abroad foreign newcomer refugee immigrant migrant visa residence
+= income poor poverty unemployed jobless afford allowance aid
+= apartment flat housing dwelling room rent house
+= homeless street sleep shelter
+= river stream lake pond fish water
+= sewer drain sewage cellar stink smell
+= mouse rat cockroach vermin pest kitchen hygiene
+= neglect abuse danger alone hungry cruelty cage
+= stray cat dog puppy kitten pet
+= disease infectious measles flu epidemic outbreak virus
+= flood blackout outage storm disaster power
+= street road pavement sidewalk pothole crossing junction
+= cyclist bicycle bike cycle pedestrian
+= van car vehicle automobile plate garage parked parking
+= fine penalty ticket sanction
+= document paper certificate form application
+= identity id card passport
+= move address resident relocate
+= garage house extension fence build builder construction
+= exhibition show display collection museum
+= instrument violin piano guitar flute lesson music
+= evening course class beginner language
+= play stage ticket theater performance
+= gym pitch club sport hall team
+= swim pool lifeguard outdoor
+= stall market sell stand vendor
+= founder startup site company settle
+= tourist visitor guide tour sightseeing
+= council session agenda minutes mayor
+= ballot voter vote election
+= key lock door caretaker janitor
+= loud noise disturb music night quiet
+= borrow lend loan return
+= history old ancient past century document
+= debt loan borrow credit
+= repay reminder payment open overdue fine
+= tender offer bid award contract
+= ad advertise vacancy job hire opening
+= sue court lawyer legal lawsuit
+= online digital website form portal
+= quarter residential land district area zoning
+= climate emission co2 carbon warming
+= tree branch swing playground lawn park
+= smoke fire burn flame brigade
+= heat heating warm cold boiler
+= network printer computer server
+= doctor physician hospital clinic
+= wound injury bandage bleeding hurt
+= heart pulse chest cardiac
+= brain nerve stroke seizure
+= eye vision sight glasses
+= bone fracture cast break
+= skin rash itch
+= pregnant pregnancy birth midwife
+= suitcase luggage baggage bag
+= boarding gate flight passenger
+= cabin seat aisle
+= bread cake pastry bake dough oven
+= meat steak sausage
+= fruit vegetable apple salad
+= wine grape vineyard bottle cork
+= cow cattle calf milk herd
+= hen chicken egg poultry
+= horse stable saddle ride
+= wheat grain corn barley harvest
+= seed sow plant sprout
+= rain irrigation watering drought
+= wood timber plank lumber board
+= nail screw hammer drill
+= brick wall mason mortar
+= roof tile gutter
+= engine motor turbine
+= wheel tire brake
+= ship vessel boat captain
+= rocket satellite orbit space
+= star planet telescope galaxy
+= shield weapon torpedo defend
+= sensor probe scan reading
+= message signal transmit radio channel
+= painting sculpture artwork art
+= actor actress cast role
+= scene script shoot film
+= lyric chorus song album
+= photo camera lens
+= thread needle sew fabric
+= gold silver ring jewel
+= coin bill cash money
+= interest rate mortgage loan
+= share stock dividend portfolio
+= shareholder investor owner
+= patent invention inventor
+= essay thesis dissertation paper
+= scholarship tuition stipend
+= degree diploma graduate
+= lecture seminar professor
+= homework worksheet pupil
+= prison jail arrest crime
+= witness testimony statement
+= soldier troop battalion
+= prayer church mosque faith
+= charity donation donor gift
+= volunteer helper unpaid
+""".strip()
+_TRADES: Final = """
+accountant bookkeeper accounting bookkeeping financial+accounting general+ledger finance+clerk | ledger debit credit balance reconcile accrual receipt journal month-end year-end closing expense depreciation asset liability fiscal gaap ifrs transaction posting statement annual bookings books capitalize entries financial
+accounts+payable payables invoice+processing | invoice supplier vendor pay payment due approve remittance bill purchase overdue transfer paid settle
+accounts+receivable receivables collections dunning credit+control invoicing billing | invoice customer overdue dunning reminder collect outstanding debt unpaid arrears owe bill unpaid notice
+payroll compensation wages | salary wage payslip paycheck deduction overtime bonus payroll withholding pension paid hours pay slip payday gross net shift
+tax | vat tax return deduction filing irs fiscal duty declaration deductible deduct authority corporate income
+treasurer treasury cash+management liquidity | cash liquidity bank currency hedge dollar loan interest exchange transfer credit line fx money funds
+controller controlling budget financial+planning cost+control fp&a | budget forecast variance cost spending margin plan quarter overrun department spent spend planned costs expenditure
+investment portfolio asset+management wealth fund trader trading broker | stock share bond portfolio dividend equity investor valuation fund acquisition merger invest securities etf
+loan lending mortgage credit+officer | loan mortgage credit borrower interest collateral score repay lend
+fraud | suspicious fraud stolen chargeback launder scam fake identity transaction card
+insurance claims+adjuster underwriter actuary | claim premium policyholder coverage damage insurance accident liability policy insurer insured storm covered compensation
+auditor audit internal+control | audit control evidence segregation compliance sample followed signed procedures verify walkthrough
+procurement purchasing buyer sourcing strategic+sourcing purchase | purchase supplier tender rfp quote vendor order bid framework negotiate price contract buy quotes cheaper running+out
+inventory stock warehouse storekeeper storage | stock warehouse shelf pallet inventory reorder count sku bin stocktake goods replenish boxes aisle picking forklift stored store incoming
+logistics dispatch shipping transport delivery forwarding freight | shipment carrier freight parcel route truck delivery courier tracking container dispatch load forwarder ship package deliver tour transit lorry consignment
+customs import+export trade+compliance | customs tariff duty border import export clearance declaration
+fleet vehicle motor+pool | vehicle truck van fuel tire oil mileage driver garage car lease lorry roadworthy inspection bus
+production manufacturing plant+manager planner shop+floor scheduling | line machine shift factory batch output yield capacity plant manufacture produce orders lines rush bottleneck shortfall
+quality inspector quality+control quality+assurance metrology | defect quality tolerance iso nonconformance sampling recall lot batch crack scratch finished measured faulty reject
+mechanic machine maintenance+technician fitter millwright | machine bearing lubrication spare breakdown maintenance motor pump conveyor vibration hydraulic saw mill press noise pressure worn gear grinding broken lubricate repair
+electronics hardware+engineer embedded firmware | circuit board solder voltage pcb firmware chip sensor prototype microcontroller
+mechanical+engineer cad mechanical | cad drawing gear bolt tolerance prototype part bracket assembly tolerance material stress
+construction site+manager builder foreman mason civil+engineer | site concrete brick foundation roof scaffold crane contractor blueprint excavation beam load structural bridge wall
+architect architecture | floor plan facade blueprint building elevation room render extension
+facility facilities building janitor caretaker property+maintenance maintenance superintendent | building heating elevator toilet bulb leak door window repair room premises radiator ceiling lamp light stairway corridor roof broken dripping cold light lift handle paint carpet lightbulb lock
+hvac heating ventilation | heating cooling ventilation thermostat boiler radiator air conditioning temperature cold warm
+electrician electrical | socket wire cable fuse circuit voltage light switch power outlet wiring breaker
+plumber plumbing sanitary | pipe drain tap leak toilet sink faucet clogged water sewage boiler dripping shower
+cleaner cleaning housekeeper housekeeping laundry sanitation | clean vacuum mop dust floor linen towel laundry stain dirty trash toilet room bed sheets spill wash tidy
+security+guard guard security+officer gatekeeper physical+security patrol | guard badge intruder visitor cctv patrol gate entrance alarm break-in fence night lock climbed camera trespass premises unlock
+safety occupational+safety ehs hse | accident injury helmet hazard evacuation fire protective ergonomics first-aid workplace emergency exit slipped escape goggles gloves blocked drill prevent
+energy solar power+plant utilities | solar panel turbine grid electricity consumption kilowatt meter wind battery power
+environment environmental sustainability esg climate | emission carbon waste pollution recycling climate footprint biodiversity sustainability co2 recycle sawdust greenhouse
+farmer farm agriculture agronomist crop | crop soil harvest irrigation fertilizer tractor field seed cattle livestock cow milk pest wheat barn
+gardener garden landscape groundskeeper grounds | lawn tree hedge flower mow prune shrub plant grass weeds watering leaves flowerbed
+veterinarian vet animal zookeeper animal+care | dog cat horse animal vaccination pet breed feed puppy cow limping
+forester forestry | timber tree forest log wood
+chef cook kitchen catering baker pastry | recipe menu dish ingredient sauce dinner lunch vegan dessert cake bake oven meal food cook soup breakfast
+restaurant waiter bartender sommelier food+service | table menu tip dinner guest reservation serve bar wine drinks
+nutritionist dietitian diet nutrition | diet calorie vitamin allergy protein meal gluten weight vegetarian eat
+hotel front+desk concierge hospitality reservations guest+relations | room guest checkin checkout reservation suite booking lobby night stay key luggage
+travel tour trip+planner | flight hotel trip itinerary visa ticket passport booking airport journey travel
+pilot aviation airport flight | flight aircraft runway crew airport boarding gate airline luggage
+maritime port ship captain | vessel ship cargo port harbor crew anchor
+rail train railway | train track signal locomotive platform timetable
+driver chauffeur bus taxi | bus taxi route passenger traffic drive ride
+event events conference fair+manager venue | event venue catering conference stage booth exhibition attendee registration party banquet speaker wedding fair stand celebration trade christmas invitation open organize anniversary summit guests
+sales account+executive business+development key+account account+manager sales+representative | lead deal prospect quota pipeline crm pitch proposal offer discount demo quote negotiate sell hotel order bulk upsell closing
+retail store+assistant shop+assistant cashier showroom store+manager sales+floor | showroom till checkout customer shopper store mattress aisle cashier couple try choosing recommend
+marketing campaign brand+manager growth | campaign audience brand segment funnel conversion promotion launch positioning advertising newsletter target channel spot young families tv online budget
+seo search+engine | google ranking keyword search backlink traffic organic rank serp metadata
+advertising ads ppc performance+marketing media+buyer | ad click banner impression bid spend adwords campaign
+social+media socialmedia community | post tweet instagram linkedin facebook hashtag follower tiktok reel story comment share insulting network publish
+press public+relations pr+manager spokesperson communications media+relations | press release journalist media statement interview publicity newspaper reputation reporter television announcement radio
+brand | logo brand guideline identity color font
+copywriter copywriting content+writer content | slogan headline text landing brochure blog tagline wording website article flyer catchy sentences boring description words advertise persuasive
+pricing price revenue+management | price discount margin elasticity tier cost cheaper euros dollars sell expensive rebate
+ecommerce online+shop webshop merchandising merchandiser | cart checkout shop listing catalog webshop product category
+product+manager product+owner product | roadmap feature backlog priority requirement assortment range version user stakeholder prioritize drop season items add launch
+project+manager project program+manager scrum pmo delivery+manager | deadline gantt sprint milestone timeline status schedule stakeholder behind time move rollout plan track risks
+strategy strategist chief+executive business+strategy | strategy market growth vision competitor acquisition expansion long-term
+market+researcher market+research consumer+insights insights | survey competitor market panel focus respondent trend questionnaire segment people think expect poll buyers
+user+research ux ui interaction usability user+experience product+designer | wireframe usability mockup prototype figma screen flow interface layout navigation users journey persona sketch filter menu lost
+graphic graphics illustrator visual artwork art+director | logo poster icon illustration banner flyer brochure photoshop font color visual cover cartons design packaging catalog leaflet infographic
+photographer photography photo | camera shoot portrait picture retouch lens photo background lighting pictures
+video film cinematographer videographer video+producer video+editor | video footage clip cut film camera trailer subtitle youtube scene shoot movie commercial
+audio sound podcast recording | sound audio podcast microphone mix recording voice noise
+music musician composer conductor | song concert orchestra melody choir instrument music
+animator animation 3d vfx | animation render character motion effects
+game games | game level player quest console gameplay
+author novelist novel screenwriter playwright | novel chapter manuscript story essay author plot character poem
+editor proofreader copy+editor editing copyeditor | grammar spelling typo manuscript proofread style sentence comma paragraph correct
+journalist reporter news journalism | article news source headline story deadline interview
+fact+checker factcheck verification | fact claim source verify quote evidence rumor true
+translator translation localization interpreter language | translation language subtitle german french spanish english polish italian glossary multilingual into term chinese portuguese
+librarian library | book loan catalog shelf borrow reader library overdue journal
+archivist archive records | archive record retention document historical scan folder old
+curator museum gallery | exhibition artifact gallery collection painting sculpture exhibit
+teacher teaching lecturer instructor professor faculty | lesson pupil homework class school classroom worksheet lecture teach students
+curriculum course instructional+designer | course syllabus module curriculum learning program
+exam examination assessment testing+office | exam grade test marking score
+admission admissions enrollment registrar | application student enroll applicant transcript semester deadline
+tutor tutoring | homework explain practice learner
+professor researcher research+fellow postdoc academic | paper hypothesis literature study experiment journal method publication
+statistician statistics biostatistician | regression sample variance mean significance hypothesis correlation median statistical
+data+scientist data+science machine+learning ml+engineer ai+engineer | model feature training prediction machine learning classifier dataset neural forecast predict churn algorithm accuracy recommendation sell+out
+data+engineer data+platform etl data+pipeline | pipeline etl warehouse ingest table schema batch load dataset airflow stream import nightly kafka hourly sync feed
+bi business+intelligence reporting data+analyst dashboard analytics | dashboard report chart kpi metric figure sql sales numbers tableau revenue region week quarter visualize excel show
+database dba sql | query table index schema postgres mysql row column sql backup slow restore replica permission
+software+engineer software+developer programmer developer coder programming code codegen | code function class module script python java bug feature library compile algorithm loop refactor implement unit write program software
+backend back+end api server-side | api server endpoint service code microservice total logic cache
+frontend front+end web+developer web ui | css html react button browser javascript page form layout component website homepage banner carousel footer safari click responsive menu
+mobile ios android app | app android ios phone tablet push iphone apple store notification
+test qa tester quality+engineer testing test+automation | test regression automation coverage selenium scenario flaky bug case release breaks try rollout check
+devops platform infrastructure+engineer deployment release+engineer build | docker kubernetes pipeline deploy cicd terraform cluster container image helm rollback jenkins infrastructure server release build
+cloud cloud+architect | aws azure instance bucket vm terraform region scale cloud
+network networking | firewall vpn router switch dns ip wifi subnet proxy cable connection internet lan port wireless cabling
+helpdesk it+support desktop+support service+desk help+desk it+technician user+support it | laptop printer password mouse keyboard screen wifi vpn outlook computer headset login reset monitor phone teams device software windows install locked account pc paper jam excel forgot zoom
+identity access+management iam | password login account permission mfa authentication access lockout sso role
+cybersecurity security+analyst information+security it+security security+engineer infosec soc penetration | phishing malware breach vulnerability firewall attack ransomware pentest exploit incident intrusion virus hacker suspicious patch encryption cve hacked link password leak openssl break-in login abroad
+reliability sre site+reliability incident operations+engineer on-call | outage alert latency uptime incident pager monitor postmortem slow downtime offline error down servers response production site load 503
+git version+control | git commit branch merge conflict rebase repository pullrequest tag
+dependency package | package dependency version lockfile vulnerable upgrade npm pip library
+config configuration | setting yaml config variable flag nginx env ini toml
+log logs observability | log timestamp syslog trace request warning journalctl event
+technical+writer documentation technical+documentation manual | manual guide tutorial readme help instructions handbook step mount warnings diagram explain how-to pictures
+prompt prompts | prompt llm model instruction chatbot wording few-shot
+agent+designer orchestration | agent subordinate tool orchestrate mcp autonomous
+pdf | pdf page scan ocr form merge
+osint open+source+intelligence investigator | whois domain owner company source public register website background web
+scraping crawler | crawl scrape website page extract
+customer+service customer+support support+agent customer+care complaints service+agent support | customer ticket complaint help request problem order question angry hotline chat escalate arrived missing mail apologize where waiting upset delayed
+returns return refund | return refund exchange warranty parcel damaged wrong item replacement back money send package undamaged
+subscription subscriptions renewals | subscription renewal cancel upgrade billing account membership
+customer+success | onboarding adoption churn renewal account health customer
+call+center switchboard telephone | call phone hotline queue caller
+community+manager moderator forum | forum member comment moderate community discussion
+recruiter recruiting recruitment talent talent+acquisition hiring headhunter | candidate applicant vacancy interview cv resume job hire sourcing offer position opening ad welder post invite open apprentice applicants
+hr human+resources people+partner people+operations employee+relations personnel | employee leave vacation sick benefit handbook parental staff maternity conflict quarrel days boss resignation contract warning notice harassment team parttime
+benefits pension+manager | pension insurance benefit leave parental retirement
+training learning+development trainer training+coordinator education+coordinator | training course workshop skill employee elearning certificate seminar attend sign excel learn apprentices
+performance+review | appraisal goal feedback review promotion rating
+executive+assistant personal+assistant secretary assistant office+assistant administrative | calendar appointment meeting travel minutes diary schedule reminder agenda room flight slot ceo board book trip hotel
+receptionist reception front+office | visitor phone front badge greeting lobby caller welcome guest arrive
+office+manager office | office supplies desk stationery chair furniture coffee paper toner
+lawyer legal counsel attorney paralegal contract contract+manager solicitor | contract clause nda liability agreement lawsuit law court terms dispute jurisdiction lease sign sue binding threaten legal liable breach
+litigation trial+lawyer | court lawsuit claim trial evidence judge settlement
+patent intellectual+property trademark ip | patent trademark copyright infringement invention license copied rival name design logo protect rights invent
+privacy data+protection dpo gdpr | gdpr privacy consent personal data deletion subject breach cookie retention protection erase store allowed birthday
+compliance regulatory | compliance regulation sanction bribery whistleblower anti-money kyc violation gift
+immigration visa | visa residence passport permit
+real+estate property leasing estate+agent | property tenant lease apartment house rent landlord viewing broker square
+citizen permits registry municipal public+administration | citizen permit application authority form registration municipal resident council certificate
+urban traffic roads planning+officer city+planner | road traffic street zoning parking pothole lamp sidewalk
+election | vote ballot election poll
+welfare social+worker social+services | benefit unemployment family assistance housing homeless
+police detective | crime report theft witness suspect burglary evidence
+fire firefighter | fire smoke alarm extinguisher evacuation sprinkler
+emergency rescue paramedic ambulance | ambulance emergency rescue disaster evacuation
+doctor physician medical company+doctor general+practitioner occupational+health clinician internist | patient diagnosis symptom treatment pain fever illness disease clinical hurt back examine sick health eye test cough vaccination headache
+nurse nursing ward | patient bed care wound bandage vital blood ward drip
+pharmacist pharmacy | medicine dose tablet prescription drug interaction side-effect pill antibiotic
+laboratory lab+technician pathologist lab | sample blood test specimen microscope culture result urine
+radiologist radiology imaging | xray mri scan imaging ct ultrasound image
+surgeon surgery anesthetist | operation anesthesia incision operating
+physiotherapist physiotherapy rehabilitation occupational+therapist | exercise rehabilitation muscle back knee mobility walk
+psychologist counselor mental+health therapist psychiatrist | stress anxiety depression burnout mental wellbeing sad panic sleep
+dentist dental | tooth gum filling crown
+pediatrician pediatrics | child infant baby vaccine
+midwife midwifery obstetrics | birth pregnancy baby mother
+emergency+physician triage | triage trauma ambulance resuscitation
+medical+coder medical+billing patient+billing | insurer code claim reimbursement diagnosis hospital patient invoice
+caregiver eldercare | elderly resident home senior
+childcare kindergarten nursery | child toddler play daycare
+fitness trainer+fitness coach+sports personal+trainer | exercise gym workout muscle
+sports coach athletic | match team player league tournament
+fashion tailor seamstress | dress fabric clothing textile garment sewing
+hairdresser beautician cosmetics | hair skin makeup salon
+goldsmith jeweler | ring gold diamond necklace
+carpenter joiner woodworker cabinetmaker | wood furniture cabinet plank saw oak walnut prototype one-off bench by+hand sample shelf
+furniture+designer industrial+designer | chair table sofa armchair shelf stool desk bed sketch fold stack model wardrobe
+welder welding | weld metal steel joint
+painter | paint wall color brush
+chemist chemistry chemical | chemical reaction compound solvent acid
+biologist biology | cell gene dna protein organism species
+physicist | particle quantum laser optics
+astronomer | star telescope planet galaxy
+geologist mining | rock mineral mine drilling
+meteorologist | weather storm rain temperature climate
+aerospace | satellite rocket orbit launch mission
+water+engineer wastewater | water sewage treatment reservoir
+telecom | mobile tower fiber antenna signal broadband sim
+fundraiser fundraising donor development+officer | donor donation campaign charity sponsor pledge gala alumni
+grants grant+writer grant | grant application funding proposal foundation
+volunteer volunteers | volunteer shift helper
+chaplain pastor | church mass prayer service funeral
+politics public+affairs lobbyist | minister parliament lobby
+military | mission command unit
+intelligence | collection assessment signal intercept
+interviewer humint | interview talk conversation witness
+risk risk+manager | risk likelihood impact mitigation register
+crisis business+continuity | crisis continuity disaster
+innovation | idea prototype startup
+process+improvement lean operations+manager business+process | workflow process bottleneck lean efficiency
+change+manager | change transition adoption
+actor theater director stage | stage rehearsal play script costume audition
+dance choreographer | dance rehearsal
+casting | actor audition role
+broadcast radio | radio program station studio
+printer printing+press print+shop | print press paper brochure ink
+packaging+engineer packaging | packaging box label carton
+waste | garbage bin waste recycling trash
+parking | parking car space permit
+postal mailroom | letter parcel stamp mail
+brewer | beer hop barrel brew
+winemaker | wine grape vineyard
+fisher | fish net catch
+butcher | meat slaughter
+internist internal+medicine general+medicine hospitalist | fever sweats cough diabetes blood pressure weight symptoms liver kidney stomach diagnosis nausea vomiting tired infection thyroid breath breathing
+cardiologist cardiology cardiac | heart ecg pulse rhythm chest pain vessel blood pressure irregular stent palpitations artery
+neurologist neurology stroke+unit | brain nerve stroke seizure headache migraine numb slurred arm paralysis dizziness memory tremor epilepsy
+oncologist oncology | cancer tumor chemotherapy lump metastasis
+orthopedist orthopedic trauma+surgeon | bone fracture hip knee joint cast wrist ankle broken leg
+dermatologist dermatology | skin rash mole itch acne eczema
+ophthalmologist optician optometrist | eye vision glasses cataract blurred
+gynecologist gynecology | pregnant women uterus cycle
+urologist nephrologist dialysis | kidney bladder urine dialysis
+anesthetist anesthesia anesthesiologist | narcosis anesthesia sleep operation pain epidural sedation numb
+surgeon surgery surgical operating+room | appendix operate operation incision scalpel remove tumor hernia stitches gallbladder cut
+pediatrician pediatrics children | child baby toddler infant rash temperature fever newborn son daughter teething measles vaccinated
+midwife obstetrics maternity+ward | birth contraction labor pregnant pregnancy baby breastfeeding water mother due
+psychologist psychiatrist counselor counselling psychotherapist mental+health | panic anxiety sleep distress depression sad grief trauma cry overwhelmed suicidal talk stress mood
+speech+therapist | speaking swallow choke stutter voice pronounce stammer drink
+physiotherapist physical+therapist rehabilitation physio | walk walking knee exercise muscle mobility crutches back massage practice stretch shoulder
+pharmacist pharmacy dispensary | tablet pill dose medicine drug prescription interaction together antibiotic side ointment
+laboratory lab pathologist microbiologist | blood sample test results urine tissue analysis specimen culture swab biopsy values
+blood+bank transfusion | blood donor negative positive type unit plasma
+transplant organ | organ kidney liver donor recipient heart waiting list match
+infection+control hygiene epidemiologist epidemiology | outbreak virus norovirus germs infection isolation contagious disinfect cases flu spread covid bacteria quarantine
+paramedic ambulance emergency+medical first+responder | collapsed unconscious accident scene ambulance rescue injured crash
+triage emergency+room emergency+nurse casualty | waiting urgent first bleeding emergency er injured severity
+social+worker social+services welfare caseworker | alone family home help household aid money homeless pay poor care children apartment support afford
+chaplain pastor priest imam spiritual | pray prayer mass church faith comfort dying rites funeral religious god
+discharge case+manager | home leave rehab rehabilitation discharge letter friday relatives
+bed+manager capacity | bed free place full ward intensive occupied move transfer
+admissions intake registration+clerk registrar | arrive new register card insurance form admit admission enroll particulars application id
+appointment scheduler booking+desk | appointment slot date reschedule cannot clinic tuesday cancel book earlier available
+billing invoice+clerk | bill charged twice invoice amount treatment copay statement cost
+records records+manager archivist document+control | file copy record archive old history retrieve filed folder request
+interpreter sign+language | speak speaks language vietnamese arabic turkish understand word translate
+patient+advocate ombudsman complaints | complaint waited rude nobody unhappy treated talked relatives unfair
+ethics | decision disagree moral life consent dilemma right conflict relatives switch
+clinical+trial clinical+research study+manager | trial study volunteers drug placebo participants enroll protocol consent
+statistician biostatistician | significant sample subjects result test confidence p-value study evaluate size correlation
+instructor lecturer educator professor teaching+assistant | class students explain lesson teach injection exercise lecture homework first-year
+curriculum timetable course+planner academic+planning | lessons term timetable course semester module spring move schedule
+librarian literature library | papers book journal literature article find loan borrow reading database
+biomedical medical+device device+technician | pump monitor ventilator device infusion alarm beeps defibrillator calibrate scanner
+sterile sterilization | instrument scalpel clamp sterile set tray autoclave clean
+laundry linen | sheets gown linen uniform wash towels bed fresh
+porter transport+aide courier messenger | bring take push carry wheelchair sample bed down collect
+parking car+park valet | parking car barrier ticket park space garage
+radiation nuclear | dose dosimeter radiation xray reactor lead shielding badge
+duty+roster rota roster shift+planner workforce+planning staffing | shift swap sunday night duty cover weekend roster off staff plan
+malpractice liability+lawyer defense | sue claim damages forgot court negligence lawsuit
+fundraiser fundraising donations philanthropy sponsorship | donate donor money sponsor gift campaign charity gala pledge raise
+spokesperson press+office media+officer publicist | tv station film reporter journalist interview statement newspaper camera media
+volunteer volunteers | free pay retired time give help helpers unpaid
+interface+developer integration+developer integration+engineer middleware api+integration integrations | interface message transfer hl7 exchange sync connect transferred api webhook systems mapping
+dean faculty rector provost | faculty degree department professors
+student+advisor academic+advisor student+services | student degree study choose semester drop course credits struggling
+financial+aid scholarship bursar | scholarship tuition fee grant loan afford
+housing dormitory residence accommodation | room dorm apartment roommate rent flat
+career placement | internship job cv career interview graduate
+mayor council+clerk city+clerk clerk | council session agenda resolution vote minutes
+building+inspector building+permits planning zoning | permit build garage extension fence house plans zone
+tax+office revenue | tax property assessment dog
+civil+registry registry passport+office | birth certificate marriage passport id married name death
+road+maintenance public+works streets | pothole road street sidewalk snow lamp sign bridge
+sanitation waste+collection | garbage bin trash collected recycling bulky
+water+works utility | water pressure pipe tap bill meter brown
+parks forestry gardens | tree bench park playground lawn bush branch
+animal+control animal+shelter | dog stray cat found bite
+fire+brigade firefighter | fire smoke smell hydrant burning
+police patrol officer detective | stolen theft noise neighbor burglary report speed
+traffic traffic+engineer | traffic light jam parking sign crossing signal
+kindergarten nursery daycare | child place kindergarten daycare toddler
+school principal | school pupil class teacher holidays
+museum curator exhibitions | exhibition painting artist loan collection
+theater stage+manager | play stage ticket rehearsal actors
+lifeguard pool | pool swim swimming
+concierge guest+services | taxi recommend tour tickets guest opera restaurant tonight
+front+desk night+auditor receptionist | checkin checkout key room early late luggage
+housekeeping room+attendant housekeeper | towels sheets clean minibar pillow room dirty bed
+bartender sommelier barista | cocktail wine coffee drink bottle
+waiter server restaurant+manager maitre | table reservation guests seats bill waiter dinner terrace
+chef cook kitchen pastry | soup dinner menu dish steak cold vegetarian cake allergy breakfast bread
+banquet catering | wedding buffet banquet guests catering reception
+spa masseur wellness | massage sauna treatment facial
+revenue+manager yield | rate occupancy price season discount
+flight+dispatcher flight+operations | flight plan weather route fuel delay
+pilot captain first+officer | cockpit landing takeoff fly
+cabin+crew flight+attendant purser | passenger seat cabin meal board
+ground+crew ramp baggage | baggage suitcase lost luggage belt loading
+gate+agent check-in+agent | boarding passenger missed connection upgrade seat
+air+traffic+controller | runway clearance tower
+aircraft+mechanic aviation+technician | engine wing landing gear turbine inspection
+navigator helm navigation helmsman | course heading route map star chart position
+communications+officer comms signals radio+operator | message transmit channel hail frequency signal radio broadcast receive
+science+officer astrophysicist | anomaly sensor scan readings probe experiment planet sample nebula
+chief+engineer engineering+officer propulsion engine+room | engine reactor warp core power coolant drive thrust conduit repair
+tactical+officer weapons | shield weapon torpedo threat target enemy hostile lock
+security+chief security+officer | intruder brig guard armed threat escort
+medical+officer sickbay ship+doctor | injured wound sick crew examination medicine
+quartermaster supply logistics+officer | supplies ration stock spare cargo requisition
+first+officer executive+officer xo chief+of+staff | crew duty discipline order coordinate
+captain commander commanding | command decision mission
+counselor morale | crew mood stress talk
+intelligence+analyst intelligence sigint osint | source intercept intelligence assessment threat target collect
+portfolio+manager fund+manager | portfolio shares buy sell fund rebalance
+trader trading | trade sell buy order stock market
+credit+analyst underwriter loan+officer | loan mortgage credit risk borrower approve income house
+branch+teller teller | deposit withdraw cash account card
+compliance+officer aml | suspicious transaction money laundering sanction rule report
+fraud+analyst | fraud stolen card unusual suspicious charge
+actuary | risk table probability premium
+claims+handler claims | claim damage accident water car report
+quant risk+analyst risk+manager | risk exposure loss scenario stress
+film+director director | scene shoot actor script set
+screenwriter scriptwriter | script dialogue scene ending plot
+sound+engineer sound+designer | sound noise mix microphone volume hiss
+lighting gaffer | light lamp dark scene
+costume wardrobe | costume dress suit
+makeup | makeup wig scar face
+set+designer props | set prop furniture background
+film+editor editor | cut edit footage scene long trim
+visual+effects vfx | effect explosion green screen digital
+casting | actor role audition extras
+location+scout | location place permit shoot
+agronomist crop+manager | wheat field soil yield corn fungus leaves seed spray
+livestock herdsman herd | cow calf pig feed milk barn sick herd sheep
+tractor agricultural+mechanic | tractor harvester engine baler
+beekeeper | bee hive honey
+winemaker cellar vineyard | wine grape vintage barrel cellar bottle harvest
+forester ranger | tree forest deer wood trail
+veterinarian vet | horse dog cow cat limping vaccine animal
+electrician | power socket fuse cable wiring switch short light
+plumber | tap pipe leak drain toilet water blocked
+roofer | roof tile gutter leak
+painter decorator | paint wall color wallpaper
+locksmith | lock key door locked
+mason bricklayer | wall brick concrete plaster
+welder | weld steel seam metal
+surveyor land+surveyor | measure boundary plot land
+structural+engineer | beam load crack wall calculation
+crane excavator heavy+equipment | crane dig lift excavator
+release+manager release | release version changelog freeze ship cut tag
+scrum+master agile | sprint retro standup board team velocity
+solution+architect software+architect enterprise+architect | architecture design system decision scale diagram service pattern monolith
+game+designer | level balance player reward mechanic
+localization+manager | string language translate locale
+accessibility | screen reader contrast keyboard accessible
+support+engineer technical+support | customer ticket integration error log help
+machine+learning+engineer mlops | model training gpu inference serve drift
+prompt+engineer | prompt model answer wording hallucinate
+penetration+tester red+team | exploit attack test hack weaknesses
+devrel developer+advocate developer+relations | community talk conference sdk sample developers
+license+manager open+source+office | license opensource gpl
+knowledge+manager | wiki knowledge article documentation
+chief+financial cfo | finance investors funding board cash
+chief+technology cto | technology stack architecture decision
+chief+executive ceo | company vision board direction
+investor+relations | shareholder investor annual earnings dividend
+mergers corporate+development | acquisition merger due diligence takeover
+dietitian nutritionist diet | eat diabetic gluten celiac meal lactose calories weight nutrition vegan sugar
+receptionist | visitor lobby call
+cleaner cleaning+supervisor cleaning | spill corridor dirty floor mop bathroom stain clean room dust smell
+""".strip()
+
+
+class Trade(NamedTuple):
+    """A kind of work."""
+
+    titles: tuple[tuple[str, ...], ...]
+    """What people who do it are called, as stems."""
+    words: frozenset[str]
+    """Stems of the words that its requests use, titles included."""
+
+
+@cache
+def groups_by_stem() -> dict[str, tuple[str, ...]]:
+    """The groups of words of one meaning that each stem belongs to."""
+    found: dict[str, dict[str, None]] = {}
+    for line in _ALIKE.splitlines():
+        for word in line.removeprefix("= ").replace("-", " ").split():
+            found.setdefault(stem(word), {})[f"={crc32(line.encode()):x}"] = None
+    return {word: tuple(groups) for word, groups in found.items()}
+
+
+@cache
+def trades() -> dict[str, Trade]:
+    """Every trade by its key, which lasts as long as its line is not changed."""
+    found = {}
+    for line in _TRADES.splitlines():
+        titles, _, words = line.partition("|")
+        names = tuple(tuple(map(stem, title.split("+"))) for title in titles.split())
+        said = {stem(part) for word in words.split() if "+" not in word for part in word.split("-")}
+        # A title of several words says what it says together only.
+        found[f"~{crc32(line.encode()):x}"] = Trade(
+            names, frozenset(said | {name[0] for name in names if len(name) == 1})
+        )
+    return found
+
+
+@cache
+def trades_by_stem() -> dict[str, tuple[str, ...]]:
+    """The trades that each stem is a word of."""
+    found: dict[str, list[str]] = {}
+    for key, trade in trades().items():
+        for word in trade.words:
+            found.setdefault(word, []).append(key)
+    return {word: tuple(keys) for word, keys in found.items()}
+
+
+@cache
+def trades_by_title_of_words() -> dict[str, tuple[str, ...]]:
+    """The trades with titles of several words, by the first of these."""
+    found: dict[str, dict[str, None]] = {}
+    for key, trade in trades().items():
+        for title in trade.titles:
+            if len(title) > 1:
+                found.setdefault(title[0], {})[key] = None
+    return {word: tuple(keys) for word, keys in found.items()}

@@ -1,0 +1,156 @@
+"""Birth certificates: who an agent is, signed with the key of its organization, and verified without a store.
+
+Keys are Ed25519. A `did:key` is the public key itself: `z`, then base 58 of the two bytes that name the kind of key and
+the 32 bytes of the key. The signature is over the certificate as JSON with sorted keys, without the signature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Refused, UsageError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+SEED_BYTES = 32
+BAD_CERTIFICATE = "BAD_CERTIFICATE"
+_MISSING = ("identities of agents need `cryptography`", "install the extra `orgkernel[identity]`")
+_ED25519 = b"\xed\x01"
+_PREFIX = "did:key:z"
+_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class BirthCertificate(msgspec.Struct, frozen=True, tag="orgkernel:birth_certificate", tag_field="type"):
+    """Who an agent is, and who says so."""
+
+    did: str
+    agent_id: str
+    org_id: str
+    role_id: str
+    """The role in which it was commissioned first."""
+    commissioned_at: str
+    """In UTC, as ISO 8601."""
+    commissioned_by: str
+    snapshot: str
+    """The digest of the documents by which it was commissioned."""
+    issuer: str
+    """The `did:key` of the organization."""
+    signature: str = ""
+    """Hexadecimal digits."""
+
+
+def did_of(seed: bytes) -> str:
+    """The `did:key` of a private key. Raises `UsageError` where `cryptography` is not installed."""
+    return did_of_public(_private(seed).public_key().public_bytes_raw())
+
+
+def did_of_public(public: bytes) -> str:
+    """The `did:key` of a public key.
+
+    >>> did_of_public(bytes(32))
+    'did:key:z6MkeTG3bFFSLYVU7VqhgZxqr6YzpaGrQtFMh1uvqGy1vDnP'
+    """
+    if len(public) != SEED_BYTES:
+        raise Refused("that is no Ed25519 public key", "it has 32 bytes", "BAD_VALUE")
+    number = int.from_bytes(_ED25519 + public)
+    text = ""
+    while number:
+        number, digit = divmod(number, len(_ALPHABET))
+        text = _ALPHABET[digit] + text
+    return _PREFIX + text
+
+
+def public_of(did: str) -> bytes:
+    """The public key in a `did:key`. Raises `Refused` for anything else.
+
+    >>> public_of(did_of_public(bytes(range(32)))) == bytes(range(32))
+    True
+    """
+    number = 0
+    for each in did.removeprefix(_PREFIX)[:60]:
+        digit = _ALPHABET.find(each)
+        if digit < 0:
+            break
+        number = number * len(_ALPHABET) + digit
+    size = len(_ED25519) + SEED_BYTES
+    raw = number.to_bytes(size) if number < 1 << (8 * size) else b""
+    if not raw.startswith(_ED25519) or did_of_public(raw[len(_ED25519) :]) != did:
+        raise Refused(
+            f"{quote(did)} is not the `did:key` of an Ed25519 key",
+            "it begins with `did:key:z6Mk`",
+            "BAD_VALUE",
+        )
+    return raw[len(_ED25519) :]
+
+
+def sign_certificate(certificate: BirthCertificate, issuer: bytes) -> BirthCertificate:
+    """The certificate with the signature of the organization."""
+    return msgspec.structs.replace(
+        certificate, signature=_private(issuer).sign(_signed_part(certificate)).hex()
+    )
+
+
+def read_certificate(content: bytes | str) -> BirthCertificate:
+    """A certificate, not yet verified. Raises `Refused` (`BAD_CERTIFICATE`)."""
+    try:
+        return msgspec.json.decode(content, type=BirthCertificate)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Refused(f"that is not a birth certificate: {error}", code=BAD_CERTIFICATE) from None
+
+
+def verify_certificate(certificate: BirthCertificate, issuer: str | None = None) -> None:
+    """Raise `Refused` (`BAD_CERTIFICATE`) unless the certificate is as its issuer signed it.
+
+    Anybody can sign with a key of their own: `issuer` is the `did:key` of the organization that one trusts.
+    """
+    public_of(certificate.did)
+    key = _public(certificate.issuer)
+    from cryptography.exceptions import InvalidSignature
+
+    if issuer is not None and certificate.issuer != issuer:
+        raise Refused(
+            f"the certificate was issued by {quote(certificate.issuer)}",
+            f"the organization {quote(certificate.org_id)} signs with {quote(issuer)}",
+            BAD_CERTIFICATE,
+        )
+    try:
+        key.verify(bytes.fromhex(certificate.signature), _signed_part(certificate))
+    except (InvalidSignature, ValueError):
+        raise Refused(
+            f"the certificate of {quote(certificate.agent_id)} is not as its issuer signed it",
+            "ask the organization for the certificate again",
+            BAD_CERTIFICATE,
+        ) from None
+
+
+def render_certificate(certificate: BirthCertificate) -> str:
+    """The certificate as JSON."""
+    return _canonical(certificate).decode()
+
+
+def _signed_part(certificate: BirthCertificate) -> bytes:
+    parts: dict[str, Any] = msgspec.to_builtins(certificate)
+    del parts["signature"]
+    return _canonical(parts)
+
+
+def _private(seed: bytes) -> Ed25519PrivateKey:
+    try:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    except ImportError:
+        raise UsageError(*_MISSING) from None
+    return Ed25519PrivateKey.from_private_bytes(seed)
+
+
+def _public(did: str) -> Any:
+    public = public_of(did)
+    try:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    except ImportError:
+        raise UsageError(*_MISSING) from None
+    return Ed25519PublicKey.from_public_bytes(public)

@@ -1,0 +1,527 @@
+"""Stored data about the work of agents: commissions and identities, episodes, personalities; and the organization's alert.
+
+Each change is one transaction with its rows of the audit.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from sqlalchemy import Column, Select, insert, select, update
+
+from orgkernel.decisions.crew_records import (
+    OUTCOMES,
+    RECENT,
+    AgentIdentity,
+    Commission,
+    Episode,
+    OrgStatus,
+    OrgStatusKind,
+    OutcomeKind,
+    Personality,
+    PersonalityObservation,
+    ServiceCounts,
+)
+from orgkernel.decisions.skill_levels import LOWEST, SkillTerms
+from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.state_view import AgentState, Lifecycle, SkillRecord
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused, UnknownRecord
+from orgkernel.state.agents import count_outcome, note_agent
+from orgkernel.state.chain import clean_text
+from orgkernel.state.crew_view import observation_of
+from orgkernel.state.rows import (
+    StoreContext,
+    record_of,
+    require_bound,
+    require_id,
+    require_time,
+    require_word,
+    row_of,
+)
+from orgkernel.state.skills import exercise_skill
+from orgkernel.state.tables import (
+    agent_identities,
+    agent_service,
+    agents,
+    commissions,
+    episodes,
+    org_status,
+    outcome_counts,
+    personality_observations,
+    skill_assessments,
+    skill_records,
+)
+from orgkernel.state.writer import Transaction
+
+EPISODE_CONFLICT = "EPISODE_CONFLICT"
+IDENTITY_CONFLICT = "IDENTITY_CONFLICT"
+_MOST_NAMES = 500
+"""Names in one statement."""
+_MOST_EPISODES = 1_000
+_MOST_OF_A_KIND = 64
+"""Skills and tools of one episode."""
+
+
+class CommissionDraft(msgspec.Struct, frozen=True):
+    """What commissioning an agent in a role stores, as far as it is not stored yet."""
+
+    agent_id: str
+    role_id: str
+    lifecycle: Lifecycle
+    skills: tuple[str, ...]
+    """In the order in which they are given."""
+    identity: AgentIdentity
+    certificate: str
+    """The signed certificate, as JSON."""
+
+
+class Commissioned(msgspec.Struct, frozen=True):
+    """What was new of it."""
+
+    agent_id: str
+    identity: AgentIdentity
+    """As it is stored: that of an earlier commission, where there was one."""
+    added: bool
+    """Whether nothing was stored about the agent before."""
+    born: bool
+    """Whether the agent had no identity before."""
+    assigned: bool
+    """Whether it was not commissioned in this role before."""
+    skills: tuple[str, ...]
+    """Those that it did not have before."""
+
+
+class Crew:
+    """The work and the persons of agents, in a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    # -- the alert and the watch -------------------------------------------------------------------------------
+
+    def set_status(
+        self, org_id: str, kind: OrgStatusKind, value: str, *, actor: str, reason: str = ""
+    ) -> OrgStatus:
+        """Record the alert or the watch of an organization. Recording the same again changes nothing."""
+        require_id("the organization", org_id)
+        require_id(f"the {kind}", value)
+        where = (org_status.c.org_id == org_id, org_status.c.kind == kind)
+
+        def change(transaction: Transaction) -> OrgStatus:
+            row = transaction.connection.execute(select(org_status).where(*where)).first()
+            if row is not None and row.value == value:
+                return record_of(OrgStatus, row)
+            new = OrgStatus(org_id, kind, value, transaction.now, clean_text(actor), clean_text(reason))
+            values = {**row_of(new), "version": transaction.touch()}
+            transaction.connection.execute(
+                insert(org_status).values(values)
+                if row is None
+                else update(org_status).where(*where).values(values)
+            )
+            transaction.audit(
+                AuditEntry(
+                    "status",
+                    transaction.now,
+                    kind,
+                    subject=f"organization:{org_id}",
+                    actor=actor,
+                    org_id=org_id,
+                    record_id=value,
+                    reason=reason,
+                    detail={"from": None if row is None else row.value, "to": value},
+                )
+            )
+            return new
+
+        return self._context.change(change)
+
+    # -- commissions -------------------------------------------------------------------------------------------
+
+    def commission(
+        self,
+        org_id: str,
+        drafts: Sequence[CommissionDraft],
+        *,
+        actor: str,
+        snapshot: str,
+        reason: str = "",
+    ) -> tuple[Commissioned, ...]:
+        """Put agents to work, all of them or none. What is stored already stays as it is."""
+        for skill in dict.fromkeys(skill for draft in drafts for skill in draft.skills):
+            require_id("the skill", skill)
+        for draft in drafts:
+            require_id("the agent", draft.agent_id)
+        return self._context.change(
+            lambda transaction: _commission(transaction, org_id, drafts, actor, snapshot, reason)
+        )
+
+    def certificate(self, org_id: str, agent_id: str) -> str | None:
+        """The signed certificate of an agent, as JSON; or None."""
+        table = agent_identities
+        query = select(table.c.certificate).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
+        with self._context.reading() as connection:
+            return connection.scalar(query)
+
+    def identities(self, org_id: str) -> dict[str, AgentIdentity]:
+        """All identities of an organization by agent id."""
+        query = select(agent_identities).where(agent_identities.c.org_id == org_id)
+        return {each.agent_id: each for each in self._context.read(AgentIdentity, query)}
+
+    # -- episodes ----------------------------------------------------------------------------------------------
+
+    def record_episode(
+        self, episode: Episode, terms: Sequence[SkillTerms], *, actor: str, lifecycle: Lifecycle = "active"
+    ) -> tuple[Episode, bool]:
+        """Store a piece of work, exercise its skills, count its outcome. Whether it is new comes second.
+
+        The same episode again changes nothing; another one of the same id raises `Conflict` (`EPISODE_CONFLICT`). Raises
+        what `exercise_skill` raises: then nothing of the episode is stored.
+        """
+        _require_episode(episode)
+        return self._context.change(
+            lambda transaction: _record_episode(transaction, episode, terms, actor, lifecycle)
+        )
+
+    def episodes(
+        self, org_id: str, agent_id: str, *, before: int | None = None, limit: int = 50
+    ) -> tuple[Episode, ...]:
+        """The episodes of an agent, newest first; at most `limit` of those that were stored before number `before`."""
+        query = select(episodes).where(episodes.c.org_id == org_id, episodes.c.agent_id == agent_id)
+        if before is not None:
+            query = query.where(episodes.c.number < before)
+        query = query.order_by(episodes.c.number.desc()).limit(min(max(limit, 1), _MOST_EPISODES))
+        return self._context.read(Episode, query)
+
+    # -- personality -------------------------------------------------------------------------------------------
+
+    def observe(
+        self, org_id: str, agent_id: str, observed: Personality, *, actor: str, reason: str = ""
+    ) -> PersonalityObservation:
+        """Record the personality that somebody measured. Raises `Refused`."""
+        require_id("the organization", org_id)
+        require_id("the agent", agent_id)
+        for trait, value in msgspec.structs.asdict(observed).items():
+            if not 0 <= value <= 1:
+                raise Refused(f"{quote(trait)} is {value:g}", "use a number between 0 and 1", "BAD_VALUE")
+
+        def change(transaction: Transaction) -> PersonalityObservation:
+            traits = msgspec.structs.asdict(observed)
+            transaction.connection.execute(
+                insert(personality_observations).values(
+                    org_id=org_id, agent_id=agent_id, **traits, at=transaction.now, actor=clean_text(actor),
+                    version=transaction.touch(),
+                )
+            )  # fmt: skip
+            transaction.audit(
+                AuditEntry(
+                    "agent",
+                    transaction.now,
+                    "observed",
+                    subject=f"agent:{agent_id}",
+                    actor=actor,
+                    org_id=org_id,
+                    record_id=agent_id,
+                    reason=reason,
+                    detail=traits,
+                )
+            )
+            return PersonalityObservation(agent_id, org_id, observed, transaction.now, clean_text(actor))
+
+        return self._context.change(change)
+
+    def observations(self, org_id: str, agent_id: str) -> tuple[PersonalityObservation, ...]:
+        """Every observation of an agent, oldest first."""
+        table = personality_observations
+        query = select(table).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
+        with self._context.reading() as connection:
+            return tuple(map(observation_of, connection.execute(query.order_by(table.c.number))))
+
+
+# -- within the transaction of a commission ------------------------------------------------------------------------------
+
+
+def _commission(
+    transaction: Transaction,
+    org_id: str,
+    drafts: Sequence[CommissionDraft],
+    actor: str,
+    snapshot: str,
+    reason: str,
+) -> tuple[Commissioned, ...]:
+    """Few statements for many agents: rows are looked up and inserted together."""
+    names = list(dict.fromkeys(draft.agent_id for draft in drafts))
+    now, actor, note = transaction.now, clean_text(actor), clean_text(reason)
+    stored = {
+        row.agent_id: row.lifecycle
+        for row in _find(transaction, agents, org_id, names, agents.c.agent_id, agents.c.lifecycle)
+    }
+    for agent_id, lifecycle in stored.items():
+        if lifecycle in ("suspended", "decommissioned"):
+            raise Conflict(f"{quote(agent_id)} is {lifecycle}", code="AGENT_INACTIVE")
+    identities = {
+        row.agent_id: record_of(AgentIdentity, row)
+        for row in _find(transaction, agent_identities, org_id, names, *agent_identities.c)
+    }
+    table = commissions
+    roles = {
+        (row.agent_id, row.role_id)
+        for row in _find(transaction, table, org_id, names, table.c.agent_id, table.c.role_id)
+    }
+    held: dict[str, set[str]] = defaultdict(set)
+    skills = skill_records
+    for row in _find(transaction, skills, org_id, names, skills.c.agent_id, skills.c.skill):
+        held[row.agent_id].add(row.skill)
+    owners = _owners(transaction, org_id, [draft.identity.did for draft in drafts])
+    rows: dict[Any, list[dict[str, Any]]] = defaultdict(list)
+    done: list[Commissioned] = []
+    for draft in drafts:
+        agent_id = draft.agent_id
+        added = agent_id not in stored
+        born = agent_id not in identities
+        assigned = (agent_id, draft.role_id) not in roles
+        new = tuple(skill for skill in dict.fromkeys(draft.skills) if skill not in held[agent_id])
+        if added:
+            stored[agent_id] = draft.lifecycle
+            # Rank and trust stay those of the roster until somebody records others.
+            state = AgentState(agent_id, lifecycle=draft.lifecycle, org_id=org_id)
+            rows[agents].append(row_of(state))
+        if born:
+            owner = owners.setdefault(draft.identity.did, agent_id)
+            if owner != agent_id:
+                raise Conflict(
+                    f"the key of {quote(agent_id)} is that of the agent {quote(owner)}",
+                    "give each agent a key of its own",
+                    IDENTITY_CONFLICT,
+                )
+            identities[agent_id] = draft.identity
+            rows[agent_identities].append({**row_of(draft.identity), "certificate": draft.certificate})
+        if assigned:
+            roles.add((agent_id, draft.role_id))
+            rows[commissions].append(
+                row_of(Commission(agent_id, org_id, draft.role_id, now, actor, snapshot))
+            )
+        for skill in new:
+            held[agent_id].add(skill)
+            record = SkillRecord(
+                agent_id, org_id, skill, LOWEST, now, source="commissioning", decays_from=now
+            )  # fmt: skip
+            rows[skill_records].append(row_of(record))
+            rows[skill_assessments].append(
+                {
+                    "org_id": org_id, "agent_id": agent_id, "skill": skill, "at": now, "activity": "acquired",
+                    "proficiency": LOWEST, "source": "commissioning", "actor": actor, "note": note,
+                }
+            )  # fmt: skip
+        result = Commissioned(agent_id, identities[agent_id], added, born, assigned, new)
+        if added or born or assigned or new:
+            _note_commission(transaction, org_id, draft, result, actor, reason)
+        done.append(result)
+    if rows:
+        version = transaction.touch()
+        for into, values in rows.items():
+            stamp = {} if into is skill_assessments else {"version": version}
+            transaction.connection.execute(insert(into), [{**each, **stamp} for each in values])
+    return tuple(done)
+
+
+def _owners(transaction: Transaction, org_id: str, dids: Sequence[str]) -> dict[str, str]:
+    """The agents that have these keys."""
+    table = agent_identities
+    found: dict[str, str] = {}
+    for start in range(0, len(dids), _MOST_NAMES):
+        query = select(table.c.did, table.c.agent_id).where(
+            table.c.org_id == org_id, table.c.did.in_(dids[start : start + _MOST_NAMES])
+        )
+        found.update((row.did, row.agent_id) for row in transaction.connection.execute(query))
+    return found
+
+
+def _find(
+    transaction: Transaction, table: Any, org_id: str, names: Sequence[str], *columns: Column[Any]
+) -> Iterable[Any]:
+    for start in range(0, len(names), _MOST_NAMES):
+        query: Select[Any] = select(*columns).where(
+            table.c.org_id == org_id, table.c.agent_id.in_(names[start : start + _MOST_NAMES])
+        )
+        yield from transaction.connection.execute(query)
+
+
+def _note_commission(
+    transaction: Transaction,
+    org_id: str,
+    draft: CommissionDraft,
+    result: Commissioned,
+    actor: str,
+    reason: str,
+) -> None:
+    transaction.audit(
+        AuditEntry(
+            "agent",
+            transaction.now,
+            "commissioned",
+            subject=f"agent:{draft.agent_id}",
+            actor=actor,
+            org_id=org_id,
+            record_id=draft.agent_id,
+            reason=reason,
+            detail={
+                **({"rank": None, "trust": None, "lifecycle": draft.lifecycle} if result.added else {}),
+                "role": draft.role_id,
+                # A digest: a key in the text would be masked like a secret.
+                "certificate_sha256": sha256(draft.certificate.encode()).hexdigest() if result.born else None,
+                "skills": ", ".join(result.skills),
+            },
+        )
+    )
+
+
+# -- within the transaction of an episode --------------------------------------------------------------------------------
+
+
+def _require_episode(episode: Episode) -> None:
+    require_id("the episode", episode.episode_id)
+    require_id("the organization", episode.org_id)
+    require_id("the agent", episode.agent_id)
+    require_word("the outcome", episode.outcome, OUTCOMES)
+    require_time("the time", episode.at)
+    require_bound(None, episode.digest or None)
+    if len(episode.skills) > _MOST_OF_A_KIND or len(episode.tools) > _MOST_OF_A_KIND:
+        raise Refused(
+            "an episode names too many skills or tools", f"it may name {_MOST_OF_A_KIND} of each", "BAD_VALUE"
+        )
+    for what, name in (
+        ("the role", episode.role_id), ("the intent", episode.intent), ("the tier", episode.tier),
+        ("the cognitive skill", episode.cognitive_skill), ("the procedure", episode.procedure),
+        *(("the skill", each) for each in episode.skills), *(("the tool", each) for each in episode.tools),
+    ):  # fmt: skip
+        if name is not None:
+            require_id(what, name)
+
+
+def _record_episode(
+    transaction: Transaction, episode: Episode, terms: Sequence[SkillTerms], actor: str, lifecycle: Lifecycle
+) -> tuple[Episode, bool]:
+    known = _find_episode(transaction, episode)
+    if known is not None:
+        same = msgspec.structs.replace(known, at=episode.at, number=episode.number)
+        if same != episode:
+            raise Conflict(
+                f"there is another episode {quote(episode.episode_id)} already",
+                "give each piece of work an id of its own",
+                EPISODE_CONFLICT,
+            )
+        return known, False
+    values = row_of(episode)
+    del values["number"]
+    written = transaction.connection.execute(insert(episodes).values(values))
+    (number,) = written.inserted_primary_key or (0,)
+    org_id, agent_id, succeeded = episode.org_id, episode.agent_id, episode.outcome == "success"
+    for each in terms:
+        exercise_skill(transaction, org_id, agent_id, each, actor=actor, note=f"episode {episode.episode_id}")
+    _require_stored(transaction, org_id, agent_id, lifecycle, actor)
+    count_outcome(transaction, org_id, agent_id, succeeded=succeeded)
+    _count_service(transaction, episode, succeeded)
+    for kind, name in outcomes_of(episode):
+        _count(transaction, org_id, agent_id, kind, name, succeeded)
+    transaction.audit(
+        AuditEntry(
+            "episode",
+            transaction.now,
+            episode.outcome,
+            subject=f"agent:{agent_id}",
+            actor=actor,
+            org_id=org_id,
+            record_id=episode.episode_id,
+            detail={
+                name: value
+                for name in ("role_id", "intent", "tier", "cognitive_skill", "procedure", "skills", "tools", "reference", "digest")
+                if (value := getattr(episode, name))
+            },
+        )
+    )  # fmt: skip
+    return msgspec.structs.replace(episode, number=number), True
+
+
+def outcomes_of(episode: Episode) -> Iterable[tuple[OutcomeKind, str]]:
+    """What an episode says something about, each once."""
+    found: list[tuple[OutcomeKind, str]] = []
+    if episode.intent is not None:
+        found.append(("intent", episode.intent))
+    if episode.cognitive_skill is not None:
+        found.append(("cognitive_skill", episode.cognitive_skill))
+    if episode.procedure is not None:
+        found.append(("procedure", episode.procedure))
+    found += [("tool", tool) for tool in episode.tools]
+    return dict.fromkeys(found)
+
+
+def _find_episode(transaction: Transaction, episode: Episode) -> Episode | None:
+    query = select(episodes).where(
+        episodes.c.org_id == episode.org_id, episodes.c.episode_id == episode.episode_id
+    )
+    row = transaction.connection.execute(query).first()
+    return None if row is None else record_of(Episode, row)
+
+
+def _require_stored(
+    transaction: Transaction, org_id: str, agent_id: str, lifecycle: Lifecycle, actor: str
+) -> None:
+    """Add an agent of the roster, if nothing is stored about it yet."""
+    query = select(agents.c.agent_id).where(agents.c.org_id == org_id, agents.c.agent_id == agent_id)
+    if transaction.connection.execute(query).first() is None:
+        state = AgentState(agent_id, lifecycle=lifecycle, org_id=org_id)
+        transaction.connection.execute(insert(agents).values(**row_of(state), version=transaction.touch()))
+        note_agent(transaction, "created", actor, "declared by the roster", state)
+
+
+def _count_service(transaction: Transaction, episode: Episode, succeeded: bool) -> None:
+    table = agent_service
+    where = (table.c.org_id == episode.org_id, table.c.agent_id == episode.agent_id)
+    row = transaction.connection.execute(select(table).where(*where)).first()
+    old = (
+        ServiceCounts(episode.agent_id, episode.org_id, 0, 0, "", episode.at)
+        if row is None
+        else record_of(ServiceCounts, row)
+    )
+    new = ServiceCounts(
+        old.agent_id, old.org_id, old.successes + succeeded, old.failures + (not succeeded),
+        (old.recent + ("+" if succeeded else "-"))[-RECENT:], max(old.last_at, episode.at),
+    )  # fmt: skip
+    values = {**row_of(new), "version": transaction.touch()}
+    transaction.connection.execute(
+        insert(table).values(values) if row is None else update(table).where(*where).values(values)
+    )
+
+
+def _count(
+    transaction: Transaction, org_id: str, agent_id: str, kind: OutcomeKind, name: str, succeeded: bool
+) -> None:
+    table, now = outcome_counts, transaction.now
+    key = {"org_id": org_id, "agent_id": agent_id, "kind": kind, "name": name}
+    counted = {"successes": int(succeeded), "failures": int(not succeeded)}
+    changed = transaction.connection.execute(
+        update(table)
+        .where(*(table.c[column] == value for column, value in key.items()))
+        .values(
+            {column: table.c[column] + value for column, value in counted.items()}
+            | {"last_at": now, "version": transaction.touch()}
+        )
+    )
+    if not changed.rowcount:
+        transaction.connection.execute(
+            insert(table).values(**key, **counted, last_at=now, version=transaction.touch())
+        )
+
+
+def require_certificate(certificate: str | None, agent_id: str) -> str:
+    """The certificate of an agent. Raises `UnknownRecord` for one that was never commissioned."""
+    if certificate is None:
+        raise UnknownRecord(
+            f"the agent {quote(agent_id)} has no certificate", "`orgkernel agent commission` makes it"
+        )
+    return certificate

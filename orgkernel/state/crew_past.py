@@ -1,0 +1,112 @@
+"""What was stored about the work of agents at a past time: rows are only added, and the alert is in the audit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, get_args
+
+import msgspec
+from sqlalchemy import Connection, Table, select
+
+from orgkernel.decisions.crew_records import (
+    RECENT,
+    AgentIdentity,
+    Commission,
+    Episode,
+    OrgStatus,
+    OrgStatusKind,
+    OutcomeCount,
+    PersonalityObservation,
+    ServiceCounts,
+)
+from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.crew import outcomes_of
+from orgkernel.state.crew_view import CrewRecords, observation_of
+from orgkernel.state.rows import record_of
+from orgkernel.state.tables import (
+    agent_identities,
+    audit,
+    commissions,
+    episodes,
+    org_status,
+    personality_observations,
+)
+
+
+def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
+    """The records of an organization at a time."""
+    identities = (
+        record_of(AgentIdentity, row) for row in _until(connection, agent_identities, "born_at", org_id, at)
+    )
+    roles: dict[str, list[Commission]] = {}
+    for row in _until(connection, commissions, "at", org_id, at):
+        roles.setdefault(row.agent_id, []).append(record_of(Commission, row))
+    observed: dict[str, PersonalityObservation] = {
+        row.agent_id: observation_of(row)
+        for row in _until(connection, personality_observations, "at", org_id, at)
+    }
+    done = [record_of(Episode, row) for row in _until(connection, episodes, "at", org_id, at)]
+    return CrewRecords(
+        status=MappingProxyType(dict(_status(connection, org_id, at))),
+        identities=_sorted({each.agent_id: each for each in identities}),
+        commissions=_sorted(
+            {agent: tuple(sorted(each, key=lambda one: one.role_id)) for agent, each in roles.items()}
+        ),
+        service=_service(org_id, done),
+        outcomes=_outcomes(org_id, done),
+        personalities=_sorted(observed),
+    )
+
+
+def _until(connection: Connection, table: Table, time: str, org_id: str, at: float) -> Iterator[Any]:
+    """The rows of a time, in the order in which they were stored."""
+    query = select(table).where(table.c.org_id == org_id, table.c[time] <= at)
+    yield from connection.execute(query.order_by(*table.primary_key))
+
+
+def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[str, OrgStatus]]:
+    query = (
+        select(audit.c.body)
+        .where(audit.c.kind == "status", audit.c.subject == f"organization:{org_id}", audit.c.at <= at)
+        .order_by(audit.c.at, audit.c.writer, audit.c.sequence)
+    )
+    last: dict[str, OrgStatus] = {}
+    for row in connection.execute(query):
+        entry = msgspec.json.decode(row.body, type=AuditEntry)
+        for kind in get_args(OrgStatusKind):
+            if entry.activity == kind:
+                last[kind] = OrgStatus(org_id, kind, entry.record_id, entry.at, entry.actor, entry.reason)
+    # What holds since then is known even where its row of the audit was dropped.
+    current = select(org_status).where(org_status.c.org_id == org_id, org_status.c.since <= at)
+    last.update((row.kind, record_of(OrgStatus, row)) for row in connection.execute(current))
+    yield from sorted(last.items())
+
+
+def _service(org_id: str, done: list[Episode]) -> Mapping[str, ServiceCounts]:
+    found: dict[str, ServiceCounts] = {}
+    for each in done:
+        old = found.get(each.agent_id) or ServiceCounts(each.agent_id, org_id, 0, 0, "", each.at)
+        good = each.outcome == "success"
+        found[each.agent_id] = ServiceCounts(
+            old.agent_id, org_id, old.successes + good, old.failures + (not good),
+            (old.recent + ("+" if good else "-"))[-RECENT:], max(old.last_at, each.at),
+        )  # fmt: skip
+    return _sorted(found)
+
+
+def _outcomes(org_id: str, done: list[Episode]) -> Mapping[str, tuple[OutcomeCount, ...]]:
+    found: dict[str, dict[tuple[str, str], OutcomeCount]] = {}
+    for each in done:
+        good, of_agent = each.outcome == "success", found.setdefault(each.agent_id, {})
+        for kind, name in outcomes_of(each):
+            old = of_agent.get((kind, name))
+            before = (0, 0) if old is None else (old.successes, old.failures)
+            of_agent[kind, name] = OutcomeCount(
+                each.agent_id, org_id, kind, name, before[0] + good, before[1] + (not good), each.at
+            )
+    return _sorted({agent: tuple(counts[key] for key in sorted(counts)) for agent, counts in found.items()})
+
+
+def _sorted(found: dict[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(sorted(found.items())))

@@ -1,0 +1,109 @@
+"""What a view has of each organization and its agents besides rank and skills: patched with the rows that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, select
+
+from orgkernel.decisions.crew_records import (
+    AgentIdentity,
+    Commission,
+    OrgStatus,
+    OutcomeCount,
+    Personality,
+    PersonalityObservation,
+    ServiceCounts,
+)
+from orgkernel.state.rows import record_of
+from orgkernel.state.tables import (
+    agent_identities,
+    agent_service,
+    commissions,
+    org_status,
+    outcome_counts,
+    personality_observations,
+)
+
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
+
+
+class CrewRecords(NamedTuple):
+    """The records of one organization, as `StateView` names them."""
+
+    status: Mapping[str, OrgStatus] = _EMPTY
+    identities: Mapping[str, AgentIdentity] = _EMPTY
+    commissions: Mapping[str, tuple[Commission, ...]] = _EMPTY
+    service: Mapping[str, ServiceCounts] = _EMPTY
+    outcomes: Mapping[str, tuple[OutcomeCount, ...]] = _EMPTY
+    personalities: Mapping[str, PersonalityObservation] = _EMPTY
+
+
+NO_CREW = CrewRecords()
+
+
+def patch_crews(
+    old: Mapping[str, CrewRecords], connection: Connection, since: int
+) -> Mapping[str, CrewRecords]:
+    """The records of every organization; those in which nothing changed stay as they are."""
+    changed: dict[str, dict[str, dict[str, list[Any]]]] = {}
+
+    def note(field: str, key: str, records: Iterable[Any]) -> None:
+        for record in records:
+            of_org = changed.setdefault(record.org_id, {}).setdefault(field, {})
+            of_org.setdefault(getattr(record, key), []).append(record)
+
+    note("status", "kind", _changed(connection, org_status, OrgStatus, since))
+    note("identities", "agent_id", _changed(connection, agent_identities, AgentIdentity, since))
+    note("commissions", "agent_id", _changed(connection, commissions, Commission, since))
+    note("service", "agent_id", _changed(connection, agent_service, ServiceCounts, since))
+    note("outcomes", "agent_id", _changed(connection, outcome_counts, OutcomeCount, since))
+    note("personalities", "agent_id", _observed(connection, since))
+    if not changed:
+        return old
+    patched = dict(old)
+    for org_id, fields in changed.items():
+        crew = patched.get(org_id, NO_CREW)
+        patched[org_id] = crew._replace(
+            **{field: _patched(field, getattr(crew, field), records) for field, records in fields.items()}
+        )
+    return patched
+
+
+_KEYS = {"commissions": ("role_id",), "outcomes": ("kind", "name")}
+"""What tells several records of one agent apart, and orders them. Of the others there is one, the latest."""
+
+
+def _patched(field: str, old: Mapping[str, Any], changed: Mapping[str, list[Any]]) -> Mapping[str, Any]:
+    key = _KEYS.get(field)
+    new = dict(old)
+    for name, records in changed.items():
+        if key is None:
+            new[name] = records[-1]
+        else:
+            kept = {
+                tuple(getattr(each, part) for part in key): each for each in (*new.get(name, ()), *records)
+            }
+            new[name] = tuple(kept[each] for each in sorted(kept))
+    return MappingProxyType(dict(sorted(new.items())))
+
+
+def _changed(connection: Connection, table: Table, kind: type[Any], since: int) -> Iterable[Any]:
+    return [record_of(kind, row) for row in _rows(connection, table, since)]
+
+
+def _observed(connection: Connection, since: int) -> Iterable[PersonalityObservation]:
+    return map(observation_of, _rows(connection, personality_observations, since))
+
+
+def observation_of(row: Any) -> PersonalityObservation:
+    """A row as the observation it was."""
+    return PersonalityObservation(row.agent_id, row.org_id, record_of(Personality, row), row.at, row.actor)
+
+
+def _rows(connection: Connection, table: Table, since: int) -> Iterable[Any]:
+    """In an order that does not depend on the engine: views of the same state are equal."""
+    query = select(table).where(table.c.version > since)
+    return connection.execute(query.order_by(table.c.version, *table.primary_key)).all()

@@ -1,0 +1,36 @@
+"""Private files that must not exist before, such as a new secret: only their owner may read them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+def write_new(path: str, content: bytes) -> None:
+    """Write a private file that must not exist. It is on the disk when this returns."""
+    file = os.open(path, _NEW, 0o600)
+    try:
+        os.write(file, content)
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def make_once(path: str, beside: str, content: bytes) -> None:
+    """Make a private file unless there is one. It is complete before it has its name, because others may read it.
+
+    `beside` is a name that nobody else has.
+    """
+    try:
+        write_new(beside, content)
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links: the last process to come here makes the file
+            os.replace(beside, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside)
