@@ -3,7 +3,7 @@
 ## What it checks
 
 Roles, departments, ranks and tests of the parts of a bill, and skills, tools, actions of tools, channels and bills of its
-steps are declared. The authority that starts it is a role or `department_chief`. Every part that a step names is a part of
+steps are declared, and so is the alert that starts it. The authority that starts it is a role or `department_chief`. Every part that a step names is a part of
 the bill, and a gate names a part or a role.
 
 ## Why it matters
@@ -81,6 +81,9 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
     roles, departments = view.roles, known_departments(view)
     ranks = [rank.id for rank in records.ranks]
     authority = bill.activation.authority
+    event, _, alert = bill.activation.trigger.partition(":")
+    if event == "alert" and alert:
+        yield _Named("alert", alert, records.organization.alerts, "", ("activation", "trigger"))
     if authority != CHIEF:
         yield _Named("role", authority, roles, "role_profile", ("activation", "authority"))
     for part, wanted in bill.roles.items():
@@ -95,7 +98,8 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
         for part in parts_of(step):
             field = ("role",) if part == step.role else ("roles", step.roles.index(part))
             yield _Named("part of the bill", part, bill.roles, "", (*here, *field))
-        yield _Named("skill", step.skill, records.skills, "skill_catalog", (*here, "skill"))
+        skills = {**records.skills, **records.cognitive_skills}
+        yield _Named("skill", step.skill, skills, "skill_catalog", (*here, "skill"))
         yield _Named("tool", step.tool, records.tools, "tool_catalog", (*here, "tool"))
         tool = records.tools.get(step.tool or "")
         if tool is not None:

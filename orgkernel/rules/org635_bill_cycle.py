@@ -75,7 +75,7 @@ def _circles_of_steps(written: WrittenBill) -> Iterator[Finding]:
         yield written.in_step(
             number,
             f"leads back to itself{_path(circle)}",
-            "let one of these steps lead to `end`, or to a later step",
+            "give one of these steps a `next` that is later, or `end`",
         )
 
 

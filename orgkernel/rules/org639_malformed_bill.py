@@ -104,7 +104,12 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
         what = f"output {quote(output.name)}"
         if output.name in names:
             yield written.in_step(
-                number, f"has two outputs {quote(output.name)}", "rename one", "outputs", place, "name"
+                number,
+                f"has two outputs {quote(output.name)}",
+                "give one of them another name",
+                "outputs",
+                place,
+                "name",
             )
         names.add(output.name)
         if output.type == "enum" and not output.values:

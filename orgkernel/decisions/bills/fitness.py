@@ -14,6 +14,8 @@ from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subject import rank_number
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.capability.holder import find_member
+from orgkernel.decisions.capability.skills import skills_of, withhold
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import listing, quote
@@ -152,12 +154,15 @@ def find_obstacles(
     step = read_bill(document).steps[number]
     roles = [edge.target for edge in view.roles_filled_by(agent_id)]
     who = f"agent {quote(agent_id)}"
+    member = find_member(view, state, f"agent:{agent_id}", context)
+    if isinstance(member, Reason):
+        # Who is not at work or not declared does not fit the part, and is told so there.
+        reasons += [member] if member.code == "PACE_CAP" else []
+    elif step.skill in (gated := skills_of(view)):
+        reasons += withhold(view, member, gated[step.skill])
     if step.skill is not None and (reason := _skill(view, state, step, agent_id)):
-        reasons.append(
-            Reason(
-                *reason, (why_place(f"skill of step {step.id}", document.place("steps", number, "skill")),)
-            )
-        )
+        place = document.place("steps", number, "skill")
+        reasons.append(Reason(*reason, (why_place(f"skill of step {step.id}", place),)))
     if step.channel is not None and not may_speak(view, step.channel, roles):
         text = f"{who} has no role that may speak in channel {quote(step.channel)}"
         place = document.place("steps", number, "channel")
@@ -176,8 +181,11 @@ def find_obstacles(
 
 def _skill(view: OrgView, state: StateView, step: BillStep, agent_id: str) -> tuple[str, str] | None:
     assert step.skill is not None
+    if step.skill in view.records.cognitive_skills and step.skill not in view.records.skills:
+        return None
     skill, who = quote(step.skill), f"agent {quote(agent_id)}"
-    record = next((each for each in state.skills.get(agent_id, ()) if each.skill == step.skill), None)
+    held = (each for each in state.skills.get(agent_id, ()) if each.org_id == view.org_id)
+    record = next((each for each in held if each.skill == step.skill), None)
     if record is not None and record.suspended:
         return "SKILL_SUSPENDED", f"skill {skill} of {who} is suspended"
     required = any(
