@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from orgkernel.decisions.bills.fitness import find_misfits, read_bill
 from orgkernel.decisions.bills.flow import read_count
-from orgkernel.decisions.bills.instance import BillAssignment, FilledPart, Vacancy
+from orgkernel.decisions.bills.instance import BillAssignment, FilledPart, PartVacancy
 from orgkernel.decisions.bills.next_steps import digest_bill
 from orgkernel.decisions.reasons import Reason, why_place
 from orgkernel.decisions.state_view import StateView
@@ -68,7 +68,9 @@ def fill_parts(
                     )
                 )
             reasons += _why_others_do_not_fit(misfits[part])
-            vacancies.append(Vacancy(role=part, missing=max(least, 1) - len(taken), reasons=tuple(reasons)))
+            vacancies.append(
+                PartVacancy(role=part, missing=max(least, 1) - len(taken), reasons=tuple(reasons))
+            )
     return BillAssignment(
         outcome="vacant" if vacancies else "filled",
         bill=bill.slug,

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.identity import identify
-from orgkernel.decisions.access.layers.qualification import has_passed
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subject import rank_number
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.capability.skills import skills_of, withhold
+from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.state_view import StateView
 from orgkernel.diagnostics.wording import listing, quote

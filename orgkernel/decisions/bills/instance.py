@@ -138,7 +138,7 @@ class NextSteps(msgspec.Struct, frozen=True, kw_only=True):
     state_version: int
 
 
-class Vacancy(msgspec.Struct, frozen=True, kw_only=True):
+class PartVacancy(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a bill that has fewer agents than it needs."""
 
     role: str
@@ -166,7 +166,7 @@ class BillAssignment(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     digest: str
     parts: tuple[FilledPart, ...]
-    vacancies: tuple[Vacancy, ...]
+    vacancies: tuple[PartVacancy, ...]
     assignments: Mapping[str, tuple[str, ...]]
     """Part to agents, as an instance has them."""
     snapshot: str
