@@ -125,7 +125,7 @@ def _render_list(found: BillList) -> str:
 
 
 def _render_page(page: BillPage) -> str:
-    lines = [f"{page.bill} {page.version}: {page.title}"]
+    lines = [f"{page.bill} {page.version}{': ' if page.title else ''}{page.title}"]
     if page.description:
         lines.append(f"  {page.description}")
     by_hand = f"by hand by {', '.join(page.activated_by) or 'the owner'}"
