@@ -27,7 +27,7 @@ from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.records.crew_roster import CrewRoster
 
 StepName = Literal["post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency"]
-StepOutcome = Literal["done", "already", "found", "lacking"]
+CommissionStepOutcome = Literal["done", "already", "found", "lacking"]
 """It is stored by the commission; it was stored before; it follows from the documents; something is missing."""
 
 
@@ -35,7 +35,7 @@ class CommissionStep(msgspec.Struct, frozen=True):
     """One of the seven steps."""
 
     step: StepName
-    outcome: StepOutcome
+    outcome: CommissionStepOutcome
     text: str
     items: tuple[str, ...] = ()
     """What it is about: skills, tools with their levels, qualifications …"""
@@ -170,7 +170,7 @@ def _skills(
     why = tuple(why_edge(edge) for edge in view.skills_of(role_id) if edge.target in given)
     if not given and not lacking:
         return CommissionStep("skills", "found", "the role requires no skills, and none is universal")
-    outcome: StepOutcome = "lacking" if lacking else "done" if new else "already"
+    outcome: CommissionStepOutcome = "lacking" if lacking else "done" if new else "already"
     text = f"has {_counted(len(given), 'skill')}, {len(new)} of them new at level 1"
     return CommissionStep("skills", outcome, text, given, tuple(lacking), why)
 

@@ -7,7 +7,7 @@ commissioned, or none. Doing it again changes nothing, also after it was cut sho
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -21,7 +21,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.rights import Right, noted_in
+from orgkernel.operations.rights import Right
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.certificates import (
     BirthCertificate,
@@ -99,16 +99,17 @@ def commission_agents(
     org_id = choose_organization(context, org)
     require_one(org_id, "a commission")
     kernel = context.documents
-    right: Right | None = None
-    for agent in dict.fromkeys(order.agent for order in orders):
-        right = require_authority(
+    rights = {
+        agent: require_authority(
             context, f"agent:{agent}", f"commission {quote(f'agent:{agent}')}", itself="commission itself", org_id=org_id
-        )  # fmt: skip
+        )
+        for agent in dict.fromkeys(order.agent for order in orders)
+    }  # fmt: skip
     context.store.read_view(org_id)  # a server decides with the state that it read last
     desk, decisions = _decide(kernel, org_id, orders)
     if dry_run:
         return _preview(desk, decisions)
-    done = _store(context, org_id, orders, decisions, right, reason, desk.view.digest)
+    done = _store(context, org_id, orders, decisions, rights, reason, desk.view.digest)
     return CommissionReport(
         org_id=org_id,
         dry_run=False,
@@ -185,7 +186,7 @@ def _store(
     org_id: str,
     orders: Sequence[CommissionOrder],
     decisions: Sequence[CommissionDecision],
-    right: Right | None,
+    rights: Mapping[str, Right | None],
     reason: str,
     snapshot: str,
 ) -> tuple[Commissioned, ...]:
@@ -194,7 +195,7 @@ def _store(
     INVARIANT: a key is on the disk before the store names it. Where storing fails, the key stays and the next commission
     of the agent uses it, so that nothing has to be undone.
     """
-    store = noted_in(context, right)
+    store = context.store
     keys = _keys(context, org_id)
     with keys.writing():
         stored = store.crew.identities(org_id)
@@ -210,10 +211,13 @@ def _store(
         born = as_utc(now) or ""
         for order, decision in zip(orders, decisions, strict=True):
             lifecycle: Lifecycle = "probationary" if order.probation else "active"
-            known = stored.get(order.agent)
+            known, right = stored.get(order.agent), rights[order.agent]
+            by: Mapping[str, str] = {} if right is None else right.detail
             if known is not None:
                 _require_same_key(known, order)
-                drafts.append(CommissionDraft(order.agent, order.role, lifecycle, decision.skills, known, ""))
+                drafts.append(
+                    CommissionDraft(order.agent, order.role, lifecycle, decision.skills, known, "", by)
+                )
                 continue
             did = theirs.get(order.agent) or made[order.agent].did
             certificate = sign_certificate(
@@ -232,7 +236,7 @@ def _store(
             identity = AgentIdentity(order.agent, org_id, did, now)
             drafts.append(
                 CommissionDraft(
-                    order.agent, order.role, lifecycle, decision.skills, identity, render_certificate(certificate)
+                    order.agent, order.role, lifecycle, decision.skills, identity, render_certificate(certificate), by
                 )
             )  # fmt: skip
         return store.crew.commission(

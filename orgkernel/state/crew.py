@@ -6,8 +6,9 @@ Each change is one transaction with its rows of the audit.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -78,6 +79,8 @@ class CommissionDraft(msgspec.Struct, frozen=True):
     identity: AgentIdentity
     certificate: str
     """The signed certificate, as JSON."""
+    right: Mapping[str, str] = MappingProxyType({})
+    """By which right somebody commissions this agent, for the audit."""
 
 
 class Commissioned(msgspec.Struct, frozen=True):
@@ -375,6 +378,7 @@ def _note_commission(
                 # A digest: a key in the text would be masked like a secret.
                 "certificate_sha256": sha256(draft.certificate.encode()).hexdigest() if result.born else None,
                 "skills": ", ".join(result.skills),
+                **draft.right,
             },
         )
     )
