@@ -21,6 +21,8 @@ UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "The organizatio
     "No document declares an organization with this id. `GET /v1/orgs` lists the organizations.")
 UNKNOWN_ROLE = ProblemCode("UNKNOWN_ROLE", 404, "The role does not exist",
     "The organization has no role with this id. `GET /v1/orgs/{org}` lists its roles.")
+UNKNOWN_BILL = ProblemCode("UNKNOWN_BILL", 404, "The bill does not exist",
+    "The organization sees no bill with this id. `GET /v1/orgs/{org}/bills` lists its bills.")
 AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "Several organizations could be the active one",
     "`active` means the only organization that is served, or the one named with `serve --active ORG`. Name the "
     "organization in the request.")

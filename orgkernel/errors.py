@@ -6,6 +6,7 @@ OrgkernelError
 │   ├── UnknownOrganization
 │   ├── UnknownRole
 │   ├── UnknownAgent
+│   ├── UnknownBill
 │   ├── AmbiguousActive    `active` was asked for and several organizations could be meant
 │   ├── BadProject         orgkernel.toml cannot be used
 │   ├── BadToolbox         what serves a tool cannot do so as it is set up
@@ -72,6 +73,12 @@ class UnknownAgent(UsageError):
     """No roster declares an agent of that id in the organization."""
 
     code = "UNKNOWN_AGENT"
+
+
+class UnknownBill(UsageError):
+    """The organization sees no bill of that name."""
+
+    code = "UNKNOWN_BILL"
 
 
 class AmbiguousActive(UsageError):

@@ -32,6 +32,7 @@ _COMMANDS = {
     "why": "Explain an access decision layer by layer.",
     "who-can": "List the subjects that may do an action.",
     "what-can": "List what a subject may do.",
+    "bill": "Show procedures of several roles, fill them, and decide their next steps.",
     "handle": "Find out how a subject handles an intent.",
     "skills": "List and show cognitive skills (SKILL.md).",
     "orders": "Show the standing orders of a role.",

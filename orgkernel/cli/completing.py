@@ -71,6 +71,7 @@ def _intents(view: OrgIndex, _: click.Context) -> Iterable[str]:
 roles = _of_index(lambda view, _: view.roles)
 domains = _of_index(lambda view, _: (*view.records.domains, *view.records.aliases))
 tools = _of_index(lambda view, _: view.records.tools)
+bills = _of_index(lambda view, _: view.records.bills)
 agents = _of_index(lambda view, _: view.records.agents)
 subjects = _of_index(_subjects)
 intents = _of_index(_intents)

@@ -311,6 +311,8 @@ class OrgRecords:
     policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
     agents: Mapping[str, Definition[RosterMember]] = field(default_factory=dict)
     """Members of every roster it sees; `agent fills role` says which fill roles here."""
+    bills: Mapping[str, SourceDocument] = field(default_factory=dict)
+    """The document of each bill it sees, by slug."""
     procedures: Mapping[str, Definition[Procedure]] = field(default_factory=dict)
     cognitive_skills: Mapping[str, Definition[CognitiveSkill]] = field(default_factory=dict)
     """By name."""

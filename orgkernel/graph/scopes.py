@@ -17,6 +17,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.records import AliasTarget, Definition
 from orgkernel.loading.sources import MARKDOWN_KINDS, BrokenDocument, SourceDocument, Tree
 from orgkernel.records.access_policies import AccessPolicies
+from orgkernel.records.bill import Bill
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.directory import Directory
@@ -36,7 +37,7 @@ V = TypeVar("V")
 CATALOGS = frozenset(
     {
         "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
-        "directory", "access_policies", "crew_roster", "procedure_catalog",
+        "directory", "access_policies", "crew_roster", "procedure_catalog", "bill",
     }
 ) | MARKDOWN_KINDS  # fmt: skip
 # A section of a catalog to what one entry of it is.
@@ -93,6 +94,20 @@ class Group:
     @cached_property
     def catalogs(self) -> list[SourceDocument]:
         return [document for document in self.documents if document.kind in CATALOGS]
+
+    @cached_property
+    def bills(self) -> dict[str, SourceDocument]:
+        """The documents of bills by slug."""
+        found: dict[str, SourceDocument] = {}
+        for document in self.catalogs:
+            if isinstance(document.record, Bill):
+                slug = document.record.slug
+                first = found.setdefault(slug, document)
+                if first is not document:
+                    self.duplicates.append(
+                        Duplicate("bill", slug, document.place("slug"), first.place("slug"))
+                    )
+        return found
 
     @cached_property
     def ladder(self) -> SourceDocument | None:
@@ -204,6 +219,7 @@ class Scope:
             "webhooks": self._nearest(Directory, "webhooks"),
             "policies": self._nearest(AccessPolicies, "policies"),
             "agents": self._nearest(CrewRoster, "agents"),
+            "bills": {slug: bill for group in reversed(self.groups) for slug, bill in group.bills.items()},
             "procedures": self._nearest(ProcedureCatalog, "procedures"),
             "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
             "orders": _all(group.orders for group in reversed(self.groups)),

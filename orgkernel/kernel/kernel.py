@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Refused, UnknownAgent, UnknownRole
+from orgkernel.errors import Refused, UnknownAgent, UnknownBill, UnknownRole
 from orgkernel.kernel.answer_version import AnswerVersions
 from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.registry import Registry
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
+    from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
     from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
     from orgkernel.decisions.capability.orders import StandingOrders
     from orgkernel.decisions.capability.proposals import Proposals
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from orgkernel.kernel.answer_version import AnswerVersion
     from orgkernel.kernel.capability import SkillDisclosed, SkillResource
     from orgkernel.kernel.clock import Clock, StateSource
+    from orgkernel.loading.sources import SourceDocument
+    from orgkernel.manifest.bills import BillList, BillPage
     from orgkernel.manifest.crew import AgentFilter, AgentList
     from orgkernel.manifest.filters import RoleFilter
     from orgkernel.manifest.v1 import AgentManifest, OrganizationManifest, RoleManifest
@@ -487,6 +490,57 @@ class Kernel(Registry):
         start = 0 if after is None else bisect_right(chosen, after)
         return build_agent_list(desk.view, desk.state, chosen, start=start, limit=limit)
 
+    def bills(self, org: str) -> BillList:
+        """The bills that an organization sees, by name. Raises as `dispatch`.
+
+        >>> Kernel.open().bills("blank").bills
+        ()
+        """
+        from orgkernel.manifest.bills import list_bills
+
+        return list_bills(self.access(org).view)
+
+    def bill(self, org: str, bill: str) -> BillPage:
+        """A bill: its parts, its steps, and who may start it. Raises `UnknownBill` besides what `dispatch` raises."""
+        from orgkernel.manifest.bills import show_bill
+
+        desk = self.access(org)
+        return show_bill(desk.view, _find_bill(desk.view, bill), self.organization(org).snapshot.diagnostics)
+
+    def fill_bill(self, org: str, bill: str, *, without: Iterable[str] = ()) -> BillAssignment:
+        """Who could take the parts of a bill now, each agent at most one, and which parts stay vacant. Raises as `bill`.
+
+        >>> try:
+        ...     Kernel.open().fill_bill("blank", "fire_drill")
+        ... except UnknownBill as error:
+        ...     print(error.message)
+        organization `blank` has no bill `fire_drill`
+        """
+        from orgkernel.decisions.bills.filling import fill_parts
+
+        desk = self.access(org)
+        document = _find_bill(desk.view, bill)
+        return fill_parts(desk.view, desk.state, document, desk.here_and_now().now, frozenset(without))
+
+    def next_steps(
+        self, org: str, instance: BillInstance, *, context: AccessContext | None = None
+    ) -> NextSteps:
+        """Which steps of a bill that runs may start now, with what goes with them. Nothing is run and nothing is kept.
+
+        Raises as `bill`.
+        """
+        from orgkernel.decisions.access.request import AccessRequest
+        from orgkernel.decisions.bills.next_steps import decide_next_steps
+
+        desk = self.access(org)
+        document = _find_bill(desk.view, instance.bill)
+        asked = (
+            desk.here_and_now()
+            if context is None
+            else desk.at_this_moment(AccessRequest("", "", "", context)).context
+        )
+        return decide_next_steps(desk.view, desk.state, document, instance, asked)
+
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
 
@@ -560,6 +614,14 @@ class Kernel(Registry):
         return build_organization_manifest(
             snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
+
+
+def _find_bill(view: OrgView, bill: str) -> SourceDocument:
+    bills = view.records.bills
+    if bill not in bills:
+        help = did_you_mean(bill, bills) or (f"bills are {listing(bills)}" if bills else "")
+        raise UnknownBill(f"organization {quote(view.org_id)} has no bill {quote(bill)}", help)
+    return bills[bill]
 
 
 @cache

@@ -24,6 +24,7 @@ _MODELS = {
     "directory": "Directory",
     "access_policies": "AccessPolicies",
     "crew_roster": "CrewRoster",
+    "bill": "Bill",
     "decision_cases": "DecisionCases",
     "salute_report": "SaluteReport",
 }

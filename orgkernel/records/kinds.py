@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 from orgkernel.records.access_policies import AccessPolicies
+from orgkernel.records.bill import Bill
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.decision_cases import DecisionCases
@@ -32,6 +33,7 @@ RECORDS: dict[str, type[Document]] = {
     "directory": Directory,
     "access_policies": AccessPolicies,
     "crew_roster": CrewRoster,
+    "bill": Bill,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
     "cognitive_skill": CognitiveSkill,

@@ -24,7 +24,7 @@ from orgkernel.snapshots.shipped import shipped_folder
 
 _LEVELS_UP = 4
 # Folders that belong to the organization, or to the organizations, in whose folder they lie.
-_LAID_OUT = ("roles", SKILLS, ORDERS)
+_LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
 _WORD = re.compile(rb"[\w.-]+")
 _ROLE_ID = re.compile(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 

@@ -25,6 +25,7 @@ from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import Decided, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
+from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
@@ -68,6 +69,18 @@ def of_the_corpora() -> Iterator[str]:
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
             yield from (code for _, code in case["answer"].get("considered", ()))
+    for file in OF_BILLS.values():
+        for case in (*file["cases"], *file["fills"]):
+            yield from words_in(case["answer"])
+
+
+def words_in(answer: object) -> Iterator[str]:
+    """Every text in an expected answer."""
+    if isinstance(answer, str):
+        yield answer
+    elif isinstance(answer, dict | list):
+        for each in answer.values() if isinstance(answer, dict) else answer:
+            yield from words_in(each)
 
 
 def of_pace(_: Path) -> Iterator[str]:

@@ -1,0 +1,88 @@
+"""Bills: procedures of several roles. The server says what may happen next in one; it runs none and keeps nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Request
+from msgspec.structs import replace
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.guards.caller import require_scope
+from manifest_api.problems import INVALID_REQUEST, RequestRefused
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, id_in_path, read_body
+from manifest_api.routes.documented import body_of, told
+from manifest_api.shapes import InvalidValue
+from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
+from orgkernel.manifest.bills import BillList, BillPage
+from orgkernel.operations.permissions import Name
+
+router = APIRouter(tags=["bills"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+BillPath = Annotated[str, id_in_path("a bill", "general_quarters")]
+_INSTANCE = {
+    "activated_by": "alert:RED",
+    "assignments": {"conn": ["number_one"]},
+    "steps": {"sound": {"status": "completed", "by": "agent:number_one"}},
+}
+MOST_LEFT_OUT = 1000
+
+
+class AssignmentQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who could take the parts of a bill now?"""
+
+    without: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_LEFT_OUT)] = ()
+    """Agents that are not available."""
+
+
+@router.get("/v1/orgs/{org}/bills", responses=told(BillList, 404, 409, 503, org=True))
+async def get_bills(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """List the bills that an organization sees."""
+    return await answers.respond(request, lambda kernel: kernel.bills(org), org)
+
+
+@router.get("/v1/orgs/{org}/bills/{bill}", responses=told(BillPage, 404, 409, 503, org=True))
+async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: BillPath) -> Response:
+    """Get a bill: its parts, its steps, who may start it, and what its rules find."""
+    return await answers.respond(request, lambda kernel: kernel.bill(org, bill), org)
+
+
+@router.post(
+    "/v1/orgs/{org}/bills/{bill}/assignment",
+    responses=told(BillAssignment, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=body_of(AssignmentQuestion, {"without": ["number_one"]}),
+)
+async def post_assignment(
+    request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
+) -> Response:
+    """Propose who takes which part of a bill, by the crew as it is now. Nobody is assigned by it."""
+    require_scope(request, "read")
+    asked = await read_body(request, AssignmentQuestion, "{}")
+    return await answers.respond_once(
+        lambda kernel: as_of_time(kernel, as_of).fill_bill(org, bill, without=asked.without), org
+    )
+
+
+@router.post(
+    "/v1/orgs/{org}/bills/{bill}/next-steps",
+    responses=told(NextSteps, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=body_of(BillInstance, _INSTANCE),
+)
+async def post_next_steps(
+    request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
+) -> Response:
+    """Say which steps of a bill that runs may start now, what goes with them, and what blocks the others."""
+    require_scope(request, "read")
+    instance = await read_body(
+        request, BillInstance, '{"activated_by": "agent:ID", "assignments": {}, "steps": {}}'
+    )
+    if instance.bill not in ("", bill):
+        raise RequestRefused(
+            INVALID_REQUEST,
+            "the instance is one of another bill",
+            "leave `bill` out, or ask at the path of that bill",
+            [InvalidValue(where="body.bill", message=f"expected `{bill}`")],
+        )
+    told_of = replace(instance, bill=bill)
+    return await answers.respond_once(lambda kernel: as_of_time(kernel, as_of).next_steps(org, told_of), org)
