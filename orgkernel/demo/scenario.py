@@ -49,7 +49,6 @@ POST = {
     "hashtags": ["#memory", "#agents"],
 }
 
-Say = Callable[[str], None]
 Tell = Callable[[str, str, tuple[Why, ...]], None]
 
 

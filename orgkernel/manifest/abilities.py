@@ -16,7 +16,7 @@ from orgkernel.decisions.access.evaluation import Evaluation, evaluate
 from orgkernel.decisions.access.layers.grants import held_grants
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
@@ -250,6 +250,7 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
         or tool.exclusive
         or tool.is_scoped
         or not tool.enabled
+        or (tool.resource in holder.essential and holder.bound.get(tool.resource, FULL) < FULL)
         or holder.policies
         or is_stored_about(state, holder.keys, tool)
         or (holder.is_agent and state.agents)

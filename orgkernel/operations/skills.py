@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 
-class Commissioned(msgspec.Struct, frozen=True):
+class SkillsCommissioned(msgspec.Struct, frozen=True):
     """The skills that an agent was given with its roles."""
 
     added: tuple[SkillRecord, ...]
@@ -125,7 +125,7 @@ def plan_skills(context: Context, org_id: str, agent_id: str) -> CommissionPlan:
 
 def commission_agent_skills(
     context: Context, agent_id: str, *, org: str | None = None, reason: str = ""
-) -> Commissioned:
+) -> SkillsCommissioned:
     """Give an agent the universal skills and those that its roles require, at level 1. Doing it again changes nothing."""
     org_id, store = _right(
         context, agent_id, org, "commissioning", f"commission {quote(f'agent:{agent_id}')}"
@@ -134,7 +134,7 @@ def commission_agent_skills(
     added = store.skills.commission(
         agent_id, plan.skills, org_id=org_id, actor=context.actor.name, note=reason
     )
-    return Commissioned(added, plan.skipped)
+    return SkillsCommissioned(added, plan.skipped)
 
 
 def list_skill_history(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from .word_forms import Token, clean, find_tokens, join_words, stem
+from .word_forms import TextWord, clean, find_tokens, join_words, stem
 
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
@@ -33,7 +33,7 @@ class Term(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RequestText:
     """What a text asks for."""
 
     terms: tuple[Term, ...] = ()
@@ -423,11 +423,11 @@ _QUOTED: Final = re.compile(r"\"[^\"\n]{3,300}\"")
 _BREAK: Final = re.compile(r"[.!?;:\n](?:\s|$)|[,\n]|\s[-\u2013\u2014]\s|[()]")
 _SENTENCE_END: Final = re.compile(r"[.!?\n]")
 
-Names = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
-"""Names of roles by their first word: all words, and the number of the role."""
+NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+"""NamedRoles of roles by their first word: all words, and the number of the role."""
 
 
-def read_request(text: str, names: Names) -> Request:
+def read_request(text: str, names: NamedRoles) -> RequestText:
     """What a text asks for. Never raises, and takes bounded time for any text."""
     text = join_words(_URL.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
@@ -436,7 +436,7 @@ def read_request(text: str, names: Names) -> Request:
     polite = [match.span() for match in _GREETING.finditer(text)]
     tokens = find_tokens(text)[:MOST_TOKENS]
     if not tokens:
-        return Request(language=language, small_talk=bool(polite))
+        return RequestText(language=language, small_talk=bool(polite))
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [1.0] * len(tokens)
@@ -475,7 +475,7 @@ def read_request(text: str, names: Names) -> Request:
     fault = _FAULT.search(rest)
     if fault is not None:
         kept[FAULT] = Term(FAULT, fault.group().lower(), 0.7)
-    return Request(
+    return RequestText(
         tuple(kept.values()), addressed, factor, creative, small_talk or creative, language, tuple(whole)
     )
 
@@ -493,7 +493,7 @@ def find_language(text: str) -> str | None:
     return best if counts[best] >= 2 and counts[best] > english else None
 
 
-def _number_clauses(text: str, tokens: list[Token]) -> tuple[list[int], list[int]]:
+def _number_clauses(text: str, tokens: list[TextWord]) -> tuple[list[int], list[int]]:
     clauses, sentences = [], []
     clause = sentence = end = 0
     for token in tokens:
@@ -549,9 +549,14 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
 
 
 def _mask_names(
-    words: list[str], clauses: list[int], weights: list[float], names: Names, text: str, tokens: list[Token]
+    words: list[str],
+    clauses: list[int],
+    weights: list[float],
+    names: NamedRoles,
+    text: str,
+    tokens: list[TextWord],
 ) -> tuple[int, ...]:
-    """Names of roles are no words about the task. Returns those that are asked by name."""
+    """NamedRoles of roles are no words about the task. Returns those that are asked by name."""
     if not names:
         return ()
     plain = [
@@ -592,7 +597,7 @@ def _is_mention(words: list[str], at: int, end: int) -> bool:
 
 
 def _is_asked(
-    words: list[str], clauses: list[int], at: int, end: int, text: str, tokens: list[Token]
+    words: list[str], clauses: list[int], at: int, end: int, text: str, tokens: list[TextWord]
 ) -> bool:
     after = words[end] if end < len(words) and clauses[end] == clauses[at] else ""
     start = at
@@ -679,7 +684,7 @@ def _weigh_by_place(words: list[str], clauses: list[int], sentences: list[int], 
             weights[at] *= 0.6
 
 
-def _inside(token: Token, spans: Iterable[tuple[int, int]]) -> bool:
+def _inside(token: TextWord, spans: Iterable[tuple[int, int]]) -> bool:
     return any(start <= token.start < end for start, end in spans)
 
 

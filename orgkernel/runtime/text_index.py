@@ -18,7 +18,7 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from .request_text import FOREIGN_STOP, STOP, Request, Term, find_language, is_weak, read_request
+from .request_text import FOREIGN_STOP, STOP, RequestText, Term, find_language, is_weak, read_request
 from .word_forms import clean, find_tokens, join_words
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
@@ -390,7 +390,7 @@ def rank_roles(
     return _judge(index, request, ranked)
 
 
-def _judge(index: TextIndex, request: Request, ranked: tuple[Ranked, ...]) -> Ranking:
+def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -> Ranking:
     margin = None
     if len(ranked) > 1:
         margin = round((ranked[0].score - ranked[1].score) / ranked[0].score, 3)
@@ -496,7 +496,7 @@ def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
 
 
 def _find_evidence(
-    index: TextIndex, request: Request, meant: Sequence[tuple[Term, str]], role: int, exact: int | None
+    index: TextIndex, request: RequestText, meant: Sequence[tuple[Term, str]], role: int, exact: int | None
 ) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     if role in request.addressed:

@@ -416,7 +416,7 @@ _MAYBE_BRITISH: Final = re.compile(
 )
 
 
-class Token(NamedTuple):
+class TextWord(NamedTuple):
     """A word of a text."""
 
     text: str
@@ -435,7 +435,7 @@ def clean(text: str, most: int) -> str:
     return _MARKS.sub("", unicodedata.normalize("NFKD", text))[:most]
 
 
-def find_tokens(text: str, parts: bool = True) -> list[Token]:
+def find_tokens(text: str, parts: bool = True) -> list[TextWord]:
     """The words of a cleaned text in order. Identifiers count as their parts; folders of a path do not count."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few characters have no single lower-case form
@@ -448,7 +448,7 @@ def find_tokens(text: str, parts: bool = True) -> list[Token]:
         tokens += (
             _split(word, start)
             if parts
-            else [Token(word.lower(), stem(word.lower()), start, start + len(word), False)]
+            else [TextWord(word.lower(), stem(word.lower()), start, start + len(word), False)]
         )
     return tokens
 
@@ -469,25 +469,25 @@ def _last_of_path(word: str, start: int) -> tuple[str, int]:
     return last, start + len(word) - len(last)
 
 
-def _split(word: str, start: int) -> list[Token]:
+def _split(word: str, start: int) -> list[TextWord]:
     lowered = word.lower()
     if not word.isascii() and _UNSPACED.search(lowered):
         pairs = [lowered[at : at + 2] for at in range(max(1, len(lowered) - 1))]
-        return [Token(pair, pair, start, start + len(word), False) for pair in pairs]
+        return [TextWord(pair, pair, start, start + len(word), False) for pair in pairs]
     if _NUMBERED.fullmatch(word) or (
         lowered.isalpha() and (word.islower() or word.isupper() or word.istitle())
     ):
-        return [Token(lowered, stem(lowered), start, start + len(word), False)]
+        return [TextWord(lowered, stem(lowered), start, start + len(word), False)]
     lowered = lowered.removesuffix("'s").rstrip("'")
     if "'" in lowered:
-        return [Token(lowered, lowered.replace("'", ""), start, start + len(word), False)]
+        return [TextWord(lowered, lowered.replace("'", ""), start, start + len(word), False)]
     hyphened = "-" in lowered and not any(mark in lowered for mark in "_./")
     pieces = [
         (each.group().lower(), start + each.start()) for each in _PARTS.finditer(word.removesuffix("'s"))
     ]
     # Any part of a hyphened word is an ordinary word; a part of an identifier is a hint only.
     return [
-        Token(piece, stem(piece), at, at + len(piece), not hyphened and len(pieces) > 1)
+        TextWord(piece, stem(piece), at, at + len(piece), not hyphened and len(pieces) > 1)
         for piece, at in pieces
         if len(piece) > 1 and not (len(pieces) > 1 and piece.isdigit())
     ]

@@ -331,7 +331,7 @@ def test_what_was_compiled_loads_as_documents(tmp_path: Path) -> None:
         folder = tmp_path / org
         files = {f"roles/{role}.json": json.dumps(data["profile"]) for role, data in bundle["roles"].items()}
         write_tree(folder, {"org.json": json.dumps(bundle["organization"]["document"]), **files})
-        if org != "household":  # its tools are declared in a catalog of its own
+        if org not in ("household", "starship"):  # which declare tools and skills in catalogs of their own
             assert Kernel.open(folder).check() == (), org
 
 

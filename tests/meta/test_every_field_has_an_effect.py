@@ -137,7 +137,7 @@ capabilities:
   tools_secondary: [notes]
   skills: [{skill: laying}]
   procedures: [polish]
-  intents: [sing]
+  intents: [whistle]
 pace_plan:
   contingent: {action: escalate, trigger: consecutive_tool_failures >= 5, escalate_to: chief}
 dispatch: {may_to: [guard]}
@@ -246,14 +246,14 @@ CHANGES: dict[str, Any] = {
     "rank_ladder:promotions.master.requirements.0.min_proficiency": 3,
     "rank_ladder:trust_margin": 0.01,
     "rank_ladder:promotions.master.qualifications": ["nothing"],
-    "procedure_catalog:procedures.cut_stone.intents": ["sing"],
+    "procedure_catalog:procedures.cut_stone.intents": ["whistle"],
     "procedure_catalog:procedures.cut_stone.skill": "mixing",
     "procedure_catalog:procedures.cut_stone.compilation_level": 3,
     "procedure_catalog:procedures.cut_stone.falls_back_to": None,
     "procedure_catalog:procedures.cut_stone.steps.0.id": "two",
     "procedure_catalog:procedures.cut_stone.steps.0.required_tools.0.tool": "notes",
     "procedure_catalog:procedures.cut_stone.steps.0.required_tools.0.action": "look",
-    "tool_catalog:tools.horn.intents": ["sing"],
+    "tool_catalog:tools.horn.intents": ["whistle"],
     "rank_ladder:ranks.0.agency": "suggestive",
     "organization:procedure_proposals.min_successes": 9,
     "organization:procedure_proposals.min_success_rate": 0.95,
@@ -297,7 +297,7 @@ CHANGES: dict[str, Any] = {
     "mason:file_scope": ["**"],
     "mason:open_to_probation": True,
     "mason:description": "",
-    "mason:examples": ["Sing along"],
+    "mason:examples": ["Whistle a jolly tune"],
     "mason:not_examples": ["Build walls"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
@@ -406,12 +406,12 @@ def observe(snapshot: Snapshot) -> Any:
                 (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
             )
         seen.append(decide_by_intent(view, "lay").role_id)
-        seen += [decide_by_text(view, text).role_id for text in ("Sing along", "Build walls")]
+        seen += [decide_by_text(view, text).role_id for text in ("Whistle a jolly tune", "Build walls")]
         for request in requests(list(view.roles)):
             decided = decide_access(view, request)
             seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip
         for subject in (f"role:{role}" for role in view.roles):
-            for intent in ("cut", "shine", "greet", "sing"):
+            for intent in ("cut", "shine", "greet", "whistle"):
                 way = decide_handling(view, EMPTY_STATE, HandlingRequest(subject, intent))
                 seen.append(
                     (

@@ -206,7 +206,7 @@ def unknown_names(world: World, kind: str, name: str) -> set[str]:
             named += tool.get("credentials", [])
         for policy in world["policies"].values():
             listed = policy.get("permissions", {}).get("credentials", [])
-            named += [] if listed == "*" else listed
+            named += [] if listed == "*" or policy.get("effect") == "deny" else listed
         return set() if name in named else {"CREDENTIAL_UNKNOWN"}
     if kind == "data":
         return set() if name in TIERS else {"DATA_UNKNOWN"}

@@ -195,10 +195,13 @@ def _tool(view: OrgView, tool_id: str) -> Resource:
 
 
 def named_credentials(records: OrgRecords, removed: frozenset[str] = frozenset()) -> dict[str, None]:
-    """Credentials are declared by being named: by a role, a tool or a policy; some policies may be left out."""
+    """Credentials are declared by being named: by a role, a tool or a policy; some policies may be left out.
+
+    A policy that denies declares nothing: what it takes away from somebody must not come into being for others.
+    """
     named = {each for post in records.posts.values() for each in post.profile.credentials}
     named.update(each for tool in records.tools.values() for each in tool.record.credentials)
     for policy in records.policies.values():
-        if policy.id not in removed:
+        if policy.id not in removed and policy.record.effect != "deny":
             named.update(each for each in policy.record.permissions.credentials or () if each != STAR)
     return dict.fromkeys(sorted(named))

@@ -19,7 +19,7 @@ from orgkernel.decisions.dispatch import (
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.routing.answer import answer_with_role, say_lacking
 from orgkernel.decisions.routing.embedding import Embedder, find_similar
-from orgkernel.decisions.routing.role_texts import Source, about_domain, sources_of, text_index
+from orgkernel.decisions.routing.role_texts import TextSource, about_domain, sources_of, text_index
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -127,7 +127,7 @@ def _candidate(
 
 
 class _Found(NamedTuple):
-    source: Source
+    source: TextSource
     word: str
     """The word of the source."""
 
@@ -160,7 +160,7 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
     )
 
 
-def _find_word(view: OrgView, role_id: str, stem: str) -> Source | None:
+def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
     found = [each for each in sources_of(view, role_id) if stem in content_of(each.text)]
     return max(found, key=lambda each: FIELDS[each.field], default=None)
 
@@ -185,7 +185,7 @@ def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
     return None if best is None else best[1]
 
 
-def _why(source: Source) -> Why:
+def _why(source: TextSource) -> Why:
     text = source.text if len(source.text) <= _QUOTED else f"{source.text[:_QUOTED]}…"
     return why_place(f"{source.subject}: {text}", source.place())
 

@@ -21,7 +21,7 @@ PRIORS = {1: 1.0, 2: 0.8, 3: 0.75}
 """A specialist before an executive before a commander, as in `dispatch_order.py`."""
 
 
-class Source(NamedTuple):
+class TextSource(NamedTuple):
     """A text about a role, and where it is written."""
 
     field: str
@@ -32,23 +32,25 @@ class Source(NamedTuple):
     place: Callable[[], Place]
 
 
-def find_sources(view: OrgView, role_id: str) -> Iterator[Source]:
+def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
     """Every text that speaks about a role, the strongest kinds first."""
     post = view.records.posts[role_id]
     profile = post.profile
     for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id):
-        yield Source("intent", "an intent", edge.target, partial(_same, edge.place))
+        yield TextSource("intent", "an intent", edge.target, partial(_same, edge.place))
     for number, text in enumerate(profile.examples):
-        yield Source("example", "an example", text, partial(_item, post.item_places, ("examples",), number))
+        yield TextSource(
+            "example", "an example", text, partial(_item, post.item_places, ("examples",), number)
+        )
     named = bool(profile.role_name)
-    yield Source(
+    yield TextSource(
         "name",
         "the name" if named else "the id",
         profile.role_name or role_id,
         partial(post.place, "role_name" if named else "role_id"),
     )
     if profile.description:
-        yield Source(
+        yield TextSource(
             "description", "the description", profile.description, partial(post.place, "description")
         )
     for edge in view.domains_of(role_id):
@@ -59,7 +61,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[Source]:
         if skill is not None and skill.record.category != UNIVERSAL:
             yield from _named(skill, "skill", skill.record.name, skill.record.description)
         elif skill is None:
-            yield Source("skill_name", "a skill", edge.target, partial(_same, edge.place))
+            yield TextSource("skill_name", "a skill", edge.target, partial(_same, edge.place))
     for edge in view.plans_of(role_id):
         plan = view.records.plans.get(edge.target)
         if plan is not None:
@@ -74,7 +76,7 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[Source]:
             yield from _named(procedure, "procedure", procedure.record.name, procedure.record.description)
     for edge in view.tools_of(role_id):
         tool = view.records.tools.get(edge.target)
-        yield Source(
+        yield TextSource(
             "tool_name",
             "a tool",
             (tool.record.name if tool else "") or edge.target,
@@ -83,39 +85,39 @@ def find_sources(view: OrgView, role_id: str) -> Iterator[Source]:
     for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
         department = view.records.organization.departments.get(edge.target)
         name = (department.name if department else "") or edge.target
-        yield Source("department", "the department", name, partial(_same, edge.place))
+        yield TextSource("department", "the department", name, partial(_same, edge.place))
 
 
 @per_view_and_key(most=100_000)
-def about_domain(view: OrgView, domain: str) -> tuple[Source, ...]:
+def about_domain(view: OrgView, domain: str) -> tuple[TextSource, ...]:
     """A domain that may pass through is conversation: its words give nobody work."""
     declared = view.records.domains.get(domain)
     if declared is None or declared.record.passthrough:
         return ()
     record, of = declared.record, f"of domain {domain}"
     return (
-        Source("domain_name", f"the id {of}", domain, partial(declared.place)),
-        *((Source("domain_description", f"the description {of}", record.description, partial(declared.place, "description")),) if record.description else ()),
+        TextSource("domain_name", f"the id {of}", domain, partial(declared.place)),
+        *((TextSource("domain_description", f"the description {of}", record.description, partial(declared.place, "description")),) if record.description else ()),
         *(
-            Source("domain_trigger", f"a trigger {of}", text, partial(_item, declared.item_places, ("triggers",), number))
+            TextSource("domain_trigger", f"a trigger {of}", text, partial(_item, declared.item_places, ("triggers",), number))
             for number, text in enumerate(record.triggers)
         ),
         *(
-            Source("domain_example", f"an example {of}", text, partial(_item, declared.item_places, ("examples",), number))
+            TextSource("domain_example", f"an example {of}", text, partial(_item, declared.item_places, ("examples",), number))
             for number, text in enumerate(record.examples)
         ),
     )  # fmt: skip
 
 
-def _named(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[Source]:
-    yield Source(
+def _named(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[TextSource]:
+    yield TextSource(
         f"{kind}_name",
         f"the name of {kind} {entry.id}",
         name or entry.id,
         partial(entry.place, *(("name",) if name else ())),
     )
     if description:
-        yield Source(
+        yield TextSource(
             f"{kind}_description",
             f"the description of {kind} {entry.id}",
             description,
@@ -123,16 +125,16 @@ def _named(entry: Definition[Any], kind: str, name: str, description: str) -> It
         )
 
 
-def _about_cognitive_skill(skill: Definition[CognitiveSkill]) -> Iterator[Source]:
+def _about_cognitive_skill(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:
     """The description of a SKILL.md says when it is of use."""
     document, record, of = skill.document, skill.record, f"of skill {skill.id}"
-    yield Source("cognitive_skill", f"the name {of}", record.name, partial(document.place, "name"))
-    yield Source(
+    yield TextSource("cognitive_skill", f"the name {of}", record.name, partial(document.place, "name"))
+    yield TextSource(
         "cognitive_skill", f"the description {of}", record.description, partial(document.place, "description")
     )
     key = key_in(record, "triggers")
     if key in record.metadata:
-        yield Source(
+        yield TextSource(
             "cognitive_skill",
             f"a trigger {of}",
             record.metadata[key],
@@ -149,7 +151,7 @@ def _item(places: Callable[..., list[Place]], route: tuple[str, ...], number: in
 
 
 @per_view_and_key(most=2_048)
-def sources_of(view: OrgView, role_id: str) -> tuple[Source, ...]:
+def sources_of(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
     """The same, kept for the roles that answers were about."""
     return tuple(find_sources(view, role_id))
 

@@ -1,0 +1,62 @@
+"""Laws of decay, drift and trust, whatever the numbers."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from orgkernel.decisions.qualifications import decide_drift
+from orgkernel.decisions.skill_levels import DAY, level_now
+from orgkernel.decisions.state_view import QualificationResult, SkillRecord
+from orgkernel.decisions.trust import credible_interval, trust_from
+
+TIMES = st.floats(-1_000, 10_000).map(lambda days: days * DAY)
+RATES = st.integers(1, 400)
+RECORDS = st.builds(
+    SkillRecord,
+    agent_id=st.just("ann"), org_id=st.just("ship"), skill=st.just("helm"), proficiency=st.integers(1, 7),
+    acquired_at=st.just(0.0), decays_from=TIMES, suspended=st.booleans(),
+)  # fmt: skip
+SCORES = st.lists(st.floats(0, 1), max_size=12)
+
+
+@given(RECORDS, RATES, TIMES, TIMES)
+def test_a_level_never_rises_with_time(record: SkillRecord, rate: int, one: float, other: float) -> None:
+    """It stays between 1 and what was recorded, and without decay while it is suspended."""
+    earlier, later = sorted((one, other))
+    levels = [level_now(record, rate, earlier), level_now(record, rate, later)]
+    assert 1 <= levels[1] <= levels[0] <= record.proficiency
+    assert not record.suspended or levels[1] == record.proficiency
+
+
+@given(RECORDS, RATES, TIMES, TIMES)
+def test_practice_never_costs_a_level(record: SkillRecord, rate: int, one: float, other: float) -> None:
+    """Writing down what is left, as an exercise does, leaves at least what would be left without it."""
+    earlier, later = sorted((max(one, record.decays_from), max(other, record.decays_from)))
+    practiced = replace(record, proficiency=level_now(record, rate, earlier), decays_from=earlier)
+    assert level_now(practiced, rate, earlier) == level_now(record, rate, earlier)
+    assert level_now(practiced, rate, later) >= level_now(record, rate, later)
+
+
+@given(SCORES, st.none() | st.integers(1, 10_000))
+def test_drift_always_has_an_answer(scores: list[float], size: int | None) -> None:
+    """Never a division by zero; a latest score that is the baseline never drifts."""
+    runs = [QualificationResult("ann", "t", score, score >= 0.5, 0.0, sample_size=size) for score in scores]
+    drift = decide_drift(runs)
+    if drift is not None and drift.latest == drift.baseline:
+        assert drift.outcome in ("none", "too_few_runs")
+    if drift is not None and drift.sigma is not None:
+        assert drift.sigma > 0
+
+
+@given(st.none() | st.floats(0, 1), st.floats(0.01, 100), st.integers(0, 10_000), st.integers(0, 10_000))
+def test_trust_follows_outcomes(mean: float | None, weight: float, good: int, bad: int) -> None:
+    """A success never lowers it, a failure never raises it, and the interval lies between 0 and 1, in order."""
+    trust, better, worse = (
+        trust_from(mean, weight, good + more, bad + less) for more, less in ((0, 0), (1, 0), (0, 1))
+    )
+    low, high = credible_interval(trust)
+    assert 0 <= low <= high <= 1
+    if trust.mean is not None:
+        assert worse.mean - 1e-12 <= trust.mean <= better.mean + 1e-12
