@@ -45,11 +45,7 @@ router = APIRouter(tags=["agents"], default_response_class=Response, dependencie
 org_router = APIRouter(
     tags=["organizations"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS]
 )
-<<<<<<< HEAD
-_Trait = Annotated[float, msgspec.Meta(ge=0, le=1)]
-=======
 TraitValue = Annotated[float, msgspec.Meta(ge=0, le=1)]
->>>>>>> agents
 _NOBODY = Actor("")
 _MOST_AGENTS = 10_000
 
@@ -66,19 +62,11 @@ class CommissionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class PersonalityBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The personality that somebody measured."""
 
-<<<<<<< HEAD
-    openness: _Trait
-    conscientiousness: _Trait
-    extraversion: _Trait
-    agreeableness: _Trait
-    neuroticism: _Trait
-=======
     openness: TraitValue
     conscientiousness: TraitValue
     extraversion: TraitValue
     agreeableness: TraitValue
     neuroticism: TraitValue
->>>>>>> agents
     reason: Text = ""
 
 

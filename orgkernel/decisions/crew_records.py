@@ -11,13 +11,8 @@ from typing import Literal
 import msgspec
 
 OutcomeKind = Literal["intent", "cognitive_skill", "procedure", "tool"]
-<<<<<<< HEAD
 EpisodeOutcome = Literal["success", "failure"]
 OUTCOMES: tuple[EpisodeOutcome, ...] = ("success", "failure")
-=======
-WorkOutcome = Literal["success", "failure"]
-OUTCOMES: tuple[WorkOutcome, ...] = ("success", "failure")
->>>>>>> agents
 RECENT = 20
 """So many outcomes of an agent are kept in their order."""
 
@@ -108,11 +103,7 @@ class Episode(msgspec.Struct, frozen=True):
     episode_id: str
     org_id: str
     agent_id: str
-<<<<<<< HEAD
     outcome: EpisodeOutcome
-=======
-    outcome: WorkOutcome
->>>>>>> agents
     at: float
     role_id: str | None = None
     intent: str | None = None

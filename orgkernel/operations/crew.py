@@ -93,11 +93,7 @@ _Names = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=64)]
 class EpisodeDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A piece of work that an agent has done. Its content stays where it is; only a reference is kept."""
 
-<<<<<<< HEAD
     outcome: EpisodeOutcome
-=======
-    outcome: WorkOutcome
->>>>>>> agents
     id: _Name | None = None
     """An id of your own: recording the same episode again changes nothing. Default: a new id."""
     role: _Name | None = None
