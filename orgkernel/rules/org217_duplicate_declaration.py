@@ -6,7 +6,7 @@ Every organization has an id of its own. Within the folder of an organization:
 
 - no two profiles declare the same role,
 - no two catalogs declare the same domain, plan, tool, skill, matrix, qualification, person, system origin, webhook,
-  policy or agent,
+  policy or agent, and no two bills have the same slug,
 - only one ladder lists ranks.
 
 ## Why it matters

@@ -268,3 +268,14 @@ def test_fill(organizations: dict[str, Organization], name: str, case: dict[str,
     if surface == "cli" and not is_for_a_command(case):
         return
     assert shown_fill(FILLING[surface](organizations[name], case)) == case["answer"]
+
+
+def test_who_may_begin_no_work_starts_nothing(organizations: dict[str, Organization]) -> None:
+    """In an emergency tier, also what needs no tool."""
+    organization = organizations["fire"]
+    case = next(each for each in CORPUS["fire"]["cases"] if each["name"].startswith("every branch whose"))
+    context = AccessContext(now=NOW, pace="emergency")
+    found = organization.there(case).next_steps(organization.id, instance_of(case), context=context)
+    assert not found.may_start
+    (unfit,) = next(each for each in found.blocked if each.step == "count").parts[0].unfit
+    assert [reason.code for reason in unfit.reasons] == ["PACE_CAP"]
