@@ -10,6 +10,7 @@ from orgkernel.decisions.crew_records import (
     AgentIdentity,
     Commission,
     Episode,
+    EpisodeOutcome,
     OrgStatus,
     OrgStatusKind,
     Personality,
