@@ -4,12 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run test check lint types contracts unit nightly docs docs-site regenerate bench load differential lock dist sbom pin clean
+.PHONY: run demo test check lint types contracts unit nightly docs docs-site regenerate bench load differential lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
 	$(BIN)/orgkernel check --shipped
 	$(BIN)/orgkernel serve --path templates
+
+# Set everything up and play a scenario: a new job for an agent, from configuration alone, on real servers.
+demo: $(VENV)/dev.stamp
+	$(BIN)/orgkernel demo
 
 # Set everything up and run every check there is.
 test: check unit

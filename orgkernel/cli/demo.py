@@ -24,7 +24,8 @@ def command(folder: str | None) -> None:
     """Give a crew a social media marketer, from configuration alone, and watch it work.
 
     YAML and a SKILL.md are added to the template `starship`. The agent is commissioned, routed to, checked, and calls a
-    real HTTP server and a real MCP server, which are started for the demo. It needs the extras `http` and `mcp`.
+    real HTTP server and a real MCP server, which are started for the demo. It needs the extras `http`, `mcp` and
+    `identity`.
     """
     from orgkernel.demo.scenario import run
 

@@ -192,11 +192,11 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
 
 def _require_parts() -> None:
     """Raise `UsageError` if what calls tools is not installed."""
-    missing = [name for name in ("httpx2", "mcp") if find_spec(name) is None]
+    missing = [name for name in ("cryptography", "httpx2", "mcp") if find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"the demo calls tools, and {listing(missing)} is not installed",
-            "run `pip install 'orgkernel[http,mcp]'`",
+            f"the demo commissions an agent and calls tools, and {listing(missing)} is not installed",
+            "install the extras `http`, `mcp` and `identity`: `pip install '.[http,mcp,identity]'` in a checkout",
         )
 
 
