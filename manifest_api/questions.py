@@ -120,7 +120,8 @@ async def agent_question(
     rank: Annotated[str | None, word("Only agents of this rank.")] = None,
     skill: Annotated[str | None, word("Only agents that hold this skill.")] = None,
     min_level: Annotated[
-        int | None, Query(ge=1, le=7, description="Lowest level of the skill, decay included.")
+        int | None,
+        Query(ge=1, le=7, description="Lowest level of the skill, or of any skill, decay included."),
     ] = None,
     qualification: Annotated[str | None, word("Only agents that have passed this test.")] = None,
     tool: Annotated[str | None, word("Only agents with a role that is equipped with this tool.")] = None,
@@ -133,10 +134,6 @@ async def agent_question(
     ] = DEFAULT_AGENTS,
 ) -> AgentQuestion:
     """The question from the query parameters."""
-    if min_level is not None and skill is None:
-        raise RequestRefused(
-            INVALID_REQUEST, "`min_level` is the level of a skill", "name the skill in `skill`"
-        )
     wanted = AgentFilter(
         role=role, department=department, rank=rank, skill=skill, min_level=min_level, qualification=qualification,
         tool=tool, intent=intent, watch=watch, lifecycle=lifecycle,

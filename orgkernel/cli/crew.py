@@ -25,7 +25,7 @@ from orgkernel.manifest.crew import AgentFilter, AgentList
     "--min-level",
     type=click.IntRange(1, 7),
     metavar="1..7",
-    help="Lowest level of the skill, decay included.",
+    help="Lowest level of the skill, or of any skill, decay included.",
 )
 @click.option("--qualification", help="Only agents that have passed this test.")
 @click.option(
@@ -51,8 +51,6 @@ def command(
 
     `orgkernel manifest --agent AGENT` shows everything about one of them.
     """
-    if wanted["min_level"] is not None and wanted["skill"] is None:
-        raise click.UsageError("--min-level needs --skill")
     kernel = open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
     found = kernel.agents(org, AgentFilter(**wanted))
     echo_answer(form, found, lambda: _render(found))

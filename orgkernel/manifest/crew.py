@@ -13,7 +13,7 @@ import msgspec
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.qualifications import has_passed
-from orgkernel.decisions.skill_levels import level_now
+from orgkernel.decisions.skill_levels import level_now, levels_now
 from orgkernel.decisions.state_view import Lifecycle, SkillRecord, StateView
 from orgkernel.decisions.trust import Trust, trust_of
 from orgkernel.graph.memo import PerView
@@ -41,7 +41,7 @@ class AgentFilter(msgspec.Struct, frozen=True, kw_only=True):
     skill: str | None = None
     """A skill that it holds and that is not suspended."""
     min_level: int | None = None
-    """The lowest level of that skill now, decay included."""
+    """The lowest level of that skill, or of any skill, now, decay included."""
     qualification: str | None = None
     """A test that it has passed and that still counts."""
     tool: str | None = None
@@ -168,6 +168,12 @@ def _narrowing(
         yield crew.in_roles(view.sources_to(EdgeKind.SERVES_INTENT, wanted.intent))
     if wanted.department is not None:
         yield crew.in_roles(view.sources_to(EdgeKind.BELONGS_TO, wanted.department))
+    if wanted.skill is None and wanted.min_level is not None:
+        levels = (
+            (agent_id, levels_now(view.records, records, now).values())
+            for agent_id, records in state.skills.items()
+        )
+        yield frozenset(agent_id for agent_id, held in levels if max(held, default=0) >= wanted.min_level)
     if wanted.skill is not None:
         lowest = wanted.min_level or ANY_LEVEL
         declared = view.records.skills.get(wanted.skill)

@@ -11,7 +11,7 @@ from orgkernel.decisions.skill_levels import LOWEST, SkillTerms, levels_now, ter
 from orgkernel.decisions.state_records import SkillAssessment
 from orgkernel.decisions.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.errors import Refused
+from orgkernel.errors import Refused, UnknownAgent
 from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
@@ -146,10 +146,15 @@ def list_skill_history(
     limit: int | None = None,
     until: float | None = None,
 ) -> tuple[SkillAssessment, ...]:
-    """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number, up to a time."""
+    """Changes of the skills of an agent, oldest first: at most `limit` after the one of a number, up to a time.
+
+    Raises `UnknownAgent` for one that has none and that no roster declares.
+    """
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
     changes = context.store.skills.history(org_id, agent_id, after=after, limit=limit)
+    if not changes and agent_id not in context.documents.organization(org_id).snapshot.records.agents:
+        raise UnknownAgent(f"organization {quote(org_id)} has no agent {quote(agent_id)}")
     return tuple(each for each in changes if until is None or each.at <= until)
 
 

@@ -4,7 +4,7 @@
 
 The keys of `external` are known classifications, and each id has the form of its classification:
 
-- `esco`: the URI of a skill, `http://data.europa.eu/esco/skill/…`;
+- `esco`: the URI of a skill, which names `data.europa.eu/esco/skill/`;
 - `onet`: the code of an element or of an occupation of O*NET, such as `2.A.1.a` or `15-1252.00`.
 
 ## Why it matters

@@ -29,6 +29,9 @@ CHANGING = (
     # Levels of skills fall with time, and files beside a skill change without a new version.
     "/v1/orgs/{org}/skills", "/v1/orgs/{org}/skills/{name}", "/v1/orgs/{org}/skills/{name}/resources/{path}",
     "/v1/orgs/{org}/procedure-proposals",
+    # There are none here.
+    "/v1/orgs/{org}/bills/{bill}", "/v1/agents/{agent}/certificate", "/v1/agents/{agent}/episodes",
+    "/v1/agents/{agent}/service-record", "/v1/agents/{agent}/skill-history",
 )  # fmt: skip
 HOST = (b"host", b"localhost:8000")
 Said = tuple[int, list[tuple[bytes, bytes]], bytes]

@@ -503,10 +503,11 @@ def test_the_registry_reports_where_the_store_differs_from_the_roster(local: Tes
     assert [(each["code"], each["subject"]) for each in found["diagnostics"]] == [
         ("ORG608", "agent:typist"),
         ("ORG609", "agent:clerk"),
+        ("ORG620", "role:record_keeper"),
     ]
-    assert (found["count"], found["errors"], found["warnings"]) == (2, 0, 1)
+    assert (found["count"], found["errors"], found["warnings"]) == (3, 0, 2)
     first = local.get("/v1/diagnostics?limit=1").json()
-    rest = local.get(f"/v1/diagnostics?limit=1&cursor={first['next']}").json()
+    rest = local.get(f"/v1/diagnostics?limit=2&cursor={first['next']}").json()
     assert first["diagnostics"] + rest["diagnostics"] == found["diagnostics"]
     with opened(store) as state:
         state.agents.move("typist", "decommissioned", org_id="household", actor="test")

@@ -158,11 +158,11 @@ def test_agents_of_the_roster_need_not_be_added_first(ask: Ask, home: Path) -> N
     assert ask("agent", "set-rank", "clerk", "commander").stdout == "clerk is commander\n"
     ask("agent", "move", "butler", "suspended")
     ask("agent", "add", "parrot", "--rank", "ensign")
-    rows = [line.split() for line in ask("agent", "list").stdout.splitlines()[1:]]
+    rows = [" ".join(line.split()) for line in ask("agent", "list").stdout.splitlines()[1:]]
     assert rows == [
-        ["butler", "household", "commander", "0.75", "suspended"],
-        ["clerk", "household", "commander", "0.6", "active"],
-        ["parrot", "household", "ensign", "–", "active"],
+        "butler household commander suspended 0.75 (alpha 3, beta 1; 0 of 0 succeeded)",
+        "clerk household commander active 0.60 (alpha 2.4, beta 1.6; 0 of 0 succeeded)",
+        "parrot household ensign active unknown (no outcomes)",
     ]
     assert "code AGENT_INACTIVE" in ask("why", "agent:butler", "use", "tool:weather", code=1).stdout
 

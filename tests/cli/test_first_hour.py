@@ -82,12 +82,12 @@ def test_an_unknown_command_gets_the_nearest_one(tmp_path: Path, command: str, h
 
 
 def test_a_sentence_is_routed_by_its_domain(shop: Path) -> None:
-    """`dispatch` takes a domain. For a sentence it names the domain that the words stand for."""
+    """`dispatch` takes a domain. For a sentence it names the option that takes one."""
     done = run("dispatch", "fix the login bug", cwd=shop)
     assert done.stderr == (
-        "help: this is a sentence, and `dispatch` takes a domain; by its words, try `orgkernel dispatch bugfix`\n"
+        "help: this is a sentence, and DOMAIN is one word; ask `orgkernel dispatch --text SENTENCE`\n"
     )
-    assert "domains are `codegen`" in run("dispatch", "hm hm", cwd=shop).stderr
+    assert "no catalog declares domain `hm hm`" in run("dispatch", "hm hm", cwd=shop).stdout
     assert "did you mean `codegen`?" in run("dispatch", "codgen", cwd=shop).stdout
 
 

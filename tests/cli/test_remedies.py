@@ -116,9 +116,13 @@ def test_a_remedy_does_what_it_says(
         assert done.returncode == 0, (same, done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_remedies_of_generated_organizations_are_commands_that_run(tmp_path: Path, seed: int) -> None:
-    """None is refused, and what needs no edit allows the request."""
+def test_remedies_of_generated_organizations_are_commands_that_run(tmp_path: Path) -> None:
+    """None is refused, and what needs no edit allows the request. At some times of day a single one may have none to try."""
+    assert sum(try_remedies(tmp_path / str(seed), seed) for seed in range(4)) > 0
+
+
+def try_remedies(folder: Path, seed: int) -> int:
+    """Carry out the remedies of a generated organization; how many."""
     maker = WorldMaker(seed, plain=True)
     world = maker.world()
     files = {path.removeprefix("/t/o/"): json.dumps(text) for path, text in documents_of(world).items()}
@@ -127,18 +131,18 @@ def test_remedies_of_generated_organizations_are_commands_that_run(tmp_path: Pat
         asked = maker.request(world)
         question = (asked["subject"], asked["action"], asked["resource"])
         context = json.dumps({name: value for name, value in asked["context"].items() if name != "now"})
-        home = there(tmp_path / str(number), files, [])
+        home = there(folder / str(number), files, [])
         for place, remedy in enumerate(remedies(home, (*question, "--context", context), "o")[:3]):
             kinds = {change["kind"] for change in remedy["changes"]}
             if remedy["edits"] or "qualification" in kinds:
                 continue
-            again = there(tmp_path / f"{number}-{place}", files, [])
+            again = there(folder / f"{number}-{place}", files, [])
             carry_out(again, remedy)
             told = {**json.loads(context), **dict.fromkeys(names(remedy), "")}
             done = run("can", *question, "--context", json.dumps(told), "--org", "o", cwd=again)
             assert done.returncode == 0, (question, remedy, done.stdout, done.stderr)
             tried += 1
-    assert tried or seed
+    return tried
 
 
 def test_a_stranger_is_to_be_declared(tmp_path: Path) -> None:

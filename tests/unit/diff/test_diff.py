@@ -75,7 +75,7 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
     "an essential tool that is listed at a lower level": (
         profile(),
         able(tools=[{"tool": "response", "level": "read"}]),
-        ["- b loses essential tool response", "- b gains tool response at level read"],
+        ["~ b loses essential tool response", "~ b gains tool response"],
     ),
     "a plan that cannot be run, and then can": (
         able(htn_plans=["write"]),
