@@ -22,7 +22,11 @@ from tests.support.salute import salute
 from tests.support.trees import REPOSITORY, copy_template
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-FOLLOW = "from orgkernel.cli import main; main()"
+# Whoever runs the tests in the background has interrupts ignored, and what is started would inherit that.
+FOLLOW = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from orgkernel.cli import main; main()"
+)
 
 
 @pytest.fixture
