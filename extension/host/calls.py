@@ -8,12 +8,11 @@ not a failure. A neighbor that diagnoses tool output decides first.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from . import gate, places, reading, saying
+from . import gate, reading, saying
 from .guarding import guarded, in_force
 from .memory import KEY, AgentMemory, RoleMemory
 from .organization import Active, find_active
@@ -116,12 +115,9 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
         return None
 
 
-def _has_profile(role_id: str) -> bool:
-    """Whether the host has a profile for a role."""
-    root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
-    return any(
-        os.path.isdir(os.path.join(root, *folder, role_id)) for folder in (("agents",), ("usr", "agents"))
-    )
+def _has_profile(_: str) -> bool:
+    """Whether a subordinate can be called with the profile of a role. A host takes any name, also without a folder."""
+    return True
 
 
 def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **_: Any) -> None:

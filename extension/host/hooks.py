@@ -73,6 +73,7 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
         found = in_force(active, memory)
         if active.settings.enforcement == "observe" or loop_data is None or found is None:
             return
+        prompting.outlast(active, memory, agent, found[0], getattr(loop_data, "system", None))
         # A message that had to wait in the last turn can be said now, before another layer warns.
         supervising.supervise(active, memory, agent, found, loop_data)
         if memory.steering is not None:
@@ -91,6 +92,7 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
         memory.role_before = memory.role_id
         found = in_force(active, memory)
         if found is not None:
+            prompting.report_change(active, memory, agent, found[0], getattr(loop_data, "system", None))
             own = found[1]
             own.turns += 1
             own.turns_without_progress += 1

@@ -18,6 +18,7 @@ from tests.agent_zero.double_prompts import (
     SKILLS,
     Prompts,
     mcp_text,
+    write_profiles,
     write_prompts,
     write_stock_extensions,
 )
@@ -56,6 +57,7 @@ def build_host(root: Path, generation: str) -> Path:
         text = "def get_paths(): ...\n" if generation == "G2" else "class Extension: ...\n"
         (root / "python" / "helpers" / "extension.py").write_text(text, encoding="utf-8")
     write_prompts(root, generation)
+    write_profiles(root, generation)
     write_stock_extensions(root, generation)
     return root
 
@@ -128,6 +130,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
         Agent=Agent,
         LoopData=LoopData,
         tool_files=host.prompts.tool_files,
+        raw_prompt=host.prompts.raw,
         host_prompts=lambda _: ([mcp_text(dict(mcp))] if mcp else []) + rest,
     )
     return modules

@@ -23,7 +23,9 @@ _LETTERS_OF_TOKEN: Final = 7
 
 def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
     """The brief of a role. `delegates_to` are ids of the roles that it may dispatch."""
-    first = f"You are the {_name(manifest.role_name)} ({_name(manifest.role_id)}) of {_name(manifest.org_name)}."
+    first = (
+        f"You are the {_name(manifest.role_name)} ({_name(manifest.role_id)}) of {_name(manifest.org_name)}."
+    )
     last = f"Use only tools shown here. {_way_out(manifest, delegates_to)}"
     left = MOST_TOKENS - estimate_tokens(f"{first}\n{last}")
     delegation = _delegation(manifest, delegates_to, left)
@@ -73,7 +75,9 @@ def _delegation(manifest: RoleManifest, delegates_to: Sequence[str], left: int) 
     ranked = sorted(delegates_to, key=lambda role_id: role_id not in below)
     for shown in range(len(ranked), 0, -1):
         rest = f" and {len(ranked) - shown} more" if shown < len(ranked) else ""
-        text = f"Delegate with `call_subordinate` to one of these profiles: {', '.join(ranked[:shown])}{rest}."
+        text = (
+            f"Delegate with `call_subordinate` to one of these profiles: {', '.join(ranked[:shown])}{rest}."
+        )
         if estimate_tokens(f"\n{text}") <= left:
             return text
     return ""
