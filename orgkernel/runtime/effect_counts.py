@@ -242,7 +242,9 @@ def touched_by(arguments: object) -> str:
     'shop.example'
     """
     found: dict[str, None] = {}
-    for name, value in list(arguments.items())[:20] if isinstance(arguments, Mapping) else ():
+    if not isinstance(arguments, Mapping):
+        return ""
+    for name, value in list(arguments.items())[:20]:
         for text in value[:10] if isinstance(value, list) else (value,):
             if isinstance(text, str):
                 found |= dict.fromkeys(_targets(str(name), text[:_LOOKED_AT], arguments))
