@@ -115,8 +115,8 @@ def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None
     short = effect_counts.summary(turn)
     if short:
         chat = effect_counts.summary(_chat(agent).told)
-        told = [*effect_counts.lines(turn, names), *([f"this chat so far: {chat}"] if chat != short else [])]
-        say(agent, f"Effect: {short}. {'. '.join(told)}")
+        so_far = [f"in this chat so far: {chat}"] if chat != short else []
+        say(agent, f"Effect: {short}", content="\n".join((*effect_counts.lines(turn, names), *so_far)))
 
 
 def end_turn(agent: Any) -> tuple[Effect, str]:

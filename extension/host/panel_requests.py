@@ -104,7 +104,7 @@ def _say(chat: Any, heading: str, content: str) -> None:
     agent = getattr(chat, "agent0", None)
     if agent is not None:
         with contextlib.suppress(Exception):  # what was asked for is done
-            saying.say(agent, f"{heading}. {content}")
+            saying.say(agent, heading, content=content)
 
 
 def _no(problem: str) -> dict[str, Any]:

@@ -118,9 +118,9 @@ def test_the_organization_is_switched_off_and_on(page, web):
 
 def test_what_agents_and_hosts_say_is_shown_as_text(page, web):
     """A refused call with markup, and a host that answers with an error."""
-    web.host.say(
-        web.agent, BUG, [call("browser_agent", path="/srv/<img src=x onerror=failed.push(1)>"), answer()]
-    )
+    effect = sys.modules["usr.organizations.lib.orgkernel_agent_zero.effect"]
+    markup = {"path": "/srv/<img src=x onerror=failed.push(1)>"}
+    effect.note_refusal(web.agent, None, "bugfix_specialist", "browser_agent", None, markup)
     open_panel(page, web)
     page.wait(f"{PAGE}.querySelector('[data-show=role]')")
     assert "<img" in page.text()
