@@ -35,6 +35,8 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
     """Activate the chosen role, and log it if it is another role than before."""
     role, before = choice.role, memory.role_id
     memory.shown_role_id = role.role_id if role is not None else None
+    if before != (role.role_id if role is not None else None) or memory.new_task:
+        memory.reason = choice.reason
     _start_or_go_on(memory, role, choice.domain)
     memory.domain = choice.domain
     memory.role_id = role.role_id if role is not None else None

@@ -74,6 +74,8 @@ class AgentMemory:
     shown_role_id: str | None = None
     """The role whose tools this prompt shows. It differs from the active role only until the host's classifier decides."""
     domain: str | None = None
+    reason: str = ""
+    """Why this role was chosen, or none."""
     task: str = ""
     task_mark: str = ""
     """Identity of the message: the same words in a new message are a new task."""

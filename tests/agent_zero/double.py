@@ -22,6 +22,7 @@ from tests.agent_zero.double_prompts import (
     write_prompts,
     write_stock_extensions,
 )
+from tests.agent_zero.double_web import ApiHandler
 
 _OWNED = ("agent", "helpers", "python", "plugins", "usr")
 _TOOLS = [
@@ -123,7 +124,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
             }
 
         define("plugins._model_config.helpers.model_config", get_chat_model_config=get_chat_model_config)
-        define("helpers.api", ApiHandler=type("ApiHandler", (), {}), Request=object)
+        define("helpers.api", ApiHandler=ApiHandler, Request=object)
     rest = [SKILLS, SECRETS, PROJECT] if generation != "G1" else [SECRETS, PROJECT]
     define(
         "agent",
