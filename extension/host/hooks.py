@@ -122,8 +122,10 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
-        if found is not None and memory.state == "complete":
-            doctrine.report(active, memory, agent, *found)
+        if found is not None:
+            if memory.state == "complete":
+                doctrine.report(active, memory, agent, *found)
+            doctrine.finish_reports(memory, agent)
         if getattr(agent, "number", 0) == 0:
             names = {role.role_id: role.role_name for role in active.bundle.roles.values()}
             effect.tell_turn(agent, memory, names)

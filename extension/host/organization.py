@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -67,19 +68,32 @@ class Held:
 
 
 _held: dict[str, Held] = {}
+_looked: dict[str, float] = {}
+"""When the files of a folder were last looked at."""
+_WITHOUT_LOOKING = 1.0
+"""Seconds for which a hook in the middle of a model call does not look again."""
 
 
-def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str | None]:
-    """The active organization, None if off, and the problem with its files, None if there is none."""
+def find_active(folder: str = places.ORGANIZATIONS, *, look: bool = True) -> tuple[Active | None, str | None]:
+    """The active organization, None if off, and the problem with its files, None if there is none.
+
+    With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container.
+    """
+    now = time.monotonic()
+    held = _held.get(folder)
+    if not look and now - _looked.get(folder, -_WITHOUT_LOOKING) < _WITHOUT_LOOKING:
+        return (held.active, held.error) if held is not None else (None, None)
     path = os.path.join(folder, places.ACTIVE)
-    if places.stamp(path) is None:
+    stamp = places.stamp(path)
+    _looked[folder] = now
+    if stamp is None:
         _held.pop(folder, None)
         return None, None
-    held = _held.get(folder)
-    if held is not None and _stamps(held.files) == held.stamps:
+    # The first of the files is `active.json`.
+    if held is not None and held.stamps[0][1] == stamp and _stamps(held.files[1:]) == held.stamps[1:]:
         return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
-    stamps = dict(_stamps((path,)))
+    stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}
     try:
         active = _load(folder, stamps)
         held = Held(active=active)
