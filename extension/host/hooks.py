@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from . import activation, choosing, doctrine, effect, prompting, reading, saying, supervising
 from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import guarded, in_force
 from .memory import AgentMemory
-from .organization import Active
+from .organization import Active, find_active
 
 __all__ = [
+    "agent_init",
     "before_main_llm_call",
     "error_format",
     "message_loop_end",
@@ -22,6 +24,15 @@ __all__ = [
     "tool_execute_after",
     "tool_execute_before",
 ]
+
+
+def agent_init(agent: Any, **_: Any) -> None:
+    """Read the organization when a chat begins, so that its first message does not wait for it.
+
+    An error is reported by the hooks that need the organization.
+    """
+    with contextlib.suppress(Exception):
+        find_active(look=False)
 
 
 def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.agent_zero.double import running
-from tests.agent_zero.double_prompts import PROJECT, SECRETS, TOOLS_HEADER, files_in, mcp_text, remove_fences
+from tests.agent_zero.double_prompts import PROJECT, SECRETS, TOOLS_HEADER, files_in, mcp_text
 from tests.agent_zero.installing import activate, compiled
 from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import answer, call, org_lines, shell
@@ -38,7 +38,12 @@ def test_the_trimmed_section_is_what_the_host_would_have_built_from_those_files(
     texts = [started.host.prompts.raw(agent, name) for name in started.host.prompts.tool_files(agent)]
     rebuilt = "\n\n".join(text for text in texts if files_in(text, started.generation) & kept)
     whole = f"{TOOLS_HEADER}\n{rebuilt}"
-    assert section == (remove_fences(whole) if started.generation == "G1" else whole)
+    if started.generation == "G1":  # which fences go depends on the files that were cut
+        assert files_in(section, "G1") == kept
+        section, whole = (
+            " ".join(each.replace("~~~", "").replace("json", "").split()) for each in (section, whole)
+        )
+    assert section == whole
 
 
 def test_a_switch_shows_other_tools_in_the_very_next_call(started):
@@ -189,8 +194,10 @@ def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
     started.host.say(agent, BUG, [shell(), answer()])
     assert "SCHEDULER" in started.host.seen[0].system
     assert [line for line in org_lines(agent) if "unknown form" in line] == [
-        "The tool section of the prompt has an unknown form and was not trimmed"
+        "The tool section of the prompt has an unknown form and was not trimmed; No file about tools was found in it as the "
+        "host reads it. Calls are still refused."
     ]
+    assert started.host.seen[0].entries[-1].startswith("Your tools: `code_execution_tool`, ")
 
 
 def test_a_subordinate_called_with_the_profile_of_a_role_is_that_role(started):
