@@ -10,6 +10,7 @@ from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import guarded, in_force
 from .memory import AgentMemory
 from .organization import Active, find_active
+from .runtime import text_index
 
 __all__ = [
     "agent_init",
@@ -26,13 +27,20 @@ __all__ = [
 ]
 
 
+_ready: list[Active] = []
+_FIRST_WORDS = "write a file and find the bug in it"
+
+
 def agent_init(agent: Any, **_: Any) -> None:
     """Read the organization when a chat begins, so that its first message does not wait for it.
 
     An error is reported by the hooks that need the organization.
     """
     with contextlib.suppress(Exception):
-        find_active(look=False)
+        active, _ = find_active(look=False)
+        if active is not None and active.index is not None and not any(each is active for each in _ready):
+            _ready[:] = [active]
+            text_index.rank_roles(active.index, _FIRST_WORDS)  # builds its tables of words
 
 
 def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
