@@ -70,10 +70,10 @@ def report(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
     """Write the role's SALUTE report if it is due."""
-    made = salute.compute_report(situation_of(active, memory, agent, role, own))
-    due, _, state = salute.should_emit(own.emission, made, role.doctrine)
-    own.emission = state
+    situation = situation_of(active, memory, agent, role, own)
+    due, _, own.emission = salute.find_emission(own.emission, situation, role.doctrine)
     if due:
+        made = salute.compute_report(situation)
         problem = report_writer.write_later(os.path.join(places.ORGANIZATIONS, places.REPORTS), made)
         _say_problem(memory, agent, problem)
 

@@ -28,7 +28,7 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
     if agent is None:
         return None
     try:
-        active, error = find_active(look=hook in _LOOKING)
+        active, error = find_active(look=hook in _LOOKING, whole=hook == _LOOKING[0])
         if error is not None:
             note_error(agent, error, of_files=True)
         if active is None:

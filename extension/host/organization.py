@@ -74,10 +74,13 @@ _WITHOUT_LOOKING = 1.0
 """Seconds for which a hook in the middle of a model call does not look again."""
 
 
-def find_active(folder: str = places.ORGANIZATIONS, *, look: bool = True) -> tuple[Active | None, str | None]:
+def find_active(
+    folder: str = places.ORGANIZATIONS, *, look: bool = True, whole: bool = True
+) -> tuple[Active | None, str | None]:
     """The active organization, None if off, and the problem with its files, None if there is none.
 
-    With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container.
+    With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container:
+    all of them, or only `active.json` if not `whole`.
     """
     now = time.monotonic()
     held = _held.get(folder)
@@ -90,7 +93,8 @@ def find_active(folder: str = places.ORGANIZATIONS, *, look: bool = True) -> tup
         _held.pop(folder, None)
         return None, None
     # The first of the files is `active.json`.
-    if held is not None and held.stamps[0][1] == stamp and _stamps(held.files[1:]) == held.stamps[1:]:
+    unchanged = held is not None and held.stamps[0][1] == stamp
+    if held is not None and unchanged and (not whole or _stamps(held.files[1:]) == held.stamps[1:]):
         return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
     stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 ENCODING = "o200k_base"
@@ -11,14 +13,22 @@ ENCODING = "o200k_base"
 
 @cache
 def _encoding() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it opens its table in an older way
-        import bpe_openai
-
-        return bpe_openai.get_encoding(ENCODING)
+    """The compiled half of the package. Its Python half reads the tables of all encodings, which takes seconds."""
+    package = find_spec("bpe_openai")
+    assert package is not None
+    assert package.origin is not None
+    name = "bpe_openai._bindings"
+    found = Path(package.origin).parent.glob("_bindings.*")
+    file = next(each for each in found if each.name.endswith(tuple(EXTENSION_SUFFIXES)))
+    spec = spec_from_file_location(name, file, loader=ExtensionFileLoader(name, str(file)))
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.tokenizer_for_encoding(ENCODING)
 
 
 @cache
 def count_tokens(text: str) -> int:
     """How many tokens a text has."""
-    return len(_encoding().encode(text))
+    return int(_encoding().count(text))
