@@ -59,7 +59,6 @@ def build_agent_manifest(
     member: RosterMember = definition.record
     holder = tables_of(view).subject(f"agent:{agent_id}")
     assert holder is not None  # the roster declares it
-    stored = state.agents.get(agent_id)
     asked = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=asked, state=state, kinds=("credential", "data", "role"))
     tools = tuple(_tools(view, holder, state, context))
@@ -82,7 +81,7 @@ def build_agent_manifest(
         why=(why_place(f"agent {agent_id} is in the crew", place),),
         roles=tuple(_posts(view, agent_id, member)),
         departments=tuple(_departments(view, roles)),
-        lifecycle="active" if stored is None else stored.lifecycle,
+        lifecycle=state.lifecycle_of(agent_id),
         rank=_rank(view, rank_now(view, state, holder)),
         next_rank=_next_rank(view, state, holder, context.now),
         trust=promotion.trust.mean,

@@ -235,7 +235,7 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
     desk = context.documents.access(org_id)
     _require_declared_agent(desk.view, agent_id)
     state = desk.state
-    identity, stored = state.identities.get(agent_id), state.agents.get(agent_id)
+    identity = state.identities.get(agent_id)
     start = desk.view.records.agents[agent_id].record.rank
     return ServiceRecord(
         agent_id,
@@ -243,7 +243,7 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
         identity,
         None if identity is None else as_utc(identity.born_at),
         state.commissions.get(agent_id, ()),
-        "active" if stored is None else stored.lifecycle,
+        state.lifecycle_of(agent_id),
         summarize_service(state.service.get(agent_id)),
         context.store.rank_changes(org_id, agent_id, start),
         decide_drift(desk.view, agent_id, state),
