@@ -16,7 +16,6 @@ from sqlalchemy import Column, Select, insert, select, update
 
 from orgkernel.decisions.crew_records import (
     OUTCOMES,
-    RECENT,
     AgentIdentity,
     Commission,
     Episode,
@@ -26,6 +25,7 @@ from orgkernel.decisions.crew_records import (
     Personality,
     PersonalityObservation,
     ServiceCounts,
+    no_service,
 )
 from orgkernel.decisions.skill_levels import LOWEST, SkillTerms
 from orgkernel.decisions.state_records import AuditEntry
@@ -429,7 +429,7 @@ def _record_episode(
         exercise_skill(transaction, org_id, agent_id, each, actor=actor, note=f"episode {episode.episode_id}")
     _require_stored(transaction, org_id, agent_id, lifecycle, actor)
     count_outcome(transaction, org_id, agent_id, succeeded=succeeded)
-    _count_service(transaction, episode, succeeded)
+    _count_service(transaction, episode)
     for kind, name in outcomes_of(episode):
         _count(transaction, org_id, agent_id, kind, name, succeeded)
     transaction.audit(
@@ -483,20 +483,12 @@ def _require_stored(
         note_agent(transaction, "created", actor, "declared by the roster", state)
 
 
-def _count_service(transaction: Transaction, episode: Episode, succeeded: bool) -> None:
+def _count_service(transaction: Transaction, episode: Episode) -> None:
     table = agent_service
     where = (table.c.org_id == episode.org_id, table.c.agent_id == episode.agent_id)
     row = transaction.connection.execute(select(table).where(*where)).first()
-    old = (
-        ServiceCounts(episode.agent_id, episode.org_id, 0, 0, "", episode.at)
-        if row is None
-        else record_of(ServiceCounts, row)
-    )
-    new = ServiceCounts(
-        old.agent_id, old.org_id, old.successes + succeeded, old.failures + (not succeeded),
-        (old.recent + ("+" if succeeded else "-"))[-RECENT:], max(old.last_at, episode.at),
-    )  # fmt: skip
-    values = {**row_of(new), "version": transaction.touch()}
+    old = no_service(episode) if row is None else record_of(ServiceCounts, row)
+    values = {**row_of(old.counting(episode)), "version": transaction.touch()}
     transaction.connection.execute(
         insert(table).values(values) if row is None else update(table).where(*where).values(values)
     )

@@ -10,7 +10,6 @@ import msgspec
 from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.crew_records import (
-    RECENT,
     AgentIdentity,
     Commission,
     Episode,
@@ -19,6 +18,7 @@ from orgkernel.decisions.crew_records import (
     OutcomeCount,
     PersonalityObservation,
     ServiceCounts,
+    no_service,
 )
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.crew import outcomes_of
@@ -53,7 +53,7 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
         commissions=_sorted(
             {agent: tuple(sorted(each, key=lambda one: one.role_id)) for agent, each in roles.items()}
         ),
-        service=_service(org_id, done),
+        service=_service(done),
         outcomes=_outcomes(org_id, done),
         personalities=_sorted(observed),
     )
@@ -83,15 +83,10 @@ def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[st
     yield from sorted(last.items())
 
 
-def _service(org_id: str, done: list[Episode]) -> Mapping[str, ServiceCounts]:
+def _service(done: list[Episode]) -> Mapping[str, ServiceCounts]:
     found: dict[str, ServiceCounts] = {}
     for each in done:
-        old = found.get(each.agent_id) or ServiceCounts(each.agent_id, org_id, 0, 0, "", each.at)
-        good = each.outcome == "success"
-        found[each.agent_id] = ServiceCounts(
-            old.agent_id, org_id, old.successes + good, old.failures + (not good),
-            (old.recent + ("+" if good else "-"))[-RECENT:], max(old.last_at, each.at),
-        )  # fmt: skip
+        found[each.agent_id] = (found.get(each.agent_id) or no_service(each)).counting(each)
     return _sorted(found)
 
 
