@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-import msgspec
 from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.crew_records import (
@@ -20,13 +19,12 @@ from orgkernel.decisions.crew_records import (
     ServiceCounts,
     no_service,
 )
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.audit import read_entries
 from orgkernel.state.crew import outcomes_of
 from orgkernel.state.crew_view import CrewRecords, observation_of
-from orgkernel.state.rows import record_of
+from orgkernel.state.rows import group_rows, record_of
 from orgkernel.state.tables import (
     agent_identities,
-    audit,
     commissions,
     episodes,
     org_status,
@@ -39,9 +37,7 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
     identities = (
         record_of(AgentIdentity, row) for row in _until(connection, agent_identities, "born_at", org_id, at)
     )
-    roles: dict[str, list[Commission]] = {}
-    for row in _until(connection, commissions, "at", org_id, at):
-        roles.setdefault(row.agent_id, []).append(record_of(Commission, row))
+    roles = (record_of(Commission, row) for row in _until(connection, commissions, "at", org_id, at))
     observed: dict[str, PersonalityObservation] = {
         row.agent_id: observation_of(row)
         for row in _until(connection, personality_observations, "at", org_id, at)
@@ -50,9 +46,7 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
     return CrewRecords(
         status=MappingProxyType(dict(_status(connection, org_id, at))),
         identities=_sorted({each.agent_id: each for each in identities}),
-        commissions=_sorted(
-            {agent: tuple(sorted(each, key=lambda one: one.role_id)) for agent, each in roles.items()}
-        ),
+        commissions=_sorted(group_rows(sorted(roles, key=lambda each: each.role_id), "agent_id")),
         service=_service(done),
         outcomes=_outcomes(org_id, done),
         personalities=_sorted(observed),
@@ -66,14 +60,8 @@ def _until(connection: Connection, table: Table, time: str, org_id: str, at: flo
 
 
 def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[str, OrgStatus]]:
-    query = (
-        select(audit.c.body)
-        .where(audit.c.kind == "status", audit.c.subject == f"organization:{org_id}", audit.c.at <= at)
-        .order_by(audit.c.at, audit.c.writer, audit.c.sequence)
-    )
     last: dict[str, OrgStatus] = {}
-    for row in connection.execute(query):
-        entry = msgspec.json.decode(row.body, type=AuditEntry)
+    for entry in read_entries(connection, "status", at, f"organization:{org_id}"):
         for kind in get_args(OrgStatusKind):
             if entry.activity == kind:
                 last[kind] = OrgStatus(org_id, kind, entry.record_id, entry.at, entry.actor, entry.reason)
