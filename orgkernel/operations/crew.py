@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
+from typing import Annotated
 
 import msgspec
 
@@ -23,7 +23,6 @@ from orgkernel.decisions.service_record import (
     summarize_service,
 )
 from orgkernel.decisions.skill_levels import SkillTerms, terms_of
-from orgkernel.decisions.vacancies import VacancyAnswer, decide_vacancies
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownAgent
 from orgkernel.graph.questions import OrgView
@@ -57,14 +56,6 @@ def set_status(
     return noted_in(context, right).crew.set_status(
         org_id, kind, value, actor=context.actor.name, reason=reason
     )
-
-
-def find_status(context: Context, *, org: str | None = None) -> dict[OrgStatusKind, OrgStatus | None]:
-    """The recorded alert and watch of an organization; None for what nobody has recorded."""
-    org_id = choose_organization(context, org)
-    require_one(org_id, "the alert")
-    status = context.documents.access(org_id).state.status
-    return {kind: status.get(kind) for kind in get_args(OrgStatusKind)}
 
 
 def _right_of_command(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
@@ -260,15 +251,3 @@ def find_episodes(
     if not found:
         _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
     return found
-
-
-# -- vacancies ---------------------------------------------------------------------------------------------------------
-
-
-def find_vacancies(context: Context, *, org: str | None = None) -> VacancyAnswer:
-    """The roles that no agent at work fills."""
-    org_id = choose_organization(context, org)
-    require_one(org_id, "a list of vacancies")
-    desk = context.documents.access(org_id)
-    now, _ = desk.clock()
-    return decide_vacancies(desk.view, desk.state, now)

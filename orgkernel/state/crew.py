@@ -29,12 +29,11 @@ from orgkernel.decisions.crew_records import (
 )
 from orgkernel.decisions.skill_levels import LOWEST, SkillTerms
 from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import AgentState, Lifecycle, SkillRecord
+from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome, note_agent
 from orgkernel.state.chain import clean_text
-from orgkernel.state.crew_view import observation_of
 from orgkernel.state.rows import (
     StoreContext,
     record_of,
@@ -44,7 +43,7 @@ from orgkernel.state.rows import (
     require_word,
     row_of,
 )
-from orgkernel.state.skills import exercise_skill
+from orgkernel.state.skills import exercise_skill, history_row, new_skill
 from orgkernel.state.tables import (
     agent_identities,
     agent_service,
@@ -237,13 +236,6 @@ class Crew:
 
         return self._context.change(change)
 
-    def observations(self, org_id: str, agent_id: str) -> tuple[PersonalityObservation, ...]:
-        """Every observation of an agent, oldest first."""
-        table = personality_observations
-        query = select(table).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
-        with self._context.reading() as connection:
-            return tuple(map(observation_of, connection.execute(query.order_by(table.c.number))))
-
 
 # -- within the transaction of a commission ------------------------------------------------------------------------------
 
@@ -310,16 +302,9 @@ def _commission(
             )
         for skill in new:
             held[agent_id].add(skill)
-            record = SkillRecord(
-                agent_id, org_id, skill, LOWEST, now, source="commissioning", decays_from=now
-            )  # fmt: skip
+            record = new_skill(org_id, agent_id, skill, LOWEST, now, "commissioning")
             rows[skill_records].append(row_of(record))
-            rows[skill_assessments].append(
-                {
-                    "org_id": org_id, "agent_id": agent_id, "skill": skill, "at": now, "activity": "acquired",
-                    "proficiency": LOWEST, "source": "commissioning", "actor": actor, "note": note,
-                }
-            )  # fmt: skip
+            rows[skill_assessments].append(history_row(record, "acquired", now, actor, note))
         result = CommissionedAgent(agent_id, identities[agent_id], added, born, assigned, new)
         if added or born or assigned or new:
             _note_commission(transaction, org_id, draft, result, actor, reason)
