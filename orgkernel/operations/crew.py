@@ -24,13 +24,14 @@ from orgkernel.decisions.service_record import (
 )
 from orgkernel.decisions.skill_levels import SkillTerms, terms_of
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Refused, UnknownAgent
+from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, noted_in
 from orgkernel.runtime.utc import as_utc
+from orgkernel.snapshots.snapshot import require_declared_agent
 
 # -- the alert and the watch -------------------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ def record_episode(
     org_id = choose_organization(context, org)
     require_one(org_id, "an episode")
     view = context.documents.organization(org_id).snapshot.index
-    _require_declared_agent(view, agent_id)
+    require_declared_agent(view.records, agent_id)
     right = require_authority(
         context, f"agent:{agent_id}", f"record the work of {quote(f'agent:{agent_id}')}",
         itself="record its own work", org_id=org_id,
@@ -166,13 +167,6 @@ def _given(name: str | None) -> tuple[str, ...]:
     return () if name is None else (name,)
 
 
-def _require_declared_agent(view: OrgView, agent_id: str) -> None:
-    agents = view.records.agents
-    if agent_id not in agents:
-        help = did_you_mean(agent_id, agents) or (f"agents are {listing(agents)}" if agents else "")
-        raise UnknownAgent(f"organization {quote(view.org_id)} has no agent {quote(agent_id)}", help)
-
-
 # -- personality -------------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +176,7 @@ def observe_personality(
     """Record a measured personality, and how far it is from the one in the roster. Raises as `record_episode`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a personality")
-    _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
+    require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     right = require_authority(
         context, f"agent:{agent_id}", f"record the personality of {quote(f'agent:{agent_id}')}",
         itself="record its own personality", org_id=org_id,
@@ -196,7 +190,7 @@ def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) ->
     """How far the personality of an agent has drifted. Raises `UnknownAgent`."""
     org_id = choose_organization(context, org)
     desk = context.documents.access(org_id)
-    _require_declared_agent(desk.view, agent_id)
+    require_declared_agent(desk.view.records, agent_id)
     return decide_drift(desk.view, agent_id, desk.state)
 
 
@@ -224,7 +218,7 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
     org_id = choose_organization(context, org)
     require_one(org_id, "a service record")
     desk = context.documents.access(org_id)
-    _require_declared_agent(desk.view, agent_id)
+    require_declared_agent(desk.view.records, agent_id)
     state = desk.state
     identity = state.identities.get(agent_id)
     start = desk.view.records.agents[agent_id].record.rank
@@ -249,5 +243,5 @@ def find_episodes(
     require_one(org_id, "a list of episodes")
     found = context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
     if not found:
-        _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
+        require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     return found

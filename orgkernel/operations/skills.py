@@ -8,11 +8,12 @@ from orgkernel.decisions.skill_levels import LOWEST, SkillTerms, terms_of
 from orgkernel.decisions.state_records import SkillAssessment
 from orgkernel.decisions.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.errors import Refused, UnknownAgent
+from orgkernel.errors import Refused
 from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, noted_in
+from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -118,8 +119,8 @@ def list_skill_history(
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
     changes = context.store.skills.history(org_id, agent_id, after=after, limit=limit)
-    if not changes and agent_id not in context.documents.organization(org_id).snapshot.records.agents:
-        raise UnknownAgent(f"organization {quote(org_id)} has no agent {quote(agent_id)}")
+    if not changes:
+        require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     return tuple(each for each in changes if until is None or each.at <= until)
 
 
