@@ -131,14 +131,8 @@ def _members(view: OrgView) -> Iterator[_Member]:
             continue
         record: RosterMember = definition.record
         found = (view.records.posts[role_id].profile.department for role_id in roles)
-        watches = (
-            watch
-            for each in record.assignments
-            if each.org in (None, view.org_id) and each.role in roles
-            for watch in each.watches
-        )
         departments = tuple(dict.fromkeys(each for each in found if each is not None))
-        yield _Member(agent_id, record, roles, departments, tuple(dict.fromkeys(watches)))
+        yield _Member(agent_id, record, roles, departments, view.watches_of(agent_id))
 
 
 def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: float) -> tuple[str, ...]:
