@@ -285,8 +285,8 @@ def _first(root: Path, generation: str) -> dict[str, float]:
         host.loader = loader = _Timed(root, generation)
         start = time.perf_counter()
         agent = host.open_chat()
-        chat = time.perf_counter() - start
-        spent = []
+        chat, loader.spent = time.perf_counter() - start, 0.0
+        spent: list[float] = []
 
         def ask(_: Any) -> Mapping[str, Any]:
             spent.append(loader.spent)

@@ -37,7 +37,7 @@ def agent_init(agent: Any, **_: Any) -> None:
     An error is reported by the hooks that need the organization.
     """
     with contextlib.suppress(Exception):
-        active, _ = find_active(look=False)
+        active = find_active(look=False)[0]
         if active is not None and active.index is not None and not any(each is active for each in _ready):
             _ready[:] = [active]
             text_index.rank_roles(active.index, _FIRST_WORDS)  # builds its tables of words

@@ -26,8 +26,8 @@ _MCP_ENTRY = re.compile(r'\A## "Remote \(MCP Server\) Agent Tools" available:')
 _MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
 _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
 
-Place = tuple[str, str]
-"""The profile and the project of an agent, which decide where its prompt files lie."""
+Place = tuple[str, ...]
+"""The organization, whose tools are looked for, and the profile and the project, which decide where prompt files lie."""
 
 _trimmed: dict[tuple[object, ...], dict[str, Trimmed]] = {}
 _texts: dict[Place, list[ToolText]] = {}
@@ -172,7 +172,7 @@ def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
     return found and not any(each.left for each in results.values())
 
 
-def _place(agent: Any) -> Place:
+def _place(agent: Any) -> tuple[str, str]:
     return reading.profile_of(agent) or "agent0", reading.project_of(agent)
 
 
@@ -186,8 +186,8 @@ def _trim(
     whole: bool = True,
 ) -> dict[str, Trimmed]:
     """Each entry and what is shown of it. The host's files are read again, once a message, if they do not explain the entries."""
-    place = _place(agent)
-    question = (active.bundle.checksum, role.role_id, active.settings.unlisted_tools, *place)
+    place = (active.bundle.checksum, *_place(agent))
+    question = (*place, role.role_id, active.settings.unlisted_tools)
     if memory.tool_texts is None:
         memory.texts_read = place not in _texts
         memory.tool_texts = _read(active, agent, place) if memory.texts_read else _texts[place]
@@ -221,7 +221,7 @@ def _trim_all(
     active: Active,
     memory: AgentMemory,
     role: bundles.BundleRole,
-    entries: Sequence[str],
+    entries: Sequence[Any],
     known: dict[str, Trimmed],
 ) -> dict[str, Trimmed]:
     texts: list[ToolText] = memory.tool_texts
