@@ -210,7 +210,7 @@ def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict
 
     A tree is checked once, so do not change it later.
     """
-    if _checked.get(id(tree)) is not tree:
+    if _checked.get(id(tree), _checked) is not tree:
         check_tree(tree)
         if len(_checked) >= _MOST_CHECKED:
             _checked.clear()
