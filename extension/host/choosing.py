@@ -57,7 +57,10 @@ def hear(active: Active, memory: AgentMemory, agent: Any) -> Choice | None:
 
 
 def keep(active: Active, memory: AgentMemory) -> Choice:
-    """The role of the message as it was settled. None if the organization no longer has it."""
+    """The role of the last message as it was settled. None if the organization no longer has it."""
+    if memory.heard is not None:
+        heard: Choice = memory.heard
+        return heard
     role = active.bundle.roles.get(memory.role_id) if memory.role_id is not None else None
     return Choice(role, memory.domain, "the organization no longer has this role")
 

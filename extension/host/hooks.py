@@ -128,13 +128,12 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     """Find the role and its tier for a model call. Only another message changes the role."""
     message = reading.message_of(agent)
-    if message is memory.message:
-        choice, memory.heard = memory.heard or choosing.keep(active, memory), None
-    elif activation.begin_task(active, memory, agent):
-        choice, memory.heard = choosing.settle(active, memory, agent), None
+    if message is not memory.message and activation.begin_task(active, memory, agent):
+        choice = choosing.settle(active, memory, agent)
         memory.unsettled = not choice.settled
     else:
         choice = choosing.keep(active, memory)
+    memory.heard = None
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True
     found = in_force(active, memory)
