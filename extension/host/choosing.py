@@ -33,6 +33,8 @@ class Choice:
     reason: str
     settled: bool = True
     """Whether it stays until the next message. If not, a tracker that has looked at the message may still choose."""
+    remark: tuple[str, str] | None = None
+    """What the user can do so that such a message finds a role: a heading and the words."""
 
 
 def settle(active: Active, memory: AgentMemory, agent: Any) -> Choice:
@@ -107,14 +109,14 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
         names = " and ".join(active.index.roles[each.role] for each in found.ranked[:2])
         return _unsettled(f"the message fits {names} equally well")
     if found.outcome == "language":
-        return _unsettled(
-            f"the message seems to be {found.language}, and no role has examples in this language"
-        )
+        reason = f"the message seems to be {found.language}, and no role has examples in this language"
+        advice = f"{reason[:1].upper()}{reason[1:]}. Give roles `examples` in it, and activate the organization again."
+        return _unsettled(reason, (f"No role for a message in {found.language}", advice))
     return _unsettled("the message is about the work of no role")
 
 
-def _unsettled(reason: str) -> Choice:
-    return Choice(None, None, reason, settled=False)
+def _unsettled(reason: str, remark: tuple[str, str] | None = None) -> Choice:
+    return Choice(None, None, reason, settled=False, remark=remark)
 
 
 def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:

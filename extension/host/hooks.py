@@ -131,6 +131,8 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     if message is not memory.message and activation.begin_task(active, memory, agent):
         choice = choosing.settle(active, memory, agent)
         memory.unsettled = not choice.settled
+        if choice.remark is not None:
+            saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     else:
         choice = choosing.keep(active, memory)
     memory.heard = None

@@ -31,7 +31,9 @@ def test_the_supervisor_says_once_what_a_tier_asks_for_and_only_to_the_model(sta
     spoken = [
         number for number, prompt in enumerate(started.host.seen) if "[ORG supervisor]" in prompt.extras
     ]
-    assert spoken == [3, 6], "once for the tier in the first prompt after it, once when it is over and the cool-down is"
+    assert spoken == [3, 6], (
+        "once for the tier in the first prompt after it, once when it is over and the cool-down is"
+    )
     assert "went from PACE tier primary to alternate" in started.host.seen[3].extras
     assert "from PACE tier alternate to primary" in started.host.seen[6].extras
     assert not any("[ORG supervisor]" in str(prompt.history) for prompt in started.host.seen)
