@@ -67,12 +67,11 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
-        if active.settings.enforcement == "observe" or loop_data is None or found is None:
+        if active.settings.enforcement == "observe" or loop_data is None:
             return
-        # A message that had to wait in the last turn can be said now, before another layer warns.
-        supervising.supervise(active, memory, agent, found, loop_data)
-        if memory.steering is not None:
-            loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
+        if found is not None:
+            supervising.supervise_prompt(active, memory, agent, found, loop_data)
+        supervising.note_prompt(memory, loop_data)
 
     guarded(agent, "message_loop_prompts_after", work)
 
@@ -109,7 +108,7 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
         if found is not None and memory.state != "complete" and active.settings.enforcement != "observe":
-            supervising.supervise(active, memory, agent, found, loop_data)
+            supervising.supervise_end(active, memory, agent, found)
 
     guarded(agent, "message_loop_end", work)
 
