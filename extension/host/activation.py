@@ -102,7 +102,7 @@ def _release_plan(role: bundles.BundleRole, agent: Any) -> None:
     plan = reading.plan_of(agent).get("plan_id")
     if plan is not None and plan not in role.plans:
         del agent._htn_state
-        say(agent, f"Plan released: {plan} is not a plan of {role.role_name}")
+        say(agent, f"Plan released: {plan}", content=f"It is not a plan of {role.role_name}.")
 
 
 def _say_transition(
@@ -112,6 +112,6 @@ def _say_transition(
     was = last.role_name if last is not None else before
     if role is not None:
         instead = f" (instead of {was})" if was else ""
-        say(agent, f"Role activated: {role.role_name}{instead}; {reason}")
+        say(agent, f"Role activated: {role.role_name}{instead}", content=reason)
     elif was:
-        say(agent, f"Role released: {was}; {reason}")
+        say(agent, f"Role released: {was}", content=reason)

@@ -80,9 +80,9 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
         return None
     call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
     if active.settings.enforcement != "enforce":
-        saying.say_once(agent, memory, f"Would refuse {call} to {role.role_name}")
+        saying.say_once(agent, memory, f"Would refuse {call} to {role.role_name}", content=refusal)
         return None
-    saying.say_once(agent, memory, f"Refused {call} to {role.role_name}", kind="warning")
+    saying.say_once(agent, memory, f"Refused {call} to {role.role_name}", content=refusal, kind="warning")
     return refusal
 
 
@@ -110,7 +110,7 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
         )
         with contextlib.suppress(Exception):
             text = f"Refused `{tool}`: the organization cannot be read"
-            saying.say_once(agent, memory, text, kind="warning")
+            saying.say_once(agent, memory, text, content=memory.trouble, kind="warning")
         return memory.refused
     except Exception:  # the first error was already reported
         return None

@@ -51,7 +51,7 @@ def apply_pace(
     own.duty = f"PACE {decision.tier}: {duty}" if duty else ""
     if decision.tier != before:
         kind = "warning" if tiers.TIERS.index(decision.tier) > tiers.TIERS.index(before) else "info"
-        say(agent, f"PACE {role.role_name}: {decision.text()}", kind=kind)
+        say(agent, f"PACE {role.role_name}: {decision.tier}", content=decision.text(), kind=kind)
 
 
 def report(
@@ -66,7 +66,7 @@ def report(
         problem = report_files.write_report(folder, made).problem
         problem = problem or report_files.remove_stale(folder, time.time()).problem
         if problem:
-            say_once(agent, memory, f"SALUTE report not written: {problem}", kind="warning")
+            say_once(agent, memory, "SALUTE report not written", content=problem, kind="warning")
 
 
 def situation_of(

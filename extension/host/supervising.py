@@ -68,7 +68,8 @@ def supervise(
     )
     if steering is not None:
         memory.steering = steering.text
-        say(agent, f"Supervisor steers {role.role_name}: {steering.intervention_type.replace('_', ' ')}")
+        why = steering.intervention_type.replace("_", " ")
+        say(agent, f"Supervisor steers {role.role_name}: {why}", content=steering.text)
 
 
 def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:

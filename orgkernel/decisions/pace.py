@@ -19,7 +19,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
 from orgkernel.runtime.pace import CompiledPacePlan, Obligation, PaceDecision, Tier, decide_pace
 from orgkernel.runtime.tiers import PRIMARY, TIERS
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_parser import parse_trigger
 
 # More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
 _PLANS_KEPT = 10_000

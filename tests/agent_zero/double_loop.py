@@ -20,6 +20,7 @@ from tests.agent_zero.double_loader import Loader
 
 Request = Mapping[str, Any]
 Turn = Request | Callable[["Prompt"], Request]
+_LONGEST_HEADING = 120
 LOG_TYPES = frozenset(
     [
         "info",
@@ -116,7 +117,7 @@ class History:
 
 
 class Log:
-    """The log of a chat; refuses a type that a generation does not know."""
+    """The log of a chat; refuses a type that a generation does not know, and cuts headings as every generation does."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, str]] = []
@@ -130,7 +131,9 @@ class Log:
         **more: Any,
     ) -> SimpleNamespace:
         assert type in LOG_TYPES, type
-        self.entries.append((type, " ".join(filter(None, (heading, content)))))
+        if heading is not None and len(heading) > _LONGEST_HEADING:
+            heading = f"{heading[: _LONGEST_HEADING - 3]}..."
+        self.entries.append((type, "; ".join(filter(None, (heading, content)))))
         return SimpleNamespace(update=lambda **_: None)
 
 

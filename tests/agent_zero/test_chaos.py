@@ -113,7 +113,8 @@ def test_with_on_error_refuse_what_is_essential_to_the_role_still_runs(root, gen
             assert host.say(agent, "Fix the bug in parser.py", turns) == "fixed"
         assert [tool for _, tool in host.ran] == ["input", "response"]
         entries = [text for _, text in agent.context.log.entries]
-        assert "[ORG] Refused `memory_load`: the organization cannot be read" in entries
+        refused = "[ORG] Refused `memory_load`: the organization cannot be read; "
+        assert [text for text in entries if text.startswith(refused)]
 
 
 def test_with_on_error_refuse_no_call_runs_that_was_not_asked_for(root, generation):

@@ -117,7 +117,7 @@ def test_5_pace_escalation(started, beside):
     results = iter([MISSING] * 6 + [Response("42 lines")] * 3)
     host.tools["code_execution_tool"] = lambda **_: next(results)
     host.say(agent, "Fix the bug in parser.py", [shell("cat", number) for number in range(9)])
-    told = [line.split(": ", 1)[1] for line in org_lines(agent) if line.startswith("PACE Bugfix Specialist")]
+    told = [line.split("; ", 1)[1] for line in org_lines(agent) if line.startswith("PACE Bugfix Specialist")]
     assert [line.split(":")[0] for line in told] == [
         "escalated from primary to alternate",
         "escalated from alternate to contingent",

@@ -31,7 +31,7 @@ from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
 from orgkernel.runtime.text_index import index_as_json
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_parser import parse_trigger
 
 RUNTIME = "agent_zero"
 # Tools that every role of this host needs, whatever a catalog says: the only tool that ends a turn, and the only one

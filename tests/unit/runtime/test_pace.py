@@ -24,8 +24,8 @@ from orgkernel.runtime.pace import (
     read_plan,
 )
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
-from orgkernel.triggers.names import NAMES as TRIGGER_NAMES
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_names import NAMES as TRIGGER_NAMES
+from orgkernel.runtime.trigger_parser import parse_trigger
 
 
 def tree(text: str) -> Any:
