@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from . import reading
+from . import delegation, reading
 from .memory import AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -37,7 +37,7 @@ class Choice:
 
 def choose_early(active: Active, memory: AgentMemory, agent: Any, first: bool) -> Choice:
     """The role for the prompt that is built next. `first` is true in the first model call of a turn."""
-    fixed = _by_profile(active, agent)
+    fixed = _by_profile(active, memory, agent)
     if fixed is not None:
         return fixed
     tracked, domain, _ = reading.belief_of(agent)
@@ -49,7 +49,7 @@ def choose_early(active: Active, memory: AgentMemory, agent: Any, first: bool) -
 
 def choose(active: Active, memory: AgentMemory, agent: Any) -> Choice:
     """The role for the next model call."""
-    fixed = _by_profile(active, agent)
+    fixed = _by_profile(active, memory, agent)
     if fixed is not None:
         return fixed
     tracked, domain, _ = reading.belief_of(agent)
@@ -59,11 +59,12 @@ def choose(active: Active, memory: AgentMemory, agent: Any) -> Choice:
     return Choice(active.bundle.roles.get(shown) if shown else None, memory.domain, "by the message")
 
 
-def _by_profile(active: Active, agent: Any) -> Choice | None:
+def _by_profile(active: Active, memory: AgentMemory, agent: Any) -> Choice | None:
     """A subordinate that was called with the profile of a role has that role for every task."""
     role = active.bundle.roles.get(reading.profile_of(agent))
     if role is None:
-        return None
+        below = delegation.role_below(active, memory, agent)
+        return Choice(below[0], reading.belief_of(agent)[1], below[1]) if below is not None else None
     return Choice(role, reading.belief_of(agent)[1], "the agent's profile is this role")
 
 

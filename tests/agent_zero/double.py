@@ -23,7 +23,7 @@ from tests.agent_zero.double_prompts import (
     write_stock_extensions,
 )
 
-_OWNED = ("agent", "helpers", "python", "plugins", "usr")
+_OWNED = ("agent", "helpers", "plugins", "python", "tools", "usr")
 _TOOLS = [
     "a2a_chat",
     "behaviour_adjustment",
@@ -125,6 +125,13 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
     define(f"{prefix}.tool", Response=Response)
     define(f"{prefix}.files", get_abs_path=lambda *parts: str(host.root.joinpath(*parts)))
     if generation == "G3":
+
+        def validate(agent: Any, profile: str) -> str:
+            if profile and host.newest and profile not in host.profiles():
+                raise RepairableException(f"Agent profile '{profile}' not found.")
+            return profile
+
+        define("tools.call_subordinate", _validate_subordinate_profile=validate)
 
         def get_chat_model_config(agent: Any = None) -> dict[str, Any]:
             return {
