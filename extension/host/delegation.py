@@ -9,6 +9,8 @@ Error policy: a subordinate of a role never ends up without a role. What is not 
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -302,8 +304,10 @@ def _accepts(agent: Any, profile: str) -> bool:
     tool = type(getattr(getattr(agent, "loop_data", None), "current_tool", None))
     known = getattr(getattr(tool, "execute", None), "__globals__", {})
     check = known.get("_validate_subordinate_profile")
-    if check is None:
-        check = getattr(sys.modules.get("tools.call_subordinate"), "_validate_subordinate_profile", None)
+    if check is None and "helpers.parallel_tools" in sys.modules:
+        with contextlib.suppress(Exception):
+            module = importlib.import_module("tools.call_subordinate")
+            check = getattr(module, "_validate_subordinate_profile", None)
     if not callable(check):
         return True
     try:

@@ -131,6 +131,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
                 raise RepairableException(f"Agent profile '{profile}' not found.")
             return profile
 
+        define("helpers.parallel_tools")
         define("tools.call_subordinate", _validate_subordinate_profile=validate)
 
         def get_chat_model_config(agent: Any = None) -> dict[str, Any]:
