@@ -192,7 +192,7 @@ def test_what_the_chain_narrows(started):
     def strict(bundle):
         bundle["limits"] |= {"delegation": "strict"}
 
-    seen = {}
+    seen, shown = {}, {}
     for name, change in (("envelope", None), ("strict", strict)):
         activate(started.root, change=change)
         agent = started.host.open_chat()
@@ -202,7 +202,11 @@ def test_what_the_chain_narrows(started):
         seen[name] = [
             tool for number, tool in started.host.ran if number == 1 and tool == "code_execution_tool"
         ]
+        prompts = [each.system for each in started.host.seen if "You are the Bugfix Specialist" in each.system]
+        shown[name] = '"tool_name": "code_execution_tool"' in prompts[0]
         started.host.ran.clear()
+        started.host.seen.clear()
+    assert shown == {"envelope": True, "strict": False}
     assert seen == {"envelope": ["code_execution_tool"], "strict": []}
     assert "Commanding Officer, for whom Bugfix Specialist works, may not do this itself" in warnings_below(
         agent
