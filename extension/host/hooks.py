@@ -35,15 +35,10 @@ def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Choose the role for the prompt that is built next."""
+    """Settle the role of a message that has come, and evaluate PACE, for the prompt that is built next."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        first = activation.begin_task(memory, agent)
-        choice = choosing.choose_early(active, memory, agent, first)
-        if choice.final:
-            activation.put_in_force(active, memory, agent, choice)
-        else:
-            memory.shown_role_id = choice.role.role_id if choice.role is not None else None
+        _prepare(active, memory, agent)
         memory.trouble = None
 
     guarded(agent, "message_loop_prompts_before", work)
@@ -53,9 +48,10 @@ def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) 
     """Show only the tools of the role, and add its brief."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role = active.bundle.roles.get(memory.shown_role_id or "")
-        if role is None or system_prompt is None:
+        found = in_force(active, memory)
+        if found is None or system_prompt is None:
             return
+        role = found[0]
         if active.settings.enforcement == "observe":
             hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
             saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
@@ -82,10 +78,14 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
 
 
 def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Confirm the role, evaluate PACE and report: the dispatcher of the specification."""
+    """Hear what a tracker made of the message, count the call and report: the dispatcher of the specification."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        activation.put_in_force(active, memory, agent, choosing.choose(active, memory, agent))
+        if not memory.prepared:  # a host that builds its prompt without the hook
+            _prepare(active, memory, agent)
+        elif memory.unsettled:
+            memory.heard = choosing.hear(active, memory, agent)
+        memory.prepared = memory.unsettled = False
         if active.settings.enforcement != "observe":
             supervising.say_role(memory, agent, switched=memory.role_id != memory.role_before)
         memory.role_before = memory.role_id
@@ -96,7 +96,6 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
             own.turns_without_progress += 1
             if own.tokens_at_start is None:
                 own.tokens_at_start = reading.tokens_of(agent)
-            doctrine.apply_pace(active, memory, agent, *found)
             doctrine.report(active, memory, agent, *found)
         memory.new_task = False
         memory.tool = ""
@@ -127,3 +126,24 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
             effect.tell_turn(agent, memory, names)
 
     guarded(agent, "monologue_end", work)
+
+
+def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
+    """Find the role and its tier for a model call. Only another message changes the role."""
+    message = reading.message_of(agent)
+    if message is not memory.message and activation.begin_task(active, memory, agent):
+        choice = choosing.settle(active, memory, agent)
+        memory.reason = choice.reason
+        memory.unsettled = not choice.settled
+        if choice.remark is not None:
+            saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
+    else:
+        choice = choosing.keep(active, memory)
+        if memory.heard is not None:
+            memory.reason = choice.reason
+    memory.heard = None
+    activation.put_in_force(active, memory, agent, choice)
+    memory.message, memory.prepared = message, True
+    found = in_force(active, memory)
+    if found is not None:
+        doctrine.apply_pace(active, memory, agent, *found)

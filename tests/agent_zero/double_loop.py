@@ -47,6 +47,10 @@ class RepairableException(Exception):
     """What a tool raises so that the model hears of it and the loop goes on."""
 
 
+class InterventionException(Exception):
+    """The user has spoken in the middle of a turn; the rest of the iteration is skipped."""
+
+
 class HandledException(Exception):
     """A turn has ended in an error."""
 
@@ -173,6 +177,7 @@ class Agent:
             )
         self.history = History()
         self.last_user_message: Message | None = None
+        self.intervention: str | None = None
         self.data: dict[str, Any] = {}
         self.loop_data = LoopData()
         host.loader.call_plain("agent_init", self)
@@ -202,7 +207,10 @@ class Agent:
         return self._add(True, message)
 
     def hist_add_warning(self, message: str) -> Message:
-        return self._add(False, {"system_warning": message})
+        try:  # a prompt file that is no JSON makes it a string
+            return self._add(False, self.read_prompt("fw.warning.md", message=message))
+        except FileNotFoundError:
+            return self._add(False, {"system_warning": message})
 
     def hist_add_tool_result(self, tool_name: str, tool_result: str, **kwargs: Any) -> Message:
         data = {"tool_name": tool_name, "tool_result": tool_result, **kwargs}
@@ -210,6 +218,12 @@ class Agent:
         return self._add(False, data)
 
     # The loop
+
+    def _handle_intervention(self) -> None:
+        text, self.intervention = self.intervention, None
+        if text is not None:
+            self.last_user_message = self._add(False, {"user_intervention": text})
+            raise InterventionException(text)
 
     async def call(self, hook: str, **kwargs: Any) -> None:
         self.context.host.hooks_called.append((self.number, hook))
@@ -230,6 +244,8 @@ class Agent:
                         if answer is not None:
                             return answer
                         retries = 0
+                    except InterventionException:
+                        retries = 0
                     except RepairableException as error:
                         msg = {"message": _format_error(error)}
                         await self.call("error_format", msg=msg)
@@ -249,6 +265,7 @@ class Agent:
     async def _iterate(self) -> str | None:
         prompt = await self._prepare_prompt()
         await self.call("before_main_llm_call", loop_data=self.loop_data)
+        self._handle_intervention()
         request = self.context.host.model(prompt)
         answer = json.dumps(request)
         await self.call("reasoning_stream_end", loop_data=self.loop_data)
@@ -294,6 +311,7 @@ class Agent:
                 self.context.host.ran.append((self.number, raw))
                 done = tool(**args)
                 response = done if isinstance(done, Response) else Response(str(done))
+            self._handle_intervention()
             await self.call("tool_execute_after", response=response, tool_name=name)
             if response.break_loop:
                 return response.message

@@ -31,8 +31,10 @@ def test_the_supervisor_says_once_what_a_tier_asks_for_and_only_to_the_model(sta
     spoken = [
         number for number, prompt in enumerate(started.host.seen) if "[ORG supervisor]" in prompt.extras
     ]
-    assert spoken == [4, 6], "once for the tier, once when it is over"
-    assert "went from PACE tier primary to alternate" in started.host.seen[4].extras
+    assert spoken == [3, 6], (
+        "once for the tier in the first prompt after it, once when it is over and the cool-down is"
+    )
+    assert "went from PACE tier primary to alternate" in started.host.seen[3].extras
     assert "from PACE tier alternate to primary" in started.host.seen[6].extras
     assert not any("[ORG supervisor]" in str(prompt.history) for prompt in started.host.seen)
     assert any(
@@ -41,14 +43,14 @@ def test_the_supervisor_says_once_what_a_tier_asks_for_and_only_to_the_model(sta
 
 
 def test_the_tier_stands_in_the_prompt_as_long_as_it_lasts(started):
-    """With what the plan of the role says for it."""
+    """From the first prompt after the third failure on, with what the plan of the role says for it."""
     activate(started.root)
     agent = started.host.open_chat()
     failing(started.host, MISSING, MISSING, MISSING, Response("a"), Response("b"))
     started.host.say(agent, BUG, cats(5))
     duty = ["PACE alternate:" in prompt.entries[-1] for prompt in started.host.seen]
-    assert duty == [False, False, False, False, True, False]
-    assert "Look at the fault from another side" in started.host.seen[4].entries[-1]
+    assert duty == [False, False, False, True, False, False]
+    assert "Look at the fault from another side" in started.host.seen[3].entries[-1]
 
 
 def test_success_of_any_tool_ends_a_row_of_failures(started):
