@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from . import pinning, reading
+from . import delegation, pinning, reading
 from .memory import NOTHING_YET, AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -47,6 +47,9 @@ def settle(active: Active, memory: AgentMemory, agent: Any) -> Choice:
     role = active.bundle.roles.get(reading.profile_of(agent))
     if role is not None:
         return Choice(role, domain, "the agent's profile is this role")
+    below = delegation.role_below(active, memory, agent)
+    if below is not None:
+        return Choice(below[0], domain, below[1])
     if belief is not None:
         return _by_belief(active, belief)
     return _by_message(active, memory)

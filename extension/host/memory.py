@@ -84,6 +84,8 @@ class AgentMemory:
     """The last error since a role was chosen without one."""
     said: set[str] = field(default_factory=set)
     """Messages that were already logged."""
+    handed: dict[str, str] = field(default_factory=dict)
+    """Messages that were handed to subordinates, and the role in which each is done."""
     refused: str | None = None
     """The refusal that is passing through the host."""
     steering: str | None = None
