@@ -92,7 +92,9 @@ def resolve_paths(
         if home is not None:
             beside = _beside(home, _shown(home, reader), real)
             if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
-                left += (root.name for root in beside if _holds_documents(root.path, real))
+                left += (
+                    os.path.relpath(root.path, reader) for root in beside if _holds_documents(root.path, real)
+                )
             else:
                 context += beside
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
