@@ -202,7 +202,9 @@ def test_what_the_chain_narrows(started):
         seen[name] = [
             tool for number, tool in started.host.ran if number == 1 and tool == "code_execution_tool"
         ]
-        prompts = [each.system for each in started.host.seen if "You are the Bugfix Specialist" in each.system]
+        prompts = [
+            each.system for each in started.host.seen if "You are the Bugfix Specialist" in each.system
+        ]
         shown[name] = '"tool_name": "code_execution_tool"' in prompts[0]
         started.host.ran.clear()
         started.host.seen.clear()
