@@ -295,7 +295,9 @@ def hand_over(memory: AgentMemory, agent: Any, call: Call, found: Delegation, *a
         while len(memory.handed) > _MOST_HANDED:
             del memory.handed[next(iter(memory.handed))]
     profile = found.profile
-    if profile != "" and found.role_id is not None and not _accepts(agent, profile or call.profile):
+    if profile is None and found.role_id is not None and call.profile == found.role_id:
+        profile = found.role_id  # under whichever name, with spaces around it or not
+    if profile and found.role_id is not None and not _accepts(agent, profile or call.profile):
         profile = ""
     if profile is not None:
         for each in arguments:

@@ -115,6 +115,7 @@ def test_a_subordinate_has_a_role_in_every_generation(chief):
         ({"message": BUG}, "bugfix_specialist"),
         ({"message": OSINT, "profile": "researcher", "reset": "true"}, "osint_specialist"),
         ({"message": BUG, "agent_profile": "hacker", "reset": "True "}, "bugfix_specialist"),
+        ({"message": NOBODY, "prompt_profile": " codegen_specialist", "reset": True}, "codegen_specialist"),
     ):
         chief.say(call("call_subordinate", **arguments), answer("below"), answer("ended"))
         below = chief.agent.data["_subordinate"]
@@ -123,7 +124,8 @@ def test_a_subordinate_has_a_role_in_every_generation(chief):
         org_lines(chief.agent)
     )
     chief.say(call("call_subordinate"), answer("ended"))
-    assert chief.agent.data["_subordinate"] is below  # it continues
+    assert chief.agent.data["_subordinate"] is below  # it continues, in its role
+    assert below._org_active_role["role_id"] == role_id
     made = len(chief.host.ran)
     chief.say(call("call_subordinate", reset="true"), answer("ended"))
     assert len([each for each in chief.host.ran[made:] if each[1] == "call_subordinate"]) == 0
@@ -271,3 +273,5 @@ def test_several_calls_at_once_are_judged_one_by_one(newest):
     assert "has 5 subordinates at work" in warnings(newest.host)[-1]
     newest.say(call("parallel", tool_calls=[{"name": "browser_agent"}]), answer("ended"))
     assert "cannot be read" in warnings(newest.host)[-1]
+    newest.say(call("parallel", tool_calls=[call("memory_laod", query="x")]), answer("ended"))
+    assert "Did you mean `memory_load`?" in warnings(newest.host)[-1]
