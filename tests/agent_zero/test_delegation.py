@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from extension.host import delegation
-from extension.host.delegation import Call, Existing, Place, decide
+from extension.host.delegation import Existing, RunPlace, SubordinateCall, decide
 from orgkernel.runtime.bundle import Bundle, read_bundle
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.installing import activate, compiled, install
@@ -21,11 +21,11 @@ OSINT = "Search the web for what is known about this company"
 NOBODY = "Do what is needed"
 
 
-FIRST = Place()
+FIRST = RunPlace()
 
 
-def ask(role_id: str, place: Place = FIRST, **of_call) -> delegation.Delegation:
-    return decide(BUNDLE, BUNDLE.text_index, BUNDLE.roles[role_id], Call(**of_call), place)
+def ask(role_id: str, place: RunPlace = FIRST, **of_call) -> delegation.Delegation:
+    return decide(BUNDLE, BUNDLE.text_index, BUNDLE.roles[role_id], SubordinateCall(**of_call), place)
 
 
 def codegen(profile: str = "codegen_specialist") -> Existing:
@@ -86,10 +86,10 @@ def test_what_is_refused(case):
 def test_limits_of_a_run():
     """At the deepest level nobody delegates; with as many at work as are allowed, nobody else begins."""
     deepest, most = BUNDLE.limits.max_spawn_depth, BUNDLE.limits.max_children
-    assert ask("co", Place(depth=deepest - 1), profile="engineering_xo").refusal is None
-    assert "`max_spawn_depth`" in str(ask("co", Place(depth=deepest), profile="engineering_xo").refusal)
-    assert ask("co", Place(children=most - 1), profile="engineering_xo").refusal is None
-    assert "subordinates at work" in str(ask("co", Place(children=most), profile="engineering_xo").refusal)
+    assert ask("co", RunPlace(depth=deepest - 1), profile="engineering_xo").refusal is None
+    assert "`max_spawn_depth`" in str(ask("co", RunPlace(depth=deepest), profile="engineering_xo").refusal)
+    assert ask("co", RunPlace(children=most - 1), profile="engineering_xo").refusal is None
+    assert "subordinates at work" in str(ask("co", RunPlace(children=most), profile="engineering_xo").refusal)
 
 
 @pytest.fixture
