@@ -67,12 +67,11 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
-        if active.settings.enforcement == "observe" or loop_data is None or found is None:
+        if active.settings.enforcement == "observe" or loop_data is None:
             return
-        # A message that had to wait in the last turn can be said now, before another layer warns.
-        supervising.supervise(active, memory, agent, found, loop_data)
-        if memory.steering is not None:
-            loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
+        if found is not None:
+            supervising.supervise_prompt(active, memory, agent, found, loop_data)
+        supervising.note_prompt(memory, loop_data)
 
     guarded(agent, "message_loop_prompts_after", work)
 
@@ -109,7 +108,7 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
         if found is not None and memory.state != "complete" and active.settings.enforcement != "observe":
-            supervising.supervise(active, memory, agent, found, loop_data)
+            supervising.supervise_end(active, memory, agent, found)
 
     guarded(agent, "message_loop_end", work)
 
@@ -131,16 +130,17 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     """Find the role and its tier for a model call. Only another message changes the role."""
     message = reading.message_of(agent)
-    if message is not memory.message and activation.begin_task(active, memory, agent):
+    new = message is not memory.message
+    if new and activation.begin_task(active, memory, agent):
         choice = choosing.settle(active, memory, agent)
-        memory.reason = choice.reason
-        memory.unsettled = not choice.settled
-        if choice.remark is not None:
-            saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     else:
         choice = choosing.keep(active, memory)
-        if memory.heard is not None:
-            memory.reason = choice.reason
+    if new:
+        memory.unsettled = not choice.settled
+    if memory.new_task or memory.heard is not None:
+        memory.reason = choice.reason
+    if choice.remark is not None:
+        saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     memory.heard = None
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True

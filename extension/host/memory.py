@@ -90,6 +90,10 @@ class AgentMemory:
     """The refusal that is passing through the host."""
     steering: str | None = None
     """The supervisor's message for the next model call."""
+    waited: bool = False
+    """Whether the supervisor had something to say, and another layer had warned."""
+    read: int = 0
+    """How many messages of the history the model has read."""
     supervisor: Any = None
     """The runtime's `SupervisorMemory`."""
     sections: dict[str, str] = field(default_factory=dict)

@@ -16,7 +16,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from orgkernel.exchange.agent_zero.host import find_generation, open_host
 from tests.agent_zero.installing import EXTENSION, activate, deactivate
+from tests.agent_zero.neighbors import add_neighbors, publish_plain_warnings
 from tests.agent_zero.real_driver import drive
 from tests.agent_zero.saying import answer, call, reports, shell
 
@@ -77,6 +79,33 @@ def test_a_role_has_its_effect_in_a_real_host(real):
     assert reports(real)["bugfix_specialist"]["status"]["state"] == "complete"
     deactivate(real)
     assert run(real, BUG, TURNS)["systems"] == before["systems"]
+
+
+@pytest.mark.real_host
+def test_nothing_that_is_said_in_a_turn_moves_its_role_in_a_real_host(real):
+    """A tracker reads our refusals and every result; the gate stays, and each prompt shows the same tools."""
+    generation = find_generation(open_host(str(real)))
+    add_neighbors(real, generation, "belief")
+    publish_plain_warnings(real)
+    activate(real)
+    asked = [
+        call("browser_agent", message=f"who owns docker, git or module {number}", reset="true")
+        for number in range(3)
+    ]
+    found = run(real, BUG, [*asked, shell("echo git docker module"), *asked[:1], answer("fixed")])
+    assert (found["said"], found["role"]) == ("fixed", "bugfix_specialist")
+    assert found["ran"] == ["code_execution_tool"]
+    assert all("You are the Bugfix Specialist" in system for system in found["systems"])
+    assert len([line for line in found["log"] if "[ORG] Role " in line]) == 1
+
+
+@pytest.mark.real_host
+def test_a_pin_in_a_real_host_takes_what_the_words_would_give_to_another(real):
+    """The rest of the message is the task."""
+    activate(real)
+    found = run(real, f"/role osint {BUG}", [answer("looked")])
+    assert (found["said"], found["role"]) == ("looked", "osint_specialist")
+    assert any("[ORG] Pinned: OSINT Specialist" in line for line in found["log"])
 
 
 @pytest.mark.real_host
