@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,35 +125,26 @@ def _find_refusal(
     def hand_over(role_id: str) -> str | None:
         return delegation.how_to_call(active, agent, role, role_id)
 
+    left = delegation.role_in_run(active, agent, role)
     if call.unknown:
         here = host_tools.names_here(agent) or _shown(memory)
-        return gate.answer_unknown(active, role, call.tool, here, hand_over)
+        return gate.answer_unknown(active, left, call.tool, here, hand_over)
 
     def judge(each: bundles.BundleRole) -> str | None:
         return gate.judge(active, each, call.tool, action, _shown(memory), hand_over, call.arguments)
 
     refusal = judge(role)
-    if refusal is None and call.tool == delegation.TOOL:
+    if refusal is not None:
+        return refusal if left is role else judge(left)
+    if call.tool == delegation.TOOL:
         return _delegate(active, memory, agent, role, call)
-    if refusal is None and not gate.is_essential(role, call.tool):
-        refusal = _refuse_in_chain(active, agent, role, judge)
-        return f"`{call.tool}` is refused: {refusal}" if refusal is not None else None
-    return refusal
-
-
-def _refuse_in_chain(
-    active: Active,
-    agent: Any,
-    role: bundles.BundleRole,
-    judge: Callable[[bundles.BundleRole], str | None],
-) -> str | None:
-    depth = delegation.place_of(agent).depth
-    if not depth:
+    if left is role or gate.is_essential(role, call.tool):
         return None
-    superiors = delegation.superior_roles(active, agent)
-    return delegation.chain_refuses(
-        active.bundle, role, superiors, depth, lambda above: judge(above) is not None
+    depth, superiors = delegation.place_of(agent).depth, delegation.superior_roles(active, agent)
+    why = delegation.chain_refuses(
+        active.bundle, role, superiors, depth, lambda each: judge(each) is not None
     )
+    return gate.answer_in_run(active, left, call.tool, why, _shown(memory)) if why is not None else None
 
 
 def _delegate(

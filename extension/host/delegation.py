@@ -12,8 +12,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from . import host_tools, reading
@@ -227,7 +227,7 @@ def chain_refuses(
     role: bundles.BundleRole,
     superiors: Sequence[bundles.BundleRole],
     depth: int,
-    is_refused: Any,
+    is_refused: Callable[[bundles.BundleRole], bool],
 ) -> str | None:
     """Why a call that the role itself may make is refused to it in this run. None if it is allowed.
 
@@ -236,16 +236,25 @@ def chain_refuses(
     if depth > bundle.limits.max_spawn_depth:
         return (
             f"{role.role_name} is {depth} levels below the first agent, deeper than `max_spawn_depth` allows. "
-            "Answer with `response`."
+            "Only tools that are never taken away are left."
         )
     if bundle.limits.strict:
         for above in superiors:
             if is_refused(above):
-                return (
-                    f"{above.role_name}, for whom {role.role_name} works, may not do this itself. "
-                    "Answer with `response` and say so."
-                )
+                return f"{above.role_name}, for whom {role.role_name} works, may not do this itself."
     return None
+
+
+def role_in_run(active: Active, agent: Any, role: bundles.BundleRole) -> bundles.BundleRole:
+    """The role with the tools that are left to it in this run, for what it is shown."""
+    depth, limits = _depth_of(agent), active.bundle.limits
+    if not depth or (depth <= limits.max_spawn_depth and not limits.strict):
+        return role
+    left = role.host_tools if depth <= limits.max_spawn_depth else role.essential
+    if limits.strict:
+        for above in superior_roles(active, agent):
+            left &= above.host_tools
+    return replace(role, host_tools=left | role.essential)
 
 
 # -- what the host knows -----------------------------------------------------------------------------------------------

@@ -70,6 +70,14 @@ def judge(
     return None
 
 
+def answer_in_run(
+    active: Active, role: bundles.BundleRole, tool: str, why: str, there: Collection[str]
+) -> str:
+    """What the model reads if the run it works in takes a tool from it. `role` has what is left to it."""
+    way = "Or answer with `response` and say so."
+    return f"`{tool}` is refused: {why} {_ways(_own_tools(active, role, there), way)}"
+
+
 def answer_unknown(
     active: Active,
     role: bundles.BundleRole,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import activation, choosing, doctrine, effect, prompting, reading, saying, supervising
+from . import activation, choosing, delegation, doctrine, effect, prompting, reading, saying, supervising
 from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import guarded, in_force
 from .memory import AgentMemory
@@ -51,7 +51,7 @@ def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) 
         found = in_force(active, memory)
         if found is None or system_prompt is None:
             return
-        role = found[0]
+        role = delegation.role_in_run(active, agent, found[0])
         if active.settings.enforcement == "observe":
             hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
             saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
@@ -133,12 +133,13 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     new = message is not memory.message
     if new and activation.begin_task(active, memory, agent):
         choice = choosing.settle(active, memory, agent)
+        memory.reason = choice.reason
     else:
         choice = choosing.keep(active, memory)
+        if memory.heard is not None:
+            memory.reason = choice.reason
     if new:
         memory.unsettled = not choice.settled
-    if memory.new_task or memory.heard is not None:
-        memory.reason = choice.reason
     if choice.remark is not None:
         saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     memory.heard = None

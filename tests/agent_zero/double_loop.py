@@ -430,6 +430,10 @@ def _format_error(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
 
 
+def _is_off(about: Path) -> bool:
+    return about.is_file() and "enabled: false" in about.read_text(encoding="utf-8")
+
+
 @dataclass
 class Host:
     """A running Agent-Zero of one generation: its folder, its loader, a scripted model and tools."""
@@ -450,7 +454,9 @@ class Host:
     def profiles(self) -> set[str]:
         """The profiles that a call may name in a build that checks them."""
         homes = (self.root / "agents", self.root / "usr" / "agents")
-        return {path.name for home in homes for path in home.glob("*") if path.is_dir()}
+        folders = [path for home in homes for path in home.glob("*") if path.is_dir()]
+        off = [path for path in folders if _is_off(path / "agent.yaml")]
+        return {path.name for path in folders if path not in off}
 
     def model(self, prompt: Prompt) -> Request:
         """The next answer of the script; a script that is used up ends the turn."""

@@ -38,10 +38,10 @@ def real(request, tmp_path):
     return root
 
 
-def run(root: Path, message: str, turns: list) -> dict:
+def run(root: Path, message: str, turns: list, profile: str = "") -> dict:
     """One user turn in a process of the host."""
     script = root / "orgkernel_script.json"
-    script.write_text(json.dumps({"message": message, "turns": turns}), encoding="utf-8")
+    script.write_text(json.dumps({"message": message, "turns": turns, "profile": profile}), encoding="utf-8")
     python = os.environ.get("A0_PYTHON", sys.executable)
     driver = Path(__file__).with_name("real_driver.py")
     done = subprocess.run(
@@ -114,6 +114,19 @@ def test_small_talk_in_a_real_host_has_no_role(real):
     activate(real)
     found = run(real, "what time is it", [answer("noon")])
     assert (found["said"], found["role"]) == ("noon", None)
+
+
+@pytest.mark.real_host
+def test_delegation_and_unknown_tools_in_a_real_host(real):
+    """A call without a profile gets the role that the message fits; a misspelled tool does not reach the host."""
+    activate(real)
+    turns = [call("serch_engine", query="x"), call("call_subordinate", message=BUG), answer("handed on")]
+    found = run(real, "Lead", turns, "engineering_xo")
+    assert found["ran"] == ["call_subordinate"]
+    # Builds that refuse unlisted profiles get none; there the subordinate takes the role that it was called for.
+    assert found["arguments"][0]["profile"] in ("bugfix_specialist", "")
+    assert any("Refused `serch_engine`" in line for line in found["log"])
+    assert any("delegates to Bugfix Specialist" in line for line in found["log"])
 
 
 def test_the_driver_drives_a_double_in_the_same_way(started, monkeypatch):
