@@ -67,7 +67,7 @@ def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, 
 
 def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments: Any) -> str | None:
     found = in_force(active, memory)
-    if found is None or not active.compiled:
+    if found is None:
         return None
     role = found[0]
     method, known = reading.call_of(agent)
@@ -229,7 +229,7 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
     """With `on_error: refuse`, refuse a call while the organization cannot be read."""
     try:
         memory = agent.data.get(KEY)
-        active, _ = find_active()
+        active, _ = find_active(thorough=False)
         if (
             active is None
             or not isinstance(memory, AgentMemory)

@@ -11,18 +11,15 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import organization, places
+from .locking import alone_in
 from .memory import AgentMemory
 from .runtime import effect_counts, regular_files, utc
-
-try:
-    import fcntl
-except ImportError:  # Windows; a host runs on Linux or macOS
-    fcntl = None  # type: ignore[assignment]
+from .saying import say, say_once
 
 Effect = effect_counts.Effect
 
@@ -110,6 +107,18 @@ def _chat(agent: Any) -> _ChatEffect:
 # -- telling and writing -----------------------------------------------------------------------------------------------
 
 
+def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None:
+    """At the end of a main agent's turn, say what it changed, if anything. `names` are those of the roles."""
+    turn, problem = end_turn(agent)
+    if problem:
+        say_once(agent, memory, problem, kind="warning")
+    short = effect_counts.summary(turn)
+    if short:
+        chat = effect_counts.summary(_chat(agent).told)
+        so_far = [f"in this chat so far: {chat}"] if chat != short else []
+        say(agent, f"Effect: {short}", content="\n".join((*effect_counts.lines(turn, names), *so_far)))
+
+
 def end_turn(agent: Any) -> tuple[Effect, str]:
     """End the turn of a main agent: what it changed, and the problem if the file cannot be written."""
     chat = _chat(agent)
@@ -135,6 +144,19 @@ def of_chat(agent: Any) -> Effect:
     found.add(chat.told)
     found.add(chat.turn)
     return found
+
+
+def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[Effect | None, str]:
+    """The effect in all chats, up to this moment for the chat of this agent. None if the file cannot be read."""
+    found, problem = of_host(folder)
+    if problem:
+        return None, problem
+    every = found or Effect()
+    if agent is not None:
+        chat = _chat(agent)
+        every.add(chat.unwritten)
+        every.add(chat.turn)
+    return every, ""
 
 
 def of_host(folder: str = places.ORGANIZATIONS) -> tuple[Effect | None, str]:
@@ -163,7 +185,7 @@ def _look_at_calls(chat: _ChatEffect) -> None:
 def add_to_file(folder: str, effect: Effect) -> str:
     """Add counts to the totals of the host. The problem in words if that is not possible, else an empty text."""
     try:
-        with _alone_in(folder):
+        with alone_in(folder, _WAIT):
             total = _read(folder) or Effect()
             total.add(effect)
             _write(folder, total)
@@ -193,28 +215,6 @@ def _write(folder: str, effect: Effect) -> None:
     with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
         file.write(content)
     os.replace(beside, os.path.join(folder, places.EFFECT))
-
-
-@contextlib.contextmanager
-def _alone_in(folder: str) -> Iterator[None]:
-    """Hold the folder against other processes and threads. Raises `BlockingIOError` if it is held too long."""
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        ends = time.monotonic() + _WAIT
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > ends:
-                    raise
-                time.sleep(0.005)
-        yield
-    finally:
-        os.close(descriptor)  # releases the lock
 
 
 def _words(error: Exception) -> str:

@@ -25,7 +25,7 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
     if agent is None:
         return None
     try:
-        active, error = find_active()
+        active, error = find_active(thorough=hook == "message_loop_prompts_before")
         if error is not None:
             note_error(agent, error, of_files=True)
         if active is None:
@@ -40,7 +40,8 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
         if getattr(agent, "number", 0) == 0:
             saying.say_once(agent, memory, _describe(active))
         for remark in (*active.remarks, *([problem] if problem else [])):
-            saying.say_once(agent, memory, remark, kind="warning")
+            heading, _, content = remark.partition("\n")
+            saying.say_once(agent, memory, heading, content=content, kind="warning")
         done = work(active, memory)
         if memory.message is reading.message_of(agent) and not memory.unsettled:
             memory.belief = reading.belief_of(agent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import activation, choosing, delegation, doctrine, prompting, reading, saying, supervising
+from . import activation, choosing, delegation, doctrine, effect, prompting, reading, saying, supervising
 from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import guarded, in_force
 from .memory import AgentMemory
@@ -114,12 +114,15 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Report an answered task."""
+    """Report an answered task. The main agent tells the user the effect of the turn."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
         if found is not None and memory.state == "complete":
             doctrine.report(active, memory, agent, *found)
+        if getattr(agent, "number", 0) == 0:
+            names = {role.role_id: role.role_name for role in active.bundle.roles.values()}
+            effect.tell_turn(agent, memory, names)
 
     guarded(agent, "monologue_end", work)
 
@@ -130,8 +133,11 @@ def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     new = message is not memory.message
     if new and activation.begin_task(active, memory, agent):
         choice = choosing.settle(active, memory, agent)
+        memory.reason = choice.reason
     else:
         choice = choosing.keep(active, memory)
+        if memory.heard is not None:
+            memory.reason = choice.reason
     if new:
         memory.unsettled = not choice.settled
     if choice.remark is not None:

@@ -56,6 +56,8 @@ class AgentMemory:
     shown_to_neighbors: tuple[str, str | None] | None = None
     """The bundle and the role that neighbors were shown."""
     domain: str | None = None
+    reason: str = ""
+    """Why this role was chosen, or none."""
     task: str = ""
     message: Any = NOTHING_YET
     """The message that the role was settled for."""

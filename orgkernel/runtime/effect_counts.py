@@ -177,7 +177,7 @@ def _read_counts(data: object) -> Counts:
         dict(_read_names(given.get("roles_taken"))),
     )
     tiers = given.get("tiers_reached")
-    for name, found in list(tiers.items())[:_MOST_NAMES] if isinstance(tiers, Mapping) else ():
+    for name, found in list(tiers.items())[: _MOST_NAMES + 1] if isinstance(tiers, Mapping) else ():
         for tier, count in _read_names(found):
             count_tier(counts.tiers, cut(name), tier, count)
     return counts
@@ -229,7 +229,9 @@ _PATH_NAMES: Final = re.compile(
 _HOST_NAMES: Final = re.compile(r"(?:^|_)(?:host|hostname|domain|server)$", re.IGNORECASE)
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,250}(?::\d+)?\Z")
 # A program and what it is told to do. Options and values are left out: they may be passwords.
-_PROGRAM: Final = re.compile(r"\s*(?:sudo\s+)?([A-Za-z][\w.+-]{0,30})(?:\s+([a-z][a-z-]{1,20})(?=\s|$))?")
+_PROGRAM: Final = re.compile(
+    r"\s*(?:[A-Za-z_]\w*=\S*\s+){0,5}(?:sudo\s+)?([A-Za-z][\w.+-]{0,30})(?=\s|$)(?:\s+([a-z][a-z-]{1,20})(?=\s|$))?"
+)
 _NO_VERB: Final = frozenset({"echo", "printf", "export", "set", "read", "pass", "login"})
 
 
@@ -242,7 +244,9 @@ def touched_by(arguments: object) -> str:
     'shop.example'
     """
     found: dict[str, None] = {}
-    for name, value in list(arguments.items())[:20] if isinstance(arguments, Mapping) else ():
+    if not isinstance(arguments, Mapping):
+        return ""
+    for name, value in list(arguments.items())[:20]:
         for text in value[:10] if isinstance(value, list) else (value,):
             if isinstance(text, str):
                 found |= dict.fromkeys(_targets(str(name), text[:_LOOKED_AT], arguments))

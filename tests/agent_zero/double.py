@@ -22,6 +22,7 @@ from tests.agent_zero.double_prompts import (
     write_prompts,
     write_stock_extensions,
 )
+from tests.agent_zero.double_web import ApiHandler
 
 _OWNED = ("agent", "helpers", "plugins", "python", "tools", "usr")
 _TOOLS = [
@@ -143,7 +144,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
             }
 
         define("plugins._model_config.helpers.model_config", get_chat_model_config=get_chat_model_config)
-        define("helpers.api", ApiHandler=type("ApiHandler", (), {}), Request=object)
+        define("helpers.api", ApiHandler=ApiHandler, Request=object)
     remote = tuple(f"{server}.{tool}" for server, tools in mcp.items() for tool in tools)
     host.tools.update({name: _answering(name) for name in remote if name not in host.tools})
     servers = SimpleNamespace(
