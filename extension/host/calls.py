@@ -72,7 +72,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
     role = found[0]
     method, known = reading.call_of(agent)
     said = arguments if isinstance(arguments, dict) and arguments else known
-    call = _Call(tool, method, said, (arguments, known), host_tools.is_unknown(agent))
+    call = _Call(tool, method, said, (arguments, known), host_tools.is_unknown(agent, tool))
     if not call.unknown and tool == _SEVERAL:
         return _judge_several(active, memory, agent, role, call)
     return _judge_one(active, memory, agent, role, call)

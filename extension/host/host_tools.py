@@ -20,9 +20,10 @@ _LEAST_TO_COMPLETE = 5
 _LEAST_TO_CORRECT = 4
 
 
-def is_unknown(agent: Any) -> bool:
+def is_unknown(agent: Any, name: str) -> bool:
     """Whether the host has no tool for the running call. It then runs a stand-in, whose answer is every tool it has."""
-    return _is_stand_in(getattr(getattr(agent, "loop_data", None), "current_tool", None))
+    tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
+    return _is_stand_in(tool) if tool is not None else is_missing(agent, name)
 
 
 def is_missing(agent: Any, name: str) -> bool:
