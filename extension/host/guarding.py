@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from . import activation, places, saying
+from . import activation, places, reading, saying
 from .memory import KEY, AgentMemory, RoleMemory, memory_of
 from .organization import Active, find_active
 from .runtime import bundle as bundles
@@ -42,7 +42,10 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
         for remark in (*active.remarks, *([problem] if problem else [])):
             heading, _, content = remark.partition("\n")
             saying.say_once(agent, memory, heading, content=content, kind="warning")
-        return work(active, memory)
+        done = work(active, memory)
+        if memory.message is reading.message_of(agent) and not memory.unsettled:
+            memory.belief = reading.belief_of(agent)
+        return done
     except Exception as error:
         # An error may quote a secret.
         text = secret_shapes.mask_secrets(

@@ -112,6 +112,12 @@ def find_active(
     return held.active, held.error
 
 
+def find_loaded(folder: str = places.ORGANIZATIONS) -> Active | None:
+    """The organization that `find_active` last found. The files are not looked at."""
+    held = _held.get(folder)
+    return held.active if held is not None else None
+
+
 def _stamps(files: tuple[str, ...]) -> Stamp:
     return tuple((file, places.stamp(file)) for file in files)
 

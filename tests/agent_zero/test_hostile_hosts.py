@@ -17,21 +17,21 @@ from tests.agent_zero.saying import answer, archived, call, org_lines, reports, 
 BUG = "Fix the bug in parser.py"
 
 
-def test_a_tracker_without_a_belief_means_conversation(started):
-    """It drops the key; then no role is active, whatever words the message has."""
-    add_neighbors(started.root, started.generation, "belief")
-    activate(started.root)
-    agent = started.host.open_chat()
-    assert started.host.say(agent, "The app does crash") == "done"
-    assert agent._org_active_role is None
-
-
-@pytest.mark.parametrize("belief", [{"domain": "astrology"}, {"domain": 7}, {}, "bugfix", None])
-def test_a_belief_in_something_unknown_is_no_role(started, belief):
-    """An unknown domain, or a store of another form, passes through."""
+@pytest.mark.parametrize("belief", [{"domain": 7}, {}, "bugfix", None])
+def test_without_a_belief_that_can_be_read_the_words_decide(started, belief):
+    """A store of another form, and a tracker that has none, say nothing about the message."""
     activate(started.root)
     agent = started.host.open_chat()
     agent._bst_store = {"__bst_belief_state__": belief}
+    assert started.host.say(agent, BUG) == "done"
+    assert agent._org_active_role["role_id"] == "bugfix_specialist"
+
+
+def test_a_belief_in_something_unknown_is_no_role(started):
+    """A domain that nobody handles is a task for nobody."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    agent._bst_store = {"__bst_belief_state__": {"domain": "astrology"}}
     assert started.host.say(agent, BUG) == "done"
     assert agent._org_active_role is None
 
@@ -244,8 +244,8 @@ def test_an_organization_copied_by_hand_works_without_a_bundle(started):
         (folder / "roles" / f"{role_id}.json").write_text(json.dumps(role["profile"]), encoding="utf-8")
     add_neighbors(started.root, started.generation)
     agent = started.host.open_chat()
-    calls = [call("scheduler:list"), call("search_engine", query="x"), answer()]
-    started.host.say(agent, "Find out who owns this", calls)
+    calls = [call("search_engine", query="x"), call("scheduler:list"), answer()]
+    started.host.say(agent, "Find out who owns the company", calls)
     assert agent._org_active_role["role_id"] == "sigint_specialist"
     assert agent.get_data("_org_htn_allowed_plans") == bundle["roles"]["sigint_specialist"]["plans"]
     assert [tool for _, tool in started.host.ran] == ["search_engine", "response"]
@@ -270,7 +270,7 @@ def test_an_organization_copied_by_hand_is_routed_as_it_says(started, routing, t
         (folder / "roles" / f"{role_id}.json").write_text(json.dumps(profile), encoding="utf-8")
     add_neighbors(started.root, started.generation)
     agent = started.host.open_chat()
-    started.host.say(agent, BUG, [answer()])
+    started.host.say(agent, BUG, [shell(), answer()])
     assert agent._org_active_role["role_id"] == taker
 
 

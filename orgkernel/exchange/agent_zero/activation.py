@@ -29,6 +29,8 @@ from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"
 ACTIVE = f"{FOLDER}/active.json"
+SWITCHED_OFF = f"{ACTIVE}.off"
+"""What the host's panel makes of `active.json` when it switches off."""
 JOURNAL = f"{FOLDER}/activation.json"
 BUNDLES = f"{FOLDER}/bundles/active"
 SCHEMA = "orgkernel:activation"
@@ -77,10 +79,14 @@ def _activate(
     if set_aside is not None and (foreign := tree.read(ACTIVE)) is not None:
         tree.write(set_aside, foreign)
     owned.write(ACTIVE, texts[ACTIVE])
+    switched_off = _drop_switched_off(tree, owned)
     removed, changed = owned.remove(path for path in before if path not in texts)
     owned.settle(texts)
     return ActivationReport(
-        tuple(sorted(texts)), tuple(sorted(removed)), tuple(sorted({*kept, *changed})), set_aside
+        tuple(sorted(texts)),
+        tuple(sorted([*removed, *switched_off])),
+        tuple(sorted({*kept, *changed})),
+        set_aside,
     )
 
 
@@ -98,12 +104,21 @@ def _deactivate(tree: GuestTree) -> ActivationReport:
         set_aside = _name_aside(tree)
         tree.rename(ACTIVE, set_aside.rpartition("/")[2])
     first, _ = owned.remove([ACTIVE])
+    first += _drop_switched_off(tree, owned)
     removed, changed = owned.remove(path for path in owned.journal.files if path != ACTIVE)
     owned.settle({})
     # If the extension was removed first, it left its folders, because they still held these files.
     if not tree.is_folder(f"{FOLDER}/lib") and tree.remove_folder(f"{FOLDER}/bundles"):
         tree.remove_folder(FOLDER)
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
+
+
+def _drop_switched_off(tree: GuestTree, owned: OwnedFiles) -> list[str]:
+    """Remove an activation that was switched off in the host: its bundle goes too. A foreign file is kept."""
+    if not owned.is_ours(SWITCHED_OFF, written_as=ACTIVE):
+        return []
+    tree.remove(SWITCHED_OFF)
+    return [SWITCHED_OFF]
 
 
 def open_journal(tree: GuestTree) -> OwnedFiles:
