@@ -130,16 +130,18 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
     """Find the role and its tier for a model call. Only another message changes the role."""
     message = reading.message_of(agent)
-    if message is not memory.message and activation.begin_task(active, memory, agent):
+    new = message is not memory.message
+    if new and activation.begin_task(active, memory, agent):
         choice = choosing.settle(active, memory, agent)
         memory.reason = choice.reason
-        memory.unsettled = not choice.settled
-        if choice.remark is not None:
-            saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     else:
         choice = choosing.keep(active, memory)
         if memory.heard is not None:
             memory.reason = choice.reason
+    if new:
+        memory.unsettled = not choice.settled
+    if choice.remark is not None:
+        saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
     memory.heard = None
     activation.put_in_force(active, memory, agent, choice)
     memory.message, memory.prepared = message, True

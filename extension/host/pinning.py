@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from . import reading
 from .organization import Active, find_active
 from .runtime import bundle as bundles
 from .saying import say
@@ -71,9 +72,10 @@ def role_of(active: Active, agent: Any) -> bundles.BundleRole | None:
 def obey(active: Active, agent: Any, message: str) -> str | None:
     """Do what a message that begins with `/role` asks for, and say so. The rest of the message is returned: its task.
 
-    None if the message only asks which role is pinned.
+    None if the message only asks which role is pinned. A message to a subordinate counts if it interrupts, because only
+    users do that; others are written by its superior.
     """
-    command = _COMMAND.match(message) if _is_main(agent) else None
+    command = _COMMAND.match(message) if _is_main(agent) or reading.is_intervention(agent) else None
     if command is None:
         return message
     rest = message[command.end() :]

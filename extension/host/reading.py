@@ -32,6 +32,12 @@ def task_of(agent: Any) -> str:
     return content[:_MOST_TASK] if isinstance(content, str) else ""
 
 
+def is_intervention(agent: Any) -> bool:
+    """Whether that message is the user's, sent in the middle of a turn."""
+    content = content_of(agent)
+    return isinstance(content, Mapping) and "user_intervention" in content
+
+
 def said_to(agent: Any) -> list[Any]:
     """The contents of all messages that the agent did not write: requests, tool results and warnings."""
     output = agent.history.output()

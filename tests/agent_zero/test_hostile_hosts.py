@@ -244,7 +244,7 @@ def test_an_organization_copied_by_hand_works_without_a_bundle(started):
         (folder / "roles" / f"{role_id}.json").write_text(json.dumps(role["profile"]), encoding="utf-8")
     add_neighbors(started.root, started.generation)
     agent = started.host.open_chat()
-    calls = [call("scheduler:list"), call("search_engine", query="x"), answer()]
+    calls = [call("search_engine", query="x"), call("scheduler:list"), answer()]
     started.host.say(agent, "Find out who owns the company", calls)
     assert agent._org_active_role["role_id"] == "sigint_specialist"
     assert agent.get_data("_org_htn_allowed_plans") == bundle["roles"]["sigint_specialist"]["plans"]

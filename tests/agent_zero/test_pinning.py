@@ -121,6 +121,23 @@ def test_a_pin_is_for_the_main_agent(chat):
     assert chat.pinning.pinned(chat.agent.context) == "engineering_xo"
 
 
+def test_a_user_who_interrupts_a_subordinate_pins_for_the_chat(chat):
+    """The message goes to the agent that works; the pin is for the main agent's next message."""
+
+    def interrupt(**_):
+        chat.agent.data["_subordinate"].intervention = "/role osint go on"
+        return "never mind"
+
+    chat.host.tools["code_execution_tool"] = interrupt
+    chat.host.say(chat.agent, "/role engineering_xo", [answer()])
+    below = call("call_subordinate", message=BUG, profile="bugfix_specialist", reset="true")
+    chat.host.say(chat.agent, "See to it", [below, shell(), answer("fixed"), answer()])
+    assert role_of(chat.agent.data["_subordinate"]) == "bugfix_specialist"
+    assert role_of(chat.agent) == "engineering_xo"
+    chat.host.say(chat.agent, "See to it", [answer()])
+    assert role_of(chat.agent) == "osint_specialist"
+
+
 def test_a_pin_of_the_panel_counts_from_the_next_message_on(chat):
     """What a running turn was shown stays what is enforced."""
     chat.host.tools["code_execution_tool"] = lambda **_: chat.pinning.pin(
