@@ -1,4 +1,4 @@
-"""PACE and SALUTE of the active role, once per model call."""
+"""PACE of the active role before the prompt is built, and its SALUTE report before the model is called."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from functools import cache
 from typing import Any
 
-from . import places, reading, report_writer
+from . import effect, places, reading, report_writer
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -29,7 +29,7 @@ def _working_directory() -> str:
 
 
 def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Observation:
-    """The known measures of the role at this model call. Unknown ones are left out."""
+    """The known measures of the role, after the calls that it has made. Unknown ones are left out."""
     tokens = reading.tokens_of(agent)
     fill = tokens / memory.window if tokens is not None and memory.window else None
     stale = reading.count(reading.plan_of(agent).get("turns_since_progress"))
@@ -62,6 +62,7 @@ def apply_pace(
     duty = decision.obligations[0].text if decision.obligations and decision.tier != tiers.PRIMARY else ""
     own.duty = f"PACE {decision.tier}: {duty}" if duty else ""
     if decision.tier != before:
+        effect.note_tier(agent, memory, role.role_id, decision.tier)
         kind = "warning" if tiers.TIERS.index(decision.tier) > tiers.TIERS.index(before) else "info"
         say(agent, f"PACE {role.role_name}: {decision.tier}", content=decision.text(), kind=kind)
 

@@ -7,10 +7,11 @@ only: a subordinate keeps the role of its profile.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
+from . import reading
 from .organization import Active, find_active
 from .runtime import bundle as bundles
 from .saying import say
@@ -71,9 +72,10 @@ def role_of(active: Active, agent: Any) -> bundles.BundleRole | None:
 def obey(active: Active, agent: Any, message: str) -> str | None:
     """Do what a message that begins with `/role` asks for, and say so. The rest of the message is returned: its task.
 
-    None if the message only asks which role is pinned.
+    None if the message only asks which role is pinned. A message to a subordinate counts if it interrupts, because only
+    users do that; others are written by its superior.
     """
-    command = _COMMAND.match(message) if _is_main(agent) else None
+    command = _COMMAND.match(message) if _is_main(agent) or reading.is_intervention(agent) else None
     if command is None:
         return message
     rest = message[command.end() :]
@@ -146,16 +148,19 @@ def _problem(active: Active, said: str, found: Sequence[bundles.BundleRole]) -> 
     said = " ".join(said.split())[:_LONGEST]
     if found:
         return f"`{said}` fits {_list(found)}. Name one of them."
-    known = {name: role for role in active.bundle.roles.values() for name in (role.role_id, role.role_name)}
-    near = get_close_matches(said.casefold(), [name.casefold() for name in known], n=3, cutoff=0.5)
-    meant = list({known[name].role_id: known[name] for name in known if name.casefold() in near}.values())
+    known: dict[str, dict[str, bundles.BundleRole]] = {}
+    for role in active.bundle.roles.values():
+        for name in (role.role_id, role.role_name, *_words(role.role_name)):
+            known.setdefault(name.casefold(), {})[role.role_id] = role
+    near = get_close_matches(said.casefold(), known, n=3, cutoff=0.7)
+    meant = {role_id: role for name in near for role_id, role in known[name].items()}.values()
     suggested = (
         f" Did you mean {_list(meant)}?" if meant else f" Roles: {_list(active.bundle.roles.values())}."
     )
     return f"`{said}` is no role of {active.bundle.org_id}.{suggested}"
 
 
-def _list(roles: Any) -> str:
+def _list(roles: Iterable[bundles.BundleRole]) -> str:
     ids = [f"`{role.role_id}`" for role in roles]
     more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
     return f"{', '.join(ids[:_SHOWN])}{more}"

@@ -61,7 +61,7 @@ def outlast(active: Active, memory: AgentMemory, agent: Any, role: bundles.Bundl
     if left is None or not isinstance(system, list) or system == left:
         return
     changed = [entry for entry in system if isinstance(entry, str) and entry not in left]
-    results = _trim(active, memory, agent, role, changed, whole=False) if active.compiled else {}
+    results = _trim(active, memory, agent, role, changed, whole=False)
     after = [results[each].text if isinstance(each, str) and each in results else each for each in system]
     if _is_gone(role.brief, left, after):
         after.append(role.brief.strip())
@@ -77,7 +77,7 @@ def report_change(
 ) -> None:
     """Say that another extension had the last word on the prompt, if it shows more tools because of that."""
     left, memory.prompt.left = memory.prompt.left, None
-    if left is None or not isinstance(system, list) or system == left or not active.compiled:
+    if left is None or not isinstance(system, list) or system == left:
         return
     changed = [entry for entry in system if isinstance(entry, str) and entry not in left]
     results = _trim(active, memory, agent, role, changed, whole=False)
@@ -108,7 +108,7 @@ def _length(entries: Sequence[str]) -> int:
 def _shape(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
-    question = (active.bundle.checksum, role.role_id, active.settings.unlisted_tools, *_place(agent))
+    question = (*_question(active, role), role.brief, *_place(agent))
     last = memory.prompt
     if last.question != question or last.before != entries or last.shaped is None:
         last.shaped = _shape_new(active, memory, agent, role, entries)
@@ -119,7 +119,7 @@ def _shape(
 def _shape_new(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
-    results = _trim(active, memory, agent, role, entries) if active.compiled else {}
+    results = _trim(active, memory, agent, role, entries)
     after = [results[entry].text if entry in results else entry for entry in entries]
     shaped = [text for text, entry in zip(after, entries, strict=True) if text or not entry]
     memory.prompt.after = shaped
@@ -129,7 +129,7 @@ def _shape_new(
     # A subordinate with the profile of the role already has the brief in its main prompt.
     if brief and not any(isinstance(entry, str) and brief in entry for entry in shaped):
         shaped.append(brief)
-    if active.compiled and not _is_clean(results):
+    if not _is_clean(results):
         _report_left(memory, agent, role, list(results.values()))
         # The prompt shows tools of other roles, so the brief has to say which ones are its own.
         shaped.append(
@@ -172,6 +172,11 @@ def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
     return found and not any(each.left for each in results.values())
 
 
+def _question(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
+    """What decides which tools are shown. In a run for superiors, a role may have fewer than it has alone."""
+    return active.bundle.checksum, role.role_id, role.host_tools, active.settings.unlisted_tools
+
+
 def _place(agent: Any) -> tuple[str, str]:
     return reading.profile_of(agent) or "agent0", reading.project_of(agent)
 
@@ -187,7 +192,7 @@ def _trim(
 ) -> dict[str, Trimmed]:
     """Each entry and what is shown of it. The host's files are read again, once a message, if they do not explain the entries."""
     place = (active.bundle.checksum, *_place(agent))
-    question = (*place, role.role_id, active.settings.unlisted_tools)
+    question = (*_question(active, role), *place)
     if memory.tool_texts is None:
         memory.texts_read = place not in _texts
         memory.tool_texts = _read(active, agent, place) if memory.texts_read else _texts[place]

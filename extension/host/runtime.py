@@ -17,4 +17,6 @@ from orgkernel.runtime import steering_words as steering_words
 from orgkernel.runtime import supervisor as supervisor
 from orgkernel.runtime import text_index as text_index
 from orgkernel.runtime import tiers as tiers
+from orgkernel.runtime import trigger_parser as trigger_parser
 from orgkernel.runtime import utc as utc
+from orgkernel.runtime import written as written

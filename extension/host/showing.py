@@ -10,6 +10,8 @@ from .memory import KEY, AgentMemory
 from .organization import Active, find_active
 from .runtime import effect_counts, report_files, signals
 
+_DISABLED = ("usr", "plugins", "orgkernel", ".toggle-0")
+
 
 def describe(agent: Any) -> dict[str, Any]:
     """Whether the layer is on and why not, the role with its tier and reasons, its last report, and the effect."""
@@ -26,7 +28,7 @@ def describe(agent: Any) -> dict[str, Any]:
         "organization": active.bundle.org_id,
         "organization_name": str(active.bundle.organization.get("org_name", "")),
         "enforcement": active.settings.enforcement,
-        "remarks": list(active.remarks),
+        "remarks": [*active.remarks, *_disabled()],
         "roles": [{"id": role.role_id, "name": role.role_name} for role in active.bundle.roles.values()],
         "pinned": pinning.pinned(agent.context) if agent is not None else None,
     }
@@ -56,6 +58,14 @@ def describe(agent: Any) -> dict[str, Any]:
         "report_problem": problem,
         "signals": dict(signals.read_counts(agent.data)),
     }
+
+
+def _disabled() -> list[str]:
+    """What to say if the host does not load the plugin, and with it none of its extensions."""
+    root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
+    if not os.path.lexists(os.path.join(root, *_DISABLED)):
+        return []
+    return ["The plugin is disabled in the host's list of plugins, so the organization has no effect."]
 
 
 def _why_none(agent: Any, memory: object) -> str:

@@ -16,6 +16,7 @@ from unittest import mock
 import pytest
 import yaml
 
+from extension.host.organization import find_active
 from orgkernel import Kernel
 from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.activation import activate, deactivate
@@ -201,6 +202,10 @@ def test_files_of_others_stay(host: tuple[str, Path]) -> None:
         kept.append(f"{PROFILES[generation]}/bugfix_specialist")
     assert report.kept == tuple(sorted(kept, key=lambda path: "roles/" in path))
     assert read_status(str(root)).kept == tuple(kept)
+    active, error = find_active(str(root / ORGANIZATIONS))
+    assert error is None
+    assert active is not None
+    assert active.compiled
     assert not [path for path in report.written if "bugfix_specialist/" in path]
     assert {name: picture(root)[name] for name in before} == before
     deactivate(str(root))

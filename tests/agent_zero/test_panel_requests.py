@@ -65,6 +65,8 @@ def test_the_state_has_roles_reason_and_effect(api):
     assert shown["effect"]["chat"]["applied"]["calls_refused"] == 0
     json.dumps(shown)
     assert api.ask("status", {})["why"] == "no chat is open"
+    (api.root / "usr/plugins/orgkernel/.toggle-0").touch()
+    assert "disabled" in api.ask("status", {})["remarks"][-1]
 
 
 def test_a_pin_of_the_api_binds_the_next_message(api):

@@ -69,7 +69,7 @@ def _activate(
     owned = open_journal(tree)
     settings = read_settings(tree).changed(chosen)
     bundle = read_bundle(compiled)
-    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings))
+    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings, owned))
     set_aside = None if owned.is_free(ACTIVE) else _name_aside(tree)
     owned.announce(texts, {"org_id": bundle.org_id, "source": source, "kept": list(kept)})
     before = list(owned.journal.files)
@@ -157,14 +157,18 @@ def _planned(
     compiled: Mapping[str, Any],
     bundle: Bundle,
     settings: ActivationSettings,
+    owned: OwnedFiles,
 ) -> Iterator[_Group]:
     """Everything that an activation writes, with the switch last."""
     short = bundle.checksum.partition(":")[2][:_SHOWN_OF_CHECKSUM]
     bundle_name = f"{BUNDLES}/{bundle.org_id}-{short}.json"
     yield _Group(bundle_name, {bundle_name: render_bundle(compiled).encode()}, always=True)
     tool_ids = find_tool_ids(tree)
+    kept_roles = []
     for role in bundle.roles.values():
         flat = f"{FOLDER}/roles/{role.role_id}.json"
+        if not owned.is_free(flat):
+            kept_roles.append(role.role_id)
         yield _Group(flat, {flat: _as_json(role.profile)})
         if settings.enforcement == "observe":
             continue
@@ -176,7 +180,9 @@ def _planned(
         brought = folder != f"agents/{role.role_id}" and tree.exists(f"agents/{role.role_id}")
         yield _Group(folder, {f"{folder}/{name}": text.encode() for name, text in files.items()}, brought)
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
-    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: chosen})}, always=True)
+    # A host compares role files with the bundle. Those of somebody else say nothing about this organization.
+    given = chosen | ({"kept_roles": kept_roles} if kept_roles else {})
+    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
 
 
 def _choose(
