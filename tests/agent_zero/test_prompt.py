@@ -40,6 +40,7 @@ def test_a_turn_that_nobody_takes_costs_nothing(root, generation):
     assert lines == []
 
 
+@pytest.mark.parametrize("generation", ["G2"])
 def test_an_agent_of_another_profile_is_not_told_of_the_roles(root, generation):
     """Only who may dispatch a role reads its name, in its own brief."""
     activate(root)
@@ -94,6 +95,7 @@ def test_what_was_not_recognized_is_named_and_the_role_is_told_its_tools(root, g
     assert "characters, about tools that are refused to Bugfix Specialist: `scheduler`." in logged[0]
 
 
+@pytest.mark.parametrize("generation", ["G2"])
 @pytest.mark.parametrize("calls", [1, 3])
 def test_a_neighbor_that_rewrites_the_section_after_us_is_outlasted(root, generation, calls):
     """Its menu and its whole texts keep what belongs to the role, and nothing else."""
@@ -110,6 +112,7 @@ def test_a_neighbor_that_rewrites_the_section_after_us_is_outlasted(root, genera
     assert not [line for line in lines if "section" in line]
 
 
+@pytest.mark.parametrize("generation", ["G2"])
 def test_a_neighbor_that_rewrites_the_section_last_is_told(root, generation):
     """Nothing of ours runs after it before the model is called. Its name decides, and the log says so."""
     add_rewriter(root, generation, "_97_tiered_tool_injection")
@@ -119,6 +122,7 @@ def test_a_neighbor_that_rewrites_the_section_last_is_told(root, generation):
     assert len([line for line in lines if line.startswith("Another extension changed the tool section")]) == 1
 
 
+@pytest.mark.parametrize("generation", ["G2"])
 def test_a_neighbor_whose_section_has_no_form_is_told(root, generation):
     """It replaces the section by words of its own."""
     file = root / HOME[generation] / "message_loop_prompts_after" / "_50_words.py"
@@ -132,6 +136,7 @@ def test_a_neighbor_whose_section_has_no_form_is_told(root, generation):
     assert len([line for line in lines if "unknown form" in line]) == 1
 
 
+@pytest.mark.parametrize("generation", ["G2"])
 def test_without_a_role_a_neighbor_does_as_without_us(root, generation):
     """Nothing is trimmed and nothing is logged."""
     add_rewriter(root, generation)
@@ -140,6 +145,7 @@ def test_without_a_role_a_neighbor_does_as_without_us(root, generation):
     assert systems(root, generation, "what time is it", [shell(), answer()]) == before
 
 
+@pytest.mark.parametrize("generation", ["G2"])
 def test_the_files_of_a_prompt_are_read_once(started):
     """Not again in the next message or the next chat, until one of them has changed."""
     activate(started.root)
