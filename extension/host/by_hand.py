@@ -23,7 +23,6 @@ from .runtime import pace, text_index, tiers, trigger_parser
 AUTHORITY_OF_TYPE: Final = {"specialist": 1, "executive": 2, "commander": 3}
 _PRIORS: Final = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
 """A specialist before an executive before a commander, as in the kernel."""
-MOST_ROLES: Final = 1_000
 _MOST_ITEMS: Final = 500
 _LONGEST: Final = 2_000
 _MOST_REMARKS: Final = 20
@@ -92,13 +91,6 @@ class _Work:
 
     def host_name(self, tool_id: str) -> str:
         return self.names.get(tool_id) or tool_id.partition(":")[0]
-
-
-def roles_of(document: Mapping[str, Any]) -> list[str]:
-    """The roles of an organization, in the order of its hierarchy."""
-    hierarchy = _mapping(document.get("hierarchy"))
-    below = (each for entry in hierarchy.values() for each in _texts(_mapping(entry).get("subordinates")))
-    return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:MOST_ROLES]
 
 
 def build_bundle(
@@ -528,12 +520,3 @@ def _texts(value: object) -> list[str]:
 def _clean(text: str) -> str:
     """Text that can be written as UTF-8, not longer than anybody writes by hand."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()
-
-
-def _is_plain(role_id: str) -> bool:
-    return (
-        0 < len(role_id) <= 200
-        and role_id.isprintable()
-        and not any(mark in role_id for mark in "/\\")
-        and not role_id.startswith(".")
-    )
