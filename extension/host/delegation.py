@@ -314,7 +314,7 @@ def hand_over(
 
 
 def _key(message: str) -> str:
-    return " ".join(message[:_LONGEST].split())
+    return " ".join(message.strip()[:_LONGEST].split())
 
 
 def _accepts(agent: Any, profile: str) -> bool:
