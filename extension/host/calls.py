@@ -72,7 +72,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
     role = found[0]
     method, known = reading.call_of(agent)
     said = arguments if isinstance(arguments, dict) and arguments else known
-    call = _Call(tool, method, said, (arguments, known), host_tools.is_unknown(agent))
+    call = _Call(tool, method, said, (arguments, known), host_tools.is_unknown(agent, tool))
     if not call.unknown and tool == _SEVERAL:
         return _judge_several(active, memory, agent, role, call)
     return _judge_one(active, memory, agent, role, call)
@@ -181,25 +181,18 @@ def _judge_several(
         return refusal
     listed = call.arguments[key]
     if isinstance(listed, str):
-        try:
+        with contextlib.suppress(ValueError):
             listed = json.loads(listed)
-        except ValueError:
+    inner = [_inner_call(each) for each in listed] if isinstance(listed, list) else [None]
+    if active.settings.enforcement == "enforce":
+        if None in inner:
             return _UNREADABLE
         for each in call.written:
-            if isinstance(each, dict):
-                each[key] = listed
-    if not isinstance(listed, list):
-        return _UNREADABLE
+            if isinstance(each, dict) and key in each:
+                each[key] = listed  # read from text, its calls are now what the host runs
     beside = 0
-    here: frozenset[str] | None = None
-    for each in listed:
-        inner = _inner_call(each)
-        if inner is None:
-            return _UNREADABLE
-        tool, method, arguments = inner
-        if tool not in active.bundle.tools and here is None:
-            here = host_tools.names_here(agent)
-        unknown = bool(here) and tool not in active.bundle.tools and tool not in (here or ())
+    for tool, method, arguments in filter(None, inner):
+        unknown = host_tools.is_missing(agent, tool)
         one = _Call(tool, method, arguments, (arguments,), unknown, beside)
         refusal = _judge_one(active, memory, agent, role, one)
         if refusal is not None:

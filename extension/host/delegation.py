@@ -43,7 +43,7 @@ class Existing:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SubordinateCall:
     """A call of `call_subordinate`."""
 
     message: str = ""
@@ -54,7 +54,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPlace:
     """Where the caller stands in the run."""
 
     depth: int = 0
@@ -80,8 +80,8 @@ def decide(
     bundle: bundles.Bundle,
     index: text_index.TextIndex | None,
     caller: bundles.BundleRole,
-    call: Call,
-    place: Place = Place(),
+    call: SubordinateCall,
+    place: RunPlace = RunPlace(),
 ) -> Delegation:
     """Whether a role may make this call, and in which role the subordinate works.
 
@@ -110,7 +110,11 @@ def decide(
 
 
 def _call_named(
-    bundle: bundles.Bundle, caller: bundles.BundleRole, call: Call, named: str, existing: Existing | None
+    bundle: bundles.Bundle,
+    caller: bundles.BundleRole,
+    call: SubordinateCall,
+    named: str,
+    existing: Existing | None,
 ) -> Delegation:
     if named not in caller.delegates_to:
         other = bundle.roles[named].role_name
@@ -141,7 +145,7 @@ def _profile_for(existing: Existing | None, role_id: str) -> str:
     return role_id if existing is None or existing.profile == role_id else ""
 
 
-def _limit(bundle: bundles.Bundle, caller: bundles.BundleRole, place: Place) -> str | None:
+def _limit(bundle: bundles.Bundle, caller: bundles.BundleRole, place: RunPlace) -> str | None:
     limits = bundle.limits
     if place.depth >= limits.max_spawn_depth:
         return f"{caller.role_name} is {place.depth} levels below the first agent, where nobody delegates (`max_spawn_depth`)"
@@ -183,7 +187,8 @@ def _rank(
 ) -> text_index.Ranking | None:
     if index is None:
         return None
-    others = frozenset(number for number, role_id in enumerate(index.roles) if role_id not in among)
+    wanted = frozenset(among)
+    others = frozenset(number for number, role_id in enumerate(index.roles) if role_id not in wanted)
     return text_index.rank_roles(index, message, without=others)
 
 
@@ -260,12 +265,12 @@ def role_in_run(active: Active, agent: Any, role: bundles.BundleRole) -> bundles
 # -- what the host knows -----------------------------------------------------------------------------------------------
 
 
-def read_call(agent: Any, arguments: Mapping[str, Any]) -> Call:
+def read_call(agent: Any, arguments: Mapping[str, Any]) -> SubordinateCall:
     """The call in a tool's arguments."""
     named = (arguments.get(name) for name in PROFILE_ARGUMENTS)
     profile = next((each.strip() for each in named if isinstance(each, str) and each.strip()), "")
     message = arguments.get("message")
-    return Call(
+    return SubordinateCall(
         message if isinstance(message, str) else "",
         profile,
         str(arguments.get("reset", "")).lower().strip() == "true",
@@ -283,7 +288,9 @@ def how_to_call(active: Active, agent: Any, caller: bundles.BundleRole, role_id:
     return None
 
 
-def hand_over(memory: AgentMemory, agent: Any, call: Call, found: Delegation, *arguments: object) -> None:
+def hand_over(
+    memory: AgentMemory, agent: Any, call: SubordinateCall, found: Delegation, *arguments: object
+) -> None:
     """Make the host call the role that was decided: by its profile in the call, and by what the caller remembers.
 
     Hosts run the very mappings in `arguments`. Some builds refuse a profile that they do not know; then the subordinate
@@ -295,7 +302,9 @@ def hand_over(memory: AgentMemory, agent: Any, call: Call, found: Delegation, *a
         while len(memory.handed) > _MOST_HANDED:
             del memory.handed[next(iter(memory.handed))]
     profile = found.profile
-    if profile != "" and found.role_id is not None and not _accepts(agent, profile or call.profile):
+    if profile is None and found.role_id is not None and call.profile == found.role_id:
+        profile = found.role_id  # under whichever name, with spaces around it or not
+    if profile and found.role_id is not None and not _accepts(agent, profile or call.profile):
         profile = ""
     if profile is not None:
         for each in arguments:
@@ -305,7 +314,7 @@ def hand_over(memory: AgentMemory, agent: Any, call: Call, found: Delegation, *a
 
 
 def _key(message: str) -> str:
-    return " ".join(message[:_LONGEST].split())
+    return " ".join(message.strip()[:_LONGEST].split())
 
 
 def _accepts(agent: Any, profile: str) -> bool:
@@ -326,9 +335,9 @@ def _accepts(agent: Any, profile: str) -> bool:
     return True
 
 
-def place_of(agent: Any, beside: int = 0) -> Place:
+def place_of(agent: Any, beside: int = 0) -> RunPlace:
     """Where an agent stands. `beside` are calls that begin together with the one that is decided."""
-    return Place(_depth_of(agent), beside + _jobs_of(agent))
+    return RunPlace(_depth_of(agent), beside + _jobs_of(agent))
 
 
 def superior_roles(active: Active, agent: Any) -> list[bundles.BundleRole]:

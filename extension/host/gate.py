@@ -104,7 +104,13 @@ def answer_unknown(
 
 
 def _in_host(active: Active, role: bundles.BundleRole, here: Collection[str]) -> list[str]:
-    return [tool for tool in tools_in_order(active, role) if not here or tool in here]
+    """The role's tools that this host has. Remote tools count as there if the host lists none."""
+    remote = any("." in each for each in here)
+    return [
+        tool
+        for tool in tools_in_order(active, role)
+        if not here or tool in here or ("." in tool and not remote)
+    ]
 
 
 def _quoted(names: Collection[str]) -> str:

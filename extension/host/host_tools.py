@@ -20,9 +20,26 @@ _LEAST_TO_COMPLETE = 5
 _LEAST_TO_CORRECT = 4
 
 
-def is_unknown(agent: Any) -> bool:
+def is_unknown(agent: Any, name: str) -> bool:
     """Whether the host has no tool for the running call. It then runs a stand-in, whose answer is every tool it has."""
-    kind = type(getattr(getattr(agent, "loop_data", None), "current_tool", None))
+    tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
+    return _is_stand_in(tool) if tool is not None else is_missing(agent, name)
+
+
+def is_missing(agent: Any, name: str) -> bool:
+    """Whether the host has no tool of this name. It is asked as it asks itself. What cannot be told is not missing."""
+    try:
+        if _servers().get_tool(agent, name):
+            return False
+        return _is_stand_in(
+            agent.get_tool(name=name, method=None, args={}, message="", loop_data=agent.loop_data)
+        )
+    except Exception:
+        return False
+
+
+def _is_stand_in(tool: object) -> bool:
+    kind = type(tool)
     return kind.__name__ == "Unknown" and kind.__module__.rpartition(".")[2] == "unknown"
 
 
@@ -52,13 +69,19 @@ def _list(folder: str) -> list[str]:
 
 
 def _remote_names() -> set[str]:
-    for name in ("helpers.mcp_handler", "python.helpers.mcp_handler"):
-        try:
-            servers = importlib.import_module(name).MCPConfig.get_instance()
-            return {str(tool) for each in servers.get_tools() for tool in each}
-        except Exception:  # another generation, or a build that lists them in another way
-            continue
-    return set()
+    try:
+        return {str(tool) for each in _servers().get_tools() for tool in each}
+    except Exception:  # a build that lists them in another way
+        return set()
+
+
+def _servers() -> Any:
+    """The host's MCP servers."""
+    try:
+        module = importlib.import_module("helpers.mcp_handler")
+    except ImportError:
+        module = importlib.import_module("python.helpers.mcp_handler")
+    return module.MCPConfig.get_instance()
 
 
 def meant_by(name: str, tools: Iterable[str]) -> str | None:

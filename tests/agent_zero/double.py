@@ -149,6 +149,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
     host.tools.update({name: _answering(name) for name in remote if name not in host.tools})
     servers = SimpleNamespace(
         has_tool=lambda name: name in remote,
+        get_tool=lambda _, name: name in remote,
         get_tools=lambda: [{name: {"name": name.partition(".")[2]}} for name in remote],
     )
     define(f"{prefix}.mcp_handler", MCPConfig=SimpleNamespace(get_instance=lambda: servers))

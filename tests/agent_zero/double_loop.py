@@ -348,7 +348,7 @@ class Agent:
         finally:
             self.loop_data.current_tool = None
 
-    def get_tool(self, name: str, method: str | None, args: dict[str, Any]) -> Any:
+    def get_tool(self, name: str, method: str | None, args: dict[str, Any], **_: Any) -> Any:
         """The tool of a name; a host makes an object of another class where it has none."""
         host = self.context.host
         own = {"call_subordinate", *(("parallel",) if host.newest else ())}

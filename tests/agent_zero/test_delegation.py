@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from extension.host import delegation
-from extension.host.delegation import Call, Existing, Place, decide
+from extension.host.delegation import Existing, RunPlace, SubordinateCall, decide
 from orgkernel.runtime.bundle import Bundle, read_bundle
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.installing import activate, compiled, install
@@ -21,11 +21,11 @@ OSINT = "Search the web for what is known about this company"
 NOBODY = "Do what is needed"
 
 
-FIRST = Place()
+FIRST = RunPlace()
 
 
-def ask(role_id: str, place: Place = FIRST, **of_call) -> delegation.Delegation:
-    return decide(BUNDLE, BUNDLE.text_index, BUNDLE.roles[role_id], Call(**of_call), place)
+def ask(role_id: str, place: RunPlace = FIRST, **of_call) -> delegation.Delegation:
+    return decide(BUNDLE, BUNDLE.text_index, BUNDLE.roles[role_id], SubordinateCall(**of_call), place)
 
 
 def codegen(profile: str = "codegen_specialist") -> Existing:
@@ -86,10 +86,10 @@ def test_what_is_refused(case):
 def test_limits_of_a_run():
     """At the deepest level nobody delegates; with as many at work as are allowed, nobody else begins."""
     deepest, most = BUNDLE.limits.max_spawn_depth, BUNDLE.limits.max_children
-    assert ask("co", Place(depth=deepest - 1), profile="engineering_xo").refusal is None
-    assert "`max_spawn_depth`" in str(ask("co", Place(depth=deepest), profile="engineering_xo").refusal)
-    assert ask("co", Place(children=most - 1), profile="engineering_xo").refusal is None
-    assert "subordinates at work" in str(ask("co", Place(children=most), profile="engineering_xo").refusal)
+    assert ask("co", RunPlace(depth=deepest - 1), profile="engineering_xo").refusal is None
+    assert "`max_spawn_depth`" in str(ask("co", RunPlace(depth=deepest), profile="engineering_xo").refusal)
+    assert ask("co", RunPlace(children=most - 1), profile="engineering_xo").refusal is None
+    assert "subordinates at work" in str(ask("co", RunPlace(children=most), profile="engineering_xo").refusal)
 
 
 @pytest.fixture
@@ -115,6 +115,7 @@ def test_a_subordinate_has_a_role_in_every_generation(chief):
         ({"message": BUG}, "bugfix_specialist"),
         ({"message": OSINT, "profile": "researcher", "reset": "true"}, "osint_specialist"),
         ({"message": BUG, "agent_profile": "hacker", "reset": "True "}, "bugfix_specialist"),
+        ({"message": NOBODY, "prompt_profile": " codegen_specialist", "reset": True}, "codegen_specialist"),
     ):
         chief.say(call("call_subordinate", **arguments), answer("below"), answer("ended"))
         below = chief.agent.data["_subordinate"]
@@ -123,7 +124,8 @@ def test_a_subordinate_has_a_role_in_every_generation(chief):
         org_lines(chief.agent)
     )
     chief.say(call("call_subordinate"), answer("ended"))
-    assert chief.agent.data["_subordinate"] is below  # it continues
+    assert chief.agent.data["_subordinate"] is below  # it continues, in its role
+    assert below._org_active_role["role_id"] == role_id
     made = len(chief.host.ran)
     chief.say(call("call_subordinate", reset="true"), answer("ended"))
     assert len([each for each in chief.host.ran[made:] if each[1] == "call_subordinate"]) == 0
@@ -271,3 +273,5 @@ def test_several_calls_at_once_are_judged_one_by_one(newest):
     assert "has 5 subordinates at work" in warnings(newest.host)[-1]
     newest.say(call("parallel", tool_calls=[{"name": "browser_agent"}]), answer("ended"))
     assert "cannot be read" in warnings(newest.host)[-1]
+    newest.say(call("parallel", tool_calls=[call("memory_laod", query="x")]), answer("ended"))
+    assert "Did you mean `memory_load`?" in warnings(newest.host)[-1]

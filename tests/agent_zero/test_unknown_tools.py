@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from extension.host.host_tools import meant_by
+from extension.host import host_tools
+from extension.host.host_tools import is_unknown, meant_by
 from tests.agent_zero.double import running
 from tests.agent_zero.installing import activate
 from tests.agent_zero.saying import answer, call
@@ -97,3 +100,27 @@ def test_a_host_whose_tools_cannot_be_told_is_left_alone(root, generation):
         said = host.say(host.open_chat(), BUG, [call("wat", text="x"), answer()])
         assert said == "done"
         assert not any("There is no tool" in text for text in answers(host))
+
+
+def test_a_host_that_does_not_say_which_tool_runs_is_asked_for_it():
+    """It makes the tool as for a call. What cannot be asked, or answers with an error, is not missing."""
+    unknown = type("Unknown", (), {"__module__": "python.tools.unknown"})
+    known = type("Wait", (), {"__module__": "wait"})
+    loop_data = SimpleNamespace(current_tool=None)
+
+    def get_tool(name, **_):
+        if name == "broken":
+            raise RuntimeError(name)
+        return (known if name == "wait" else unknown)()
+
+    agent = SimpleNamespace(loop_data=loop_data, get_tool=get_tool)
+    assert [is_unknown(agent, name) for name in ("wiat", "wait", "broken")] == [
+        False
+    ] * 3  # no MCP servers to ask
+    servers = SimpleNamespace(get_tool=lambda _, name: name == "mail.send")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(host_tools, "_servers", lambda: servers)
+        found = [is_unknown(agent, name) for name in ("wiat", "wait", "broken", "mail.send")]
+    assert found == [True, False, False, False]
+    loop_data.current_tool = unknown()
+    assert is_unknown(agent, "wait")

@@ -93,8 +93,8 @@ def assert_delegation_equals_decisions(view: OrgView, bundle: Bundle) -> None:
     for caller in bundle.roles.values():
         for role_id in bundle.roles:
             for depth in (0, deepest - 1, deepest):
-                place = delegation.Place(depth)
-                call = delegation.Call(profile=role_id)
+                place = delegation.RunPlace(depth)
+                call = delegation.SubordinateCall(profile=role_id)
                 found = delegation.decide(bundle, bundle.text_index, caller, call, place)
                 asked = AccessRequest(
                     f"role:{caller.role_id}", "dispatch", f"role:{role_id}", AccessContext(depth=depth)
