@@ -48,7 +48,7 @@ REMARK: Final = (
 _OF_ORGANIZATION: Final = frozenset(
     ("_schema", "_version", "org_id", "org_name", "description", "mission", "hierarchy", "communication_channels", "mode",
      "microcosm_config", "macrocosm_config", "domain_routing", "domains", "external", "departments", "layers",
-     "dispatch_edges", "workspace_root", "alerts", "watches", "x_orgkernel")
+     "dispatch_edges", "limits", "workspace_root", "alerts", "watches", "x_orgkernel")
 )  # fmt: skip
 _OF_ROLE: Final = frozenset(
     ("_schema", "_version", "role_id", "role_name", "role_type", "description", "examples", "not_examples",
@@ -129,6 +129,10 @@ def build_bundle(
     roles = {role_id: _role(work, role_id) for role_id in profiles}
     for role_id, role in roles.items():
         role["delegates_to"] = _delegates_to(work, roles, role_id)
+        if role["delegates_to"] and _HAND_ON not in role["essential"]:
+            role["essential"].append(_HAND_ON)
+            role["host_tools"] = list(dict.fromkeys((*role["host_tools"], _HAND_ON)))
+            role["tools"].setdefault(_HAND_ON, _grant(_HAND_ON, _HAND_ON, False, ()))
         role["brief"] = _brief(work, roles, role)
     data: dict[str, Any] = {
         "_schema": bundles.SCHEMA,
@@ -147,12 +151,30 @@ def build_bundle(
         "roles": roles,
         "tools": _tools(work, roles),
         "signals": {},
+        "limits": _limits(work),
     }
     shown = work.remarks
     if len(shown) > _MOST_REMARKS:
         rest = len(shown) - _MOST_REMARKS
         shown = [*shown[:_MOST_REMARKS], f"{rest} more remarks about active.json and roles/*.json"]
     return bundles.read_bundle(data | {"checksum": bundles.checksum_of(data)}), tuple(shown)
+
+
+def _limits(work: _Work) -> dict[str, Any]:
+    """The limits of a run that the organization states. One that is none has its default."""
+    said, least = _mapping(work.document.get("limits")), bundles.BundleLimits()
+    found: dict[str, Any] = {}
+    for name in ("max_spawn_depth", "max_children", "max_concurrent"):
+        value = said.get(name, getattr(least, name))
+        found[name] = value if type(value) is int and value > 0 else getattr(least, name)
+    given = said.get("delegation", "envelope")
+    found["delegation"] = given if given in ("envelope", "strict") else "strict"
+    wrong = [name for name, value in found.items() if said.get(name, value) != value]
+    if wrong:
+        work.remark(
+            "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default counts, or `strict`."
+        )
+    return found
 
 
 def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:

@@ -17,6 +17,8 @@ from .runtime import secret_shapes
 
 T = TypeVar("T")
 _LONGEST = 500
+_LOOKING = ("message_loop_prompts_before", "tool_execute_before")
+"""The hooks that notice at once that the organization was switched on, off or changed."""
 
 
 def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
@@ -25,7 +27,7 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
     if agent is None:
         return None
     try:
-        active, error = find_active(thorough=hook == "message_loop_prompts_before")
+        active, error = find_active(look=hook in _LOOKING, whole=hook == _LOOKING[0])
         if error is not None:
             note_error(agent, error, of_files=True)
         if active is None:
