@@ -67,6 +67,7 @@ def note_status(
         if error is None and folder in _of_files:
             _of_files.remove(folder)
             changed.update(last_error=None, since=None)
+    error = None if error is None else secret_shapes.mask_secrets(error)
     if error is not None and error != known["last_error"]:
         changed.update(last_error=error, since=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     if error is not None:

@@ -19,7 +19,8 @@ TRACKER = """
 import json
 import re
 
-WORDS = {"bug": "bugfix", "git": "git_ops", "module": "codegen", "docker": "docker_ops", "owns": "osint"}
+WORDS = {"bug": "bugfix", "git": "git_ops", "module": "codegen", "docker": "docker_ops", "owns": "osint",
+    "monday": "osint"}
 
 
 class BeliefStateTracker(Extension):
