@@ -310,9 +310,10 @@ def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[st
                 each.touched for each in effect.refusals if each.touched and each.applied is not bool(word)
             ]
             if touched:
-                found.append(
-                    f"{word}touched by them, last first: {'; '.join(list(dict.fromkeys(reversed(touched)))[:5])}"
-                )
+                # What was only logged ran all the same.
+                verb = "they touched" if word else "they would have touched"
+                shown = list(dict.fromkeys(reversed(touched)))[:5]
+                found.append(f"{verb}, last first: {'; '.join(shown)}")
         if counts.roles:
             found.append(f"{word}roles taken: {_listed(_named(counts.roles, names))}")
         if counts.tiers:

@@ -287,6 +287,8 @@ def test_by_hand_equals_the_bundle(tmp_path: Path, org_id: str) -> None:
         for name in SAME:
             assert getattr(own, name) == getattr(role, name), (role_id, name)
         assert set(own.tools) == set(role.tools)
+        assert own.role_name in own.brief
+        assert len(own.brief) < 500
     for name, tool in bundle.tools.items():
         assert set(hand.tools[name].roles) == set(tool.roles)
         assert hand.tools[name].path_arguments == tool.path_arguments

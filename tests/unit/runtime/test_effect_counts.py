@@ -123,7 +123,7 @@ def test_the_words():
     assert lines(effect, {"co": "Commander"}) == [
         "about 10,000 tokens spared in 3 prompts",
         "2 calls refused: `browser_agent` (2)",
-        "touched by them, last first: shop.example",
+        "they would have touched, last first: shop.example",
         "roles taken: Commander",
         "tiers reached: Commander alternate",
         "would have: about 1,000 tokens spared in 1 prompt",
