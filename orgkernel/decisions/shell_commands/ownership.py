@@ -126,7 +126,7 @@ def _walk(path: str) -> tuple[list[str], str]:
 
 
 def _below_root(start: str, names: list[str], root: str | None) -> list[str] | None:
-    if start != "/" or root is None:
+    if start != "/" or root is None or not root.startswith("/"):
         return None
     above = [name for name in root.split("/") if name]
     return names[len(above) :] if names[: len(above)] == above else None

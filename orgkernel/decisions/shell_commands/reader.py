@@ -342,9 +342,8 @@ class Reader:
 
     def _loop(self, node: Node, stdin: str | None) -> str:
         """A loop is read twice, so that what the first round assigns is known in the second."""
-        text = stdin if stdin is not None else None
-        self._branches(node, text)
-        return self._branches(node, text)
+        self._branches(node, stdin)
+        return self._branches(node, stdin)
 
     def _for(self, node: Node, stdin: str | None) -> str:
         name_node = node.child_by_field_name("variable")
@@ -418,10 +417,7 @@ class Reader:
             self.write(
                 target, printed, appends=operator in (">>", "&>>"), is_empty=body is None or not printed
             )
-        if any(operator.startswith((">", "&>")) for operator, _ in writes):
-            passed = ""
-        else:
-            passed = printed
+        passed = "" if any(operator.startswith((">", "&>")) for operator, _ in writes) else printed
         for each, is_piped in following:
             if is_piped:
                 for stage in each.named_children if each.type == "pipeline" else (each,):
@@ -505,8 +501,6 @@ class Reader:
         if owner in ("own", "temporary") or (owner == "unclear" and not appends):
             return
         if owner == "foreign":
-            if self._is_file_of_root(path):
-                return
             if appends and not path.startswith("/dev/"):
                 if path.startswith(("/etc/cron", "/proc", "/sys", "/var/spool/cron")):
                     self.not_read("what this file changes cannot be seen", (target,), target)
@@ -522,9 +516,6 @@ class Reader:
         if appends:
             return
         self.not_read("whether this overwrites a file of somebody else cannot be seen", (target,), target)
-
-    def _is_file_of_root(self, path: str) -> bool:
-        return False
 
     # Commands
 
@@ -880,14 +871,13 @@ _LOADING_VARIABLES: Final = frozenset(
         "LD_PRELOAD",
         "LD_LIBRARY_PATH",
         "BASH_ENV",
-        "ENV",
         "PROMPT_COMMAND",
-        "PATH_INFO",
         "GIT_EXTERNAL_DIFF",
         "PERL5OPT",
         "PYTHONSTARTUP",
     }
-) - {"ENV"}
+)
+"""Variables that make other programs run code. `PATH` is not among them: who changes it still names programs."""
 _VALUES: Final = frozenset(
     {
         "word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "array", "subscript",

@@ -147,6 +147,9 @@ def _deleted(tokens: Sequence[_Token], words: Sequence[str]) -> Iterator[SqlFind
             yield SqlFinding("unbounded_delete", "deletes rows without a limit")
         elif not _is_fixed(rest[texts.index("WHERE") + 1 : texts.index("LIMIT")]):
             yield SqlFinding("unbounded_delete", "deletes rows by a predicate whose matches are not fixed")
+        else:
+            continue
+        return
 
 
 _LITERALS: Final = ("text", "number")

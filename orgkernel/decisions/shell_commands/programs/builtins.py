@@ -42,22 +42,28 @@ def _printf(call: Call) -> str:
     if not args:
         return ""
     pattern, values = _unescaped(args[0]), args[1:]
-    printed = []
+    wanted = sum(match[1] != "%" for match in _DIRECTIVE.finditer(pattern))
+    printed, at = [], 0
     while True:
-        taken = 0
-
-        def fill(match: re.Match[str]) -> str:
-            nonlocal taken
-            if match[0] == "%%":
-                return "%"
-            value = values[taken] if taken < len(values) else ""
-            taken += 1
-            return _unescaped(value) if match[1] == "b" else value
-
-        printed.append(re.sub(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])", fill, pattern))
-        values = values[taken:]
-        if not values or not taken or len(printed) > 200:
+        printed.append(_filled(pattern, values[at : at + wanted]))
+        at += wanted
+        if at >= len(values) or not wanted or len(printed) > 200:
             return "".join(printed)
+
+
+_DIRECTIVE: Final = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([a-zA-Z%])")
+
+
+def _filled(pattern: str, values: list[str]) -> str:
+    waiting = iter(values)
+
+    def fill(match: re.Match[str]) -> str:
+        if match[1] == "%":
+            return "%"
+        value = next(waiting, "")
+        return _unescaped(value) if match[1] == "b" else value
+
+    return _DIRECTIVE.sub(fill, pattern)
 
 
 def _cat(call: Call) -> str:
@@ -190,10 +196,6 @@ def _silent(call: Call) -> str:
     return ""
 
 
-def _echo_of_unknown(call: Call) -> str:
-    return UNKNOWN + "\n"
-
-
 def _realpath(call: Call) -> str:
     operands = read_options(call.args).operands
     if len(operands) == 1 and operands[0].is_known and not operands[0].text.startswith("/"):
@@ -203,10 +205,6 @@ def _realpath(call: Call) -> str:
 
 def _yes(call: Call) -> str:
     return " ".join(word.text for word in call.args) + "\n" if call.args else "y\n"
-
-
-def _base64(call: Call) -> str:
-    return UNKNOWN
 
 
 PROGRAMS: Final[Mapping[str, Program]] = {

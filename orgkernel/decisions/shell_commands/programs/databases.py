@@ -112,7 +112,7 @@ def _client(call: Call) -> str | None:
 
 
 def _read_text(call: Call, text: Word) -> None:
-    """SQL with the commands of clients between: `\\i file`, `.read file`."""
+    r"""SQL with the commands of clients between: `\i file`, `.read file`."""
     if text.text.strip() == UNKNOWN:
         call.unread("the statements are not known until the command runs", text)
         return

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import GLOB, MANY, ONE, TEMPORARY, UNKNOWN, Word, shown
+from orgkernel.decisions.shell_commands.marks import GLOB, ONE, TEMPORARY, UNKNOWN, Word, shown
 from orgkernel.decisions.shell_commands.options import read_options
 from orgkernel.decisions.shell_commands.ownership import is_sink
 from orgkernel.decisions.shell_commands.reader import Call, Program
@@ -291,7 +291,7 @@ def _find(call: Call) -> str:
 
 
 def _found_by(root: Word, filters: Sequence[str], *, is_narrowed: bool) -> list[Word]:
-    base = root.text.rstrip("/") if root.text.strip("/") else root.text.rstrip("/")
+    base = root.text.rstrip("/")
     names = []
     for each in filters:
         wild = each.replace("*", GLOB).replace("?", ONE)
@@ -387,14 +387,8 @@ def _sed(call: Call) -> str | None:
         if not scripts[0].text and operands:  # `sed -i '' …` of BSD
             scripts = [operands.pop(0)]
     for script in scripts:
-        if (
-            re.search(
-                r"(^|[;\n}\d$])\s*e(\s|$)|(.)(?:.*)\3(?:.*)\3[gpiI0-9]*e[gpiI0-9]*\s*(;|$)", script.text
-            )
-            and "e" in script.text
-        ):
-            if _runs_code(script.text):
-                call.unread("this script of `sed` runs commands that cannot be seen", script)
+        if _runs_code(script.text):
+            call.unread("this script of `sed` runs commands that cannot be seen", script)
     if is_in_place:
         for target in operands:
             if call.owner(target) == "foreign" and not _is_own_root(target.text):
@@ -403,11 +397,16 @@ def _sed(call: Call) -> str | None:
 
 
 def _runs_code(script: str) -> bool:
-    match = re.match(r"^[\d,$ ]*s(.)", script)
-    if match:
-        flags = script.rsplit(match[1], 1)[-1]
-        return bool(re.fullmatch(r"[gpiImM0-9]*e[gpiImM0-9]*", flags.strip()))
-    return bool(re.match(r"^[\d,$ ]*e(\s|$)", script))
+    """Whether a script of `sed` has the command `e`, or `s` with the flag `e`."""
+    for line in re.split(r"[;\n{}]", script):
+        command = line.lstrip("0123456789,$ !/\t")
+        if command[:1] == "s" and len(command) > 1:
+            flags = command.rsplit(command[1], 1)[-1].strip()
+            if "e" in flags and not flags.strip("gpiImMe0123456789"):
+                return True
+        elif command == "e" or command.startswith("e "):
+            return True
+    return False
 
 
 def _filtered(call: Call) -> str:
@@ -450,8 +449,8 @@ def _awk(call: Call) -> str | None:
     return UNKNOWN if options.operands[1:] or call.stdin else ""
 
 
-def _downloads(call: Call) -> None:
-    """Placeholder of nothing: `unzip` and the like write below a directory."""
+def _extract(call: Call) -> None:
+    """`unzip`: it writes below a directory."""
     options = read_options(call.args, valued="dPxC", long_valued=("directory",), single_dash_longs=False)
     folder = options.value("d", "C", "directory")
     if (
@@ -471,6 +470,5 @@ PROGRAMS: Final[Mapping[str, Program]] = {
     "cp": _copy, "mv": _copy, "install": _copy, "ln": _copy, "gcp": _copy, "gmv": _copy,
     "tee": _tee, "rsync": _rsync, "find": _find, "gfind": _find, "fd": _fd, "fdfind": _fd, "mktemp": _mktemp, "ls": _ls,
     "chmod": _permissions, "chown": _permissions, "chgrp": _permissions, "tar": _archive, "sed": _sed, "gsed": _sed,
-    "sort": _sort, "awk": _awk, "gawk": _awk, "mawk": _awk, "unzip": _downloads,
+    "sort": _sort, "awk": _awk, "gawk": _awk, "mawk": _awk, "unzip": _extract,
 }  # fmt: skip
-_ = MANY

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from orgkernel.decisions.shell_commands.marks import GLOB, PLAIN, ROOT, UNKNOWN, Word, shown
-from orgkernel.decisions.shell_commands.options import Options, names_in, read_options
+from orgkernel.decisions.shell_commands.options import names_in, read_options
 from orgkernel.decisions.shell_commands.programs.files import delete_tree
 from orgkernel.decisions.shell_commands.reader import Call, Program
 from orgkernel.diagnostics.wording import listing, quote
@@ -330,7 +330,6 @@ def _send_email(call: Call, args: tuple[Word, ...]) -> None:
         call.found("send_email", "sends patches by email")
 
 
-_ = Options
 _COMMANDS: Final[Mapping[str, Callable[[Call, tuple[Word, ...]], str | None]]] = {
     "push": _push, "reset": _reset, "branch": _branch, "checkout": _checkout, "restore": _restore, "switch": _switch, "clean": _clean,
     "stash": _stash, "reflog": _reflog, "gc": _gc, "prune": _prune, "filter-branch": _rewrites, "filter-repo": _rewrites,

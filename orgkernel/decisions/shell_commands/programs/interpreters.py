@@ -250,9 +250,8 @@ def _inline(call: Call) -> str | None:
             and call.name == "node"
         ):
             number += 1
-        elif text in ("-v", "--version", "-V", "-h", "--help", "-i", "--check", "-c", "-l", "-m", "--test"):
-            if text in ("-v", "--version", "-V", "-h", "--help", "--test", "--check", "-l"):
-                return UNKNOWN
+        elif text in ("-v", "--version", "-V", "-h", "--help", "--test", "--check", "-l"):
+            return UNKNOWN
     if had_code:
         return UNKNOWN
     if number < len(words) and words[number].text not in ("-", "--"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import GLOB, MANY, PLAIN, UNKNOWN, Word, is_unclear
+from orgkernel.decisions.shell_commands.marks import MANY, UNKNOWN, Word, is_unclear
 from orgkernel.decisions.shell_commands.options import names_in, read_options
 from orgkernel.decisions.shell_commands.reader import Call, Program
 
@@ -268,7 +268,7 @@ def _parallel(call: Call) -> str | None:
     options = read_options(
         call.args, valued="jIaN", long_valued=("jobs", "arg-file"), first_operand_ends=True
     )
-    command = [word for word in options.operands]
+    command = list(options.operands)
     given: list[str] = []
     for number, word in enumerate(command):
         if word.text in (":::", "::::", ":::+"):
@@ -401,7 +401,6 @@ def _tmux(call: Call) -> str | None:
     return None
 
 
-_SPLIT = (PLAIN, GLOB)
 PROGRAMS: Final[Mapping[str, Program]] = {
     **dict.fromkeys(_PLAIN, _plain),
     "sudo": _sudo, "env": _env, "su": _su, "eval": _eval, "xargs": _xargs, "gxargs": _xargs, "parallel": _parallel,
