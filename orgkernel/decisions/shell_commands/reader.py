@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Tree
 
 from orgkernel.decisions.shell_commands import marks
 from orgkernel.decisions.shell_commands.marks import (
@@ -37,16 +37,18 @@ from orgkernel.decisions.shell_commands.ownership import Ground, Ownership, is_s
 from orgkernel.decisions.shell_commands.verdict import CommandPlace, DestructiveOperation, UnreadPart
 from orgkernel.diagnostics.wording import quote
 
-MOST_CHARACTERS: Final = 20_000
+MOST_CHARACTERS: Final = 10_000
 MOST_SCRIPTS: Final = 12
 """How deeply a script may be nested in a script: `sh -c "sh -c …"`."""
 MOST_NODES: Final = 60
 """How deeply constructs may be nested in one script."""
-MOST_STEPS: Final = 20_000
+MOST_STEPS: Final = 10_000
 MOST_FINDINGS: Final = 100
-LONGEST_TEXT: Final = 40_000
+LONGEST_TEXT: Final = 20_000
 """A longer output or value is not known."""
 
+MOST_MISTAKES: Final = 3
+_SYMBOLS: Final = re.compile(rb"[][<>|&;(){}$`!'\"\\]{40}")
 _LANGUAGE: Final = Language(tree_sitter_bash.language())
 _NUMBER = re.compile(r"\d+")
 _ESCAPES: Final = {
@@ -135,7 +137,7 @@ class Call:
         """A script that this program reads."""
         word = text if isinstance(text, Word) else self.word.but(text)
         with self.reader.through(through or self.name):
-            return self.reader.run_text(word, args)
+            return self.reader.run_text(word, args, self.stdin)
 
     def owner(self, path: Word | str) -> Ownership:
         return self.reader.owner(path if isinstance(path, str) else path.text)
@@ -170,6 +172,8 @@ class Reader:
     # What is reported
 
     def found(self, operation: str, message: str, words: Sequence[Word], at: Word) -> None:
+        if len(self.operations) >= MOST_FINDINGS:
+            return
         found = DestructiveOperation(
             id=operation,
             message=message,
@@ -177,15 +181,17 @@ class Reader:
             through=tuple(self._through),
             at=self._place(at),
         )
-        if found not in self._seen and len(self.operations) < MOST_FINDINGS:
+        if found not in self._seen:
             self._seen.add(found)
             self.operations.append(found)
 
     def not_read(self, message: str, words: Sequence[Word], at: Word) -> None:
+        if len(self.unread) >= MOST_FINDINGS:
+            return
         part = UnreadPart(
             message=message, words=_told(words), through=tuple(self._through), at=self._place(at)
         )
-        if part not in self._seen and len(self.unread) < MOST_FINDINGS:
+        if part not in self._seen:
             self._seen.add(part)
             self.unread.append(part)
 
@@ -217,7 +223,7 @@ class Reader:
             # A function that nobody called may be called later.
             self._call_function(Word(name, 0, len(self._given)), (), None)
 
-    def run_text(self, word: Word, args: Sequence[Word] = ()) -> str:
+    def run_text(self, word: Word, args: Sequence[Word] = (), stdin: str | None = None) -> str:
         """Read a script that is a word of another one, or what a program printed."""
         if self._depth >= MOST_SCRIPTS:
             self.not_read("scripts are nested too deeply", (word,), word)
@@ -232,10 +238,10 @@ class Reader:
         given = self._given[word.start : word.end]
         is_exact = given[1:-1] == source and given[:1] in (b"'", b'"')
         script = Script(source, word.start + 1 if is_exact else word.start, word.end, is_exact)
-        return self._run(script, args)
+        return self._run(script, args, stdin)
 
-    def _run(self, script: Script, args: Sequence[Word]) -> str:
-        if len(script.source) > LONGEST_TEXT * 2:
+    def _run(self, script: Script, args: Sequence[Word], stdin: str | None = None) -> str:
+        if len(script.source) > 2 * MOST_CHARACTERS:
             word = Word("", script.start, script.end)
             self.not_read("the script is too long", (), word)
             return UNKNOWN
@@ -244,7 +250,12 @@ class Reader:
         self._script = script
         self._depth += 1
         try:
-            return self._visit(Parser(_LANGUAGE).parse(script.source).root_node, None)
+            tree = _parse(script.source)
+            if tree is None:
+                word = Word("", script.start, script.end)
+                self.not_read("this is not shell syntax that is understood here", (), word)
+                return UNKNOWN
+            return self._visit(tree.root_node, stdin)
         finally:
             self._depth -= 1
             self._script = before
@@ -293,9 +304,7 @@ class Reader:
     def _visit(self, node: Node, stdin: str | None) -> str:
         self._steps += 1
         if self._nesting >= MOST_NODES or self._steps > MOST_STEPS:
-            if not self._is_exhausted:
-                self._is_exhausted = True
-                self._not_understood(node, "the command is too long or too deeply nested to be read")
+            self._exhaust(Word("", *self._script.place(node)))
             return UNKNOWN
         self._nesting += 1
         try:
@@ -311,6 +320,11 @@ class Reader:
             return UNKNOWN
         finally:
             self._nesting -= 1
+
+    def _exhaust(self, at: Word) -> None:
+        if not self._is_exhausted:
+            self._is_exhausted = True
+            self.not_read("the command is too long or too deeply nested to be read", (at,), at)
 
     def _not_understood(self, node: Node, message: str) -> None:
         start, end = self._script.place(node)
@@ -374,6 +388,9 @@ class Reader:
         body = self.functions[name.text]
         self._called.add(name.text)
         if name.text in self._running:
+            self.not_read(
+                "a function calls itself, and what it does in the end cannot be seen", (name, *args), name
+            )
             return UNKNOWN
         self._running.append(name.text)
         try:
@@ -552,11 +569,12 @@ class Reader:
         self, words: tuple[Word, ...], stdin: str | None, assigned: Mapping[str, str] | None = None
     ) -> str:
         """Run a program by name; what it prints."""
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            return UNKNOWN
         if not words:
             return ""
+        self._steps += len(words)
+        if self._steps > MOST_STEPS:
+            self._exhaust(words[0])
+            return UNKNOWN
         first, args = words[0], words[1:]
         if not first.is_known:
             if first.text.strip() and not set(first.text) <= {FIELD, " "}:
@@ -787,6 +805,23 @@ class Reader:
         return f"{ROOT}/{self.folder}" if self.folder else ROOT
 
 
+def _parse(source: bytes) -> Tree | None:
+    """The tree of a script; None for text whose mistakes would take the parser long to get over."""
+    if _SYMBOLS.search(source):
+        return None
+    mistakes = 0
+
+    def is_hopeless(_: int, has_error: bool) -> bool:
+        nonlocal mistakes
+        mistakes += has_error
+        return mistakes > MOST_MISTAKES
+
+    try:
+        return Parser(_LANGUAGE).parse(lambda at, _: source[at : at + 4096], progress_callback=is_hopeless)
+    except ValueError:
+        return None
+
+
 def _as_fields(text: str) -> str:
     """The text of an expansion without quotes: white space separates words, and unknown text may be several."""
     spread = re.sub(r"\s+", FIELD, text)
@@ -809,13 +844,13 @@ def _unquoted(text: str, *, at_start: bool = False) -> str:
         name, slash, rest = text[1:].partition("/")
         if re.fullmatch(r"[A-Za-z_][\w.-]*|", name):
             home, text = HOME, slash + rest
-    parts, number = [], 0
+    parts, number, last = [], 0, text.rfind("]")
     while number < len(text):
         letter = text[number]
         if letter == "\\" and number + 1 < len(text):
             number += 1
             parts.append(text[number].replace("\n", ""))
-        elif letter == "[" and "]" in text[number + 2 :]:
+        elif letter == "[" and last >= number + 2:
             number = text.index("]", number + 2)
             parts.append(ONE)
         else:

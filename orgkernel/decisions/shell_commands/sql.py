@@ -143,7 +143,7 @@ def _deleted(tokens: Sequence[_Token], words: Sequence[str]) -> Iterator[SqlFind
         texts = words[number + 1 :]
         if "WHERE" not in texts:
             yield SqlFinding("unbounded_delete", "deletes rows without a predicate")
-        elif "LIMIT" not in texts or rest[min(texts.index("LIMIT") + 1, len(rest) - 1)].kind != "number":
+        elif not _has_limit(rest, texts):
             yield SqlFinding("unbounded_delete", "deletes rows without a limit")
         elif not _is_fixed(rest[texts.index("WHERE") + 1 : texts.index("LIMIT")]):
             yield SqlFinding("unbounded_delete", "deletes rows by a predicate whose matches are not fixed")
@@ -152,6 +152,15 @@ def _deleted(tokens: Sequence[_Token], words: Sequence[str]) -> Iterator[SqlFind
         return
 
 
+def _has_limit(tokens: Sequence[_Token], texts: Sequence[str]) -> bool:
+    """Whether a statement ends in a limit that is a number."""
+    if "LIMIT" not in texts:
+        return False
+    after = tokens[texts.index("LIMIT") + 1 :]
+    return bool(after) and after[0].kind == "number" and (len(after) == 1 or after[1].text == "RETURNING")
+
+
+MOST_TOKENS: Final = 400
 _LITERALS: Final = ("text", "number")
 _COMPARED: Final = frozenset(("=", "<", ">", "<=", ">=", "!=", "<>"))
 
@@ -161,7 +170,7 @@ def _is_fixed(tokens: Sequence[_Token]) -> bool:
     if any(token.kind == "text" and PRIVATE.search(token.text) for token in tokens):
         return False
     kept: list[str] = []
-    for token in tokens:
+    for token in tokens[:MOST_TOKENS]:
         if token.kind in _LITERALS or token.text in ("NULL", "TRUE", "FALSE"):
             kept.append("v")
         elif token.kind == "name" or (token.kind == "word" and token.text not in _PREDICATE_WORDS):
@@ -190,7 +199,7 @@ def _is_fixed(tokens: Sequence[_Token]) -> bool:
     text = re.sub(r"ci\(v(,v)*\)|c~v", "P", text)
     while "(P)" in text or "P&P" in text:
         text = text.replace("(P)", "P").replace("P&P", "P")
-    return text == "P"
+    return text == "P" and len(tokens) <= MOST_TOKENS
 
 
 _PREDICATE_WORDS: Final = frozenset(("AND", "OR", "NOT", "IS", "LIKE", "ILIKE", "IN", "BETWEEN"))

@@ -295,6 +295,29 @@ def _harmless(call: Call) -> str | None:
     return UNKNOWN
 
 
+def _editor(call: Call) -> str | None:
+    """`vim -c COMMAND`: an editor that runs commands."""
+    for number, word in enumerate(call.args):
+        text = word.text
+        command = text[1:] if text[:1] == "+" else ""
+        if text in (
+            "-c",
+            "--cmd",
+            "-S",
+            "-s",
+            "--eval",
+            "-l",
+            "--load",
+            "--script",
+            "-u",
+            "--luafile",
+        ) and number + 1 < len(call.args):
+            command = call.args[number + 1].text
+        if command and not re.fullmatch(r":?(\d+|/\w+|wq?!?|qa?!?|set \w+|syntax on)", command):
+            call.unread("what this command of the editor does cannot be seen", word)
+    return UNKNOWN
+
+
 def _unknown(call: Call) -> str | None:
     call.unread(f"what the program {quote(call.name)} does is not known here")
     return UNKNOWN
@@ -306,8 +329,8 @@ HARMLESS: Final = names_in(
     ifconfig route_ ping ping6 traceroute tracepath mtr dig nslookup host whois arp nmap tcpdump iftop nethogs ethtool_ curl_ sysctl_
     hostnamectl timedatectl loginctl resolvectl networkctl cal bc dc expr factor numfmt cmp diff sdiff diff3 colordiff comm join
     md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum od hexdump strings look spell aspell fmt expand
-    unexpand split csplit tsort ptx touch mkdir tree exa eza bat delta glow mdcat fzf peco zoxide z autojump ncdu duf broot vim vi nano
-    emacs code subl less most clear reset_ tput stty echo_ zip gpg gpg2 age ssh-keygen ssh-keyscan ssh-add ssh-agent scp sftp ftp_ lftp_
+    unexpand split csplit tsort ptx touch mkdir tree exa eza bat delta glow mdcat fzf peco zoxide z autojump ncdu duf broot nano
+    code subl less most clear reset_ tput stty echo_ zip gpg gpg2 age ssh-keygen ssh-keyscan ssh-add ssh-agent scp sftp ftp_ lftp_
     dos2unix unix2dos csvcut csvstat csvgrep csvsort csvlook csvjoin csvsql in2csv xsv qsv mlr gron jo fx dasel htmlq pup xmllint
     xmlstarlet tidy pandoc pdftotext pdfinfo qpdf gs pdflatex xelatex lualatex latexmk bibtex convert magick identify mogrify_ ffmpeg
     ffprobe sox exiftool dot plantuml mmdc inkscape
@@ -351,7 +374,7 @@ HARMLESS: Final = names_in(
 
 PROGRAMS: Final[Mapping[str, Program]] = {
     **dict.fromkeys((name for name in HARMLESS if not name.endswith("_")), _harmless),
-    "?": _unknown,
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view", "emacs", "emacsclient", "ed", "kak"), _editor), "?": _unknown,
     **dict.fromkeys(("npm", "yarn", "pnpm", "yarnpkg", "cnpm"), _npm), "npx": _npx, "pnpx": _npx, "bunx": _npx, "uvx": _npx, "pipx": _package_tool,
     **dict.fromkeys(("make", "gmake", "just", "task", "rake_", "invoke", "inv", "mage", "earthly"), _make),
     **dict.fromkeys(("gradle", "gradlew", "./gradlew", "mvn", "mvnw", "ant"), _gradle),

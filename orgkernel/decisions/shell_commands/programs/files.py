@@ -212,6 +212,8 @@ def _rsync(call: Call) -> None:
                 call.found("destroy_data", f"deletes {quote(shown(source.text))} after copying", source)
 
 
+MOST_ROOTS: Final = 50
+"""Further directories of `find` are one that is not known."""
 _FIND_VALUED: Final = frozenset(
     {
         "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-lname", "-type", "-mtime", "-mmin", "-atime",
@@ -270,6 +272,8 @@ def _find(call: Call) -> str:
             call.reader.write(expression[index], UNKNOWN, appends=False)
             index += 1
         is_negated = False
+    if len(roots) > MOST_ROOTS:
+        roots = [*roots[:MOST_ROOTS], call.word.but(UNKNOWN)]
     found = [
         each for root in roots for each in _found_by(root, filters, is_narrowed=is_narrowed or only_empty)
     ]
@@ -305,18 +309,31 @@ def _found_by(root: Word, filters: Sequence[str], *, is_narrowed: bool) -> list[
 
 
 def _fd(call: Call) -> str:
-    options = read_options(
-        call.args,
-        valued="eEtdxXcjSo",
-        long_valued=("extension", "exclude", "type", "max-depth", "exec", "exec-batch", "color"),
+    texts = [word.text for word in call.args]
+    at = next(
+        (number for number, text in enumerate(texts) if text in ("-x", "-X", "--exec", "--exec-batch")),
+        len(texts),
     )
-    for word in options.all_values("x", "X", "exec", "exec-batch"):
-        at = list(call.args).index(word) if word in call.args else 0
-        call.run(
-            [each.but(each.text.replace("{}", f"x{GLOB}")) for each in call.args[at:]], through=call.name
-        )
-        break
-    return f"x{GLOB}\n"
+    options = read_options(
+        call.args[:at],
+        valued="eEtdcjSo",
+        long_valued=("extension", "exclude", "type", "max-depth", "color", "base-directory"),
+    )
+    folders = options.operands[1:] + options.all_values("base-directory") or [call.word.but(".")]
+    if (
+        options.has("e", "extension")
+        and len(options.operands) == 1
+        and call.owner(options.operands[0]) != "own"
+    ):
+        folders = options.operands
+    found = [folder.but(f"{folder.text.rstrip('/')}/x{GLOB}") for folder in folders]
+    words = list(call.args[at + 1 :])
+    for each in found if words else ():
+        if any("{" in word.text for word in words):
+            call.run([word.but(word.text.replace("{}", each.text)) for word in words], through=call.name)
+        else:
+            call.run([*words, each], through=call.name)
+    return "".join(f"{each.text}\n" for each in found)
 
 
 def _mktemp(call: Call) -> str:

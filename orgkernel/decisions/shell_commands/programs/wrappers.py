@@ -47,6 +47,8 @@ _PLAIN: Final[Mapping[str, tuple[str, tuple[str, ...], int]]] = {
     "proxychains": ("f", (), 0),
     "proxychains4": ("f", (), 0),
     "sem": ("j", (), 0),
+    "nsenter": ("tSG", ("target", "setuid", "setgid", "root", "wd"), 0),
+    "unshare": ("SG", ("setuid", "setgid", "root", "wd"), 0),
     "chpst": ("u", (), 0),
     "gosu": ("", (), 1),
     "su-exec": ("", (), 1),
@@ -231,6 +233,10 @@ def _eval(call: Call) -> str | None:
     return call.script(word)
 
 
+MOST_ITEMS: Final = 50
+"""After so many lines, the next one is not known."""
+
+
 def _xargs(call: Call) -> str | None:
     options = read_options(
         call.args, valued="InLPsdEaJR", long_valued=("replace", "max-args", "max-lines", "max-procs", "max-chars", "delimiter", "arg-file"),
@@ -247,7 +253,7 @@ def _xargs(call: Call) -> str | None:
         place = at.but("{}")
     printed = ""
     if place is not None and place.text:
-        for item in items[:50]:
+        for item in [*items[:MOST_ITEMS], *([MANY] if len(items) > MOST_ITEMS else [])]:
             value = item if item != MANY else UNKNOWN
             printed += call.run([word.but(word.text.replace(place.text, value)) for word in words], stdin="")
         return printed
@@ -281,7 +287,7 @@ def _parallel(call: Call) -> str | None:
         if call.stdin:
             return call.script(call.stdin)
         return None
-    for item in given[:50]:
+    for item in [*given[:MOST_ITEMS], *([MANY] if len(given) > MOST_ITEMS else [])]:
         value = item if item != MANY else UNKNOWN
         replaced = [word.text.replace("{}", value) for word in command]
         text = " ".join(replaced if any("{}" in word.text for word in command) else [*replaced, value])
@@ -294,7 +300,7 @@ def _ssh(call: Call) -> str | None:
     for word in options.all_values("o"):
         if re.match(r"(proxycommand|localcommand|permitlocalcommand)\b", word.text, re.IGNORECASE):
             call.unread("what this option runs cannot be seen", word)
-    words = options.operands[1:]
+    words = [word for word in options.operands[1:] if word.text != "--"]
     with call.reader.elsewhere():
         if words:
             text = " ".join(word.text for word in words)
@@ -329,6 +335,8 @@ def _script_of_file(call: Call) -> str | None:
     if not call.args:
         return None
     path = call.args[0]
+    if path.text == "/dev/stdin" and call.stdin is not None:
+        return call.script(call.stdin)
     text = call.reader.read_file(path.text)
     if text != UNKNOWN:
         return call.script(path.but(text), args=call.args[1:])
