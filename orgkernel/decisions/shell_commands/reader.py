@@ -153,6 +153,8 @@ class Reader:
     unread: list[UnreadPart] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Node | str] = field(default_factory=dict)
+    traps: list[Word] = field(default_factory=list)
+    """What runs when the shell ends."""
     written: dict[str, str] = field(default_factory=dict)
     """Files that the command wrote, with their text as far as it is known."""
     folder: str = ""
@@ -219,6 +221,9 @@ class Reader:
         """Read the text that was given."""
         self._given = text.encode()
         self._run(Script(self._given, 0, len(self._given), is_exact=True), ())
+        for script in self.traps:
+            with self.through("trap"):
+                self.run_text(script)
         for name in [name for name in self.functions if name not in self._called]:
             # A function that nobody called may be called later.
             self._call_function(Word(name, 0, len(self._given)), (), None)
@@ -250,7 +255,11 @@ class Reader:
         self._script = script
         self._depth += 1
         try:
-            tree = _parse(script.source)
+            tree = None if self._steps > MOST_STEPS else _parse(script.source)
+            # Mistakes take long to parse: a script with one is not read many times.
+            self._steps += len(script.source) // 8 + (
+                MOST_STEPS // 8 if tree is None or tree.root_node.has_error else 0
+            )
             if tree is None:
                 word = Word("", script.start, script.end)
                 self.not_read("this is not shell syntax that is understood here", (), word)
@@ -774,16 +783,13 @@ class Reader:
             first = _source(named[0]) if named else ""
             if text.startswith("${#"):
                 return PLAIN
-            operator = text[2 + len(first) :]
+            operator = text[2 + len(first) : -1]
             known = self.variables.get(first)
             if operator.startswith((":?", "?", ":-", ":=")) and known and marks.is_known(known):
                 return known if is_quoted else _as_fields(known)
-            if (
-                operator.startswith(("##*/", "%"))
-                and first in self.variables
-                and not marks.is_unclear(self.variables[first])
-            ):
-                return PLAIN if operator.startswith("##*/") else UNKNOWN
+            value = _without_affix(known, operator)
+            if value is not None:
+                return value if is_quoted else _as_fields(value)
             return UNKNOWN if is_quoted else MANY
         value = self.variables.get(name, _KNOWN_VARIABLES.get(name))
         if self.is_elsewhere and name in ("PWD", "TMPDIR", "!", "$"):
@@ -803,6 +809,18 @@ class Reader:
         if self.folder[:1] in ("/", HOME, UNKNOWN, MANY, ROOT):
             return self.folder
         return f"{ROOT}/{self.folder}" if self.folder else ROOT
+
+
+def _without_affix(value: str | None, operator: str) -> str | None:
+    """`${name%.txt}`, `${name##*/}`: a value without an end or a beginning that is written out."""
+    if value is None or marks.is_unclear(value):
+        return None
+    if operator == "##*/":
+        return value.rpartition("/")[2]
+    match = re.fullmatch(r"(%%?|##?)([\w./-]+)", operator)
+    if match is None:
+        return None
+    return value.removesuffix(match[2]) if match[1][0] == "%" else value.removeprefix(match[2])
 
 
 def _parse(source: bytes) -> Tree | None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from orgkernel.decisions.shell_commands.marks import UNKNOWN, Word
 from orgkernel.decisions.shell_commands.options import names_in, read_options
-from orgkernel.decisions.shell_commands.programs.wrappers import judge_task
+from orgkernel.decisions.shell_commands.programs.wrappers import RISKY, judge_script, judge_task
 from orgkernel.decisions.shell_commands.reader import Call, Program
 from orgkernel.diagnostics.wording import quote
 
@@ -295,6 +295,50 @@ def _harmless(call: Call) -> str | None:
     return UNKNOWN
 
 
+_DASHED: Final = ("iptables", "ip6tables", "sysctl", "route", "nginx", "httpd", "apachectl", "passwd", "sops")
+_HARMLESS_VERBS: Final[Mapping[str, frozenset[str]]] = {
+    "iptables": names_in("-L -S -nL -nvL -vnL --list --list-rules"),
+    "ip6tables": names_in("-L -S -nL -nvL -vnL --list --list-rules"),
+    "nft": names_in("list"),
+    "ufw": names_in("status version show"),
+    "sysctl": names_in("-a -n --all"),
+    "route": names_in("-n"),
+    "airflow": names_in(
+        "dags tasks version info config providers plugins webserver scheduler standalone jobs"
+    ),
+    "prefect": names_in("version config flow-run deployment work-pool server profile"),
+    "pm2": names_in(
+        "list ls status logs log show describe monit start restart reload info jlist prettylist save"
+    ),
+    "certbot": names_in("certificates renew plugins certonly"),
+    "nginx": names_in("-t -T -v -V"),
+    "apachectl": names_in("configtest status fullstatus -t -S"),
+    "httpd": names_in("-t -S -v"),
+    "caddy": names_in("fmt validate version adapt run start reload list-modules"),
+    "etcdctl": names_in("get endpoint member version watch"),
+    "consul": names_in("members info catalog version validate"),
+    "rabbitmqctl": names_in("status list_queues list_users list_connections list_exchanges cluster_status"),
+    "supervisorctl": names_in("status start restart reread update tail avail"),
+    "passwd": names_in("-S --status"),
+    "skopeo": names_in("inspect list-tags copy"),
+    "buildah": names_in("bud build images containers from pull push"),
+    "ollama": names_in("list ls run pull serve show ps create push"),
+    "defaults": names_in("read find domains"),
+    "watchman": names_in("watch version get-sockname watch-list"),
+    "argocd": names_in("login version cluster repo account context"),
+    "flux": names_in("get check logs version reconcile"),
+    "istioctl": names_in("analyze version proxy-status proxy-config validate"),
+    "husky": names_in("install init add"),
+    "fastlane": names_in("test tests scan lanes env action"),
+    "electron-builder": names_in("build install-app-deps"),
+    "sqlc": names_in("generate vet compile verify diff"),
+    "op": names_in("read item signin whoami list vault"),
+    "pass": names_in("show ls find grep"),
+    "sops": names_in("-d --decrypt"),
+    "ray": names_in("status start list summary"),
+}
+
+
 def _editor(call: Call) -> str | None:
     """`vim -c COMMAND`: an editor that runs commands."""
     for number, word in enumerate(call.args):
@@ -319,6 +363,19 @@ def _editor(call: Call) -> str | None:
 
 
 def _unknown(call: Call) -> str | None:
+    if [word.text for word in call.args] in (["--version"], ["--help"], ["-V"], ["version"], ["help"]):
+        return UNKNOWN
+    verb = next(
+        (word.text for word in call.args if not word.text.startswith("-") or call.name in _DASHED), ""
+    )
+    is_risky = any(set(re.split(r"[-_:]", word.text)) & RISKY for word in call.args)
+    if verb in _HARMLESS_VERBS.get(call.name, ()) and not is_risky:
+        return UNKNOWN
+    if call.name in ("spark-submit", "ray"):
+        for word in call.args:
+            if word.text.endswith((".py", ".jar", ".R")):
+                judge_script(call, word)
+                return UNKNOWN
     call.unread(f"what the program {quote(call.name)} does is not known here")
     return UNKNOWN
 

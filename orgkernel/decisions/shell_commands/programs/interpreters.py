@@ -187,7 +187,7 @@ _RUNS_SHELL: Final = re.compile(
     r"\b(?:system|exec|execSync|spawnSync|shell_exec|passthru|popen|qx)\s*\(?\s*(?:'([^'\\]*)'|\"([^\"\\]*)\"|\{([^}]*)\})|`([^`]*)`"
 )
 _JS_WORDS: Final = names_in(
-    """console log error warn info table dir require JSON stringify parse process version versions argv env platform arch Object keys
+    """console node log error warn info table dir require JSON stringify parse process version versions argv env platform arch Object keys
     values entries map filter reduce forEach join split slice length sort Math max min round floor random Number String Array isArray
     Date now toISOString const let var return if else for of in new function true false null undefined typeof from includes replace
     toString trim Intl parseInt parseFloat Boolean Set Map size has get name scripts dependencies devDependencies engines cwd memoryUsage

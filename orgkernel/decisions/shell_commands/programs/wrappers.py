@@ -193,7 +193,7 @@ PURPOSES: Final = names_in(
     entrypoint worker api web client backtest simulate simulation score scoring metrics dashboard prepare init gradlew mvnw configure
     autogen wait backup dump snapshot"""
 )
-_RISKY: Final = names_in(
+RISKY: Final = names_in(
     """delete drop destroy purge wipe nuke reset remove rm kill send mail email sms pay payment charge refund deploy publish prod
     production truncate flush clean cleanup prune teardown uninstall erase force rollback disable shutdown migrate notify"""
 )
@@ -211,18 +211,25 @@ def words_of(name: str) -> list[str]:
 def judge_script(call: Call, path: Word) -> None:
     """A program of the project: only its name says what it does."""
     words = words_of(path.text)
-    if path.is_known and not set(words) & _RISKY and set(words) & PURPOSES and call.owner(path) == "own":
+    if path.is_known and not set(words) & RISKY and set(words) & PURPOSES and call.owner(path) == "own":
         return
     call.unread("what this script does cannot be seen", path)
 
 
+_CHECKING: Final = frozenset({"lint", "test", "tests", "build", "format", "check", "typecheck", "e2e", "unit"})
+_SUBJECTS: Final = names_in("mail email sms pay payment charge refund send notify prod production deploy publish kill force")
+
+
 def judge_task(call: Call, name: Word) -> None:
-    """A task that a file of the project declares: `npm run NAME`, `make NAME`."""
+    """A task that a file of the project declares: `npm run NAME`, `make NAME`. Only its name says what it does."""
     words = set(words_of(name.text.replace(":", " ")))
-    if not name.is_known or (
-        words & (_RISKY - {"clean", "reset", "prune"})
-        and not words & {"lint", "test", "build", "format", "check"}
-    ):
+    risky = words & RISKY
+    if words & _CHECKING:
+        # `build:prod` and `test:payment` name what is built and tested.
+        risky -= _SUBJECTS
+    if not words & {"db", "database", "data", "prod", "production", "volumes", "s3", "backup", "backups"}:
+        risky -= {"clean", "cleanup"}
+    if risky or not name.is_known:
         call.unread("what this task does cannot be seen", name)
 
 
@@ -365,7 +372,7 @@ def _script_of_file(call: Call) -> str | None:
 def _trap(call: Call) -> str | None:
     options = read_options(call.args)
     if len(options.operands) > 1 and options.operands[0].text not in ("", "-"):
-        call.script(options.operands[0])
+        call.reader.traps.append(options.operands[0])
     return None
 
 
