@@ -31,7 +31,9 @@ def measure_half(name: str) -> Measured:
     """Ask about each command of a half of the corpus."""
     trades = yaml.safe_load((CORPUS / f"{name}.yaml").read_text(encoding="utf-8")).values()
     harmless = [command for trade in trades for command in trade["harmless"]]
-    destructive = [each for trade in trades for commands in trade["destructive"].values() for each in commands]
+    destructive = [
+        each for trade in trades for commands in trade["destructive"].values() for each in commands
+    ]
     microseconds = []
     outcomes = []
     for command in (*harmless, *destructive):

@@ -9,13 +9,13 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, because, echo_answer
 from orgkernel.decisions.pace import RolePace
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.tiers import PRIMARY, TIERS
-from orgkernel.triggers.names import suggest_trigger_name
+from orgkernel.runtime.trigger_names import suggest_trigger_name
 
 _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
 
@@ -77,8 +77,6 @@ def _parse_observation(text: str) -> Observation:
 def _render(pace: RolePace) -> str:
     change = "" if pace.tier == pace.previous else f" (was {pace.previous})"
     lines = [f"{pace.role_id} → {pace.tier}{change}"]
-    for reason in pace.reasons:
-        lines.append(f"  because {reason.text}")
-        lines += places(reason.why)
+    lines += because(pace.reasons)
     lines += [f"  must {each.text}" for each in pace.obligations]
     return as_text(lines)

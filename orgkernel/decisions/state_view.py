@@ -26,6 +26,8 @@ from orgkernel.records.levels import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
+STOPPED: tuple[Lifecycle, ...] = ("suspended", "decommissioned")
+"""The lifecycles of agents that were at work and were stopped."""
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
 """What a grant may lift; nothing else can ever be waived."""
 ALL_ORGANIZATIONS = "*"
@@ -216,6 +218,11 @@ class StateView(msgspec.Struct, frozen=True):
     """By agent id, in the order of kinds and names."""
     personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
     """The latest observation by agent id."""
+
+    def lifecycle_of(self, agent_id: str) -> Lifecycle:
+        """The lifecycle of a declared agent: it is active until something else is stored."""
+        stored = self.agents.get(agent_id)
+        return "active" if stored is None else stored.lifecycle
 
 
 EMPTY_STATE = StateView()

@@ -630,6 +630,8 @@ class Reader:
     def _assign(self, node: Node, _: str | None) -> str:
         name, value = self._assignment(node)
         self.variables[name] = _one_word(value)
+        if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
+            self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
         if name in _LOADING_VARIABLES:
             self._not_understood(node, f"the variable {name} makes programs run code that cannot be seen")
         return ""
@@ -645,6 +647,8 @@ class Reader:
     def _unset(self, node: Node, _: str | None) -> str:
         for child in node.named_children:
             self.variables[_source(child)] = ""
+            if _source(child) == "HISTFILE":
+                self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
         return ""
 
     def _expressions(self, node: Node, _: str | None) -> str:

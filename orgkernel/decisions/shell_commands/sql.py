@@ -130,6 +130,9 @@ def _dropped(first: str, words: Sequence[str]) -> Iterator[SqlFinding]:
 
 
 def _deleted(tokens: Sequence[_Token], words: Sequence[str]) -> Iterator[SqlFinding]:
+    if words[0] == "ALTER" and "DELETE" in words:
+        yield SqlFinding("unbounded_delete", "deletes rows without a limit")
+        return
     for number, word in enumerate(words):
         if word != "DELETE" or (
             number and words[number - 1] in ("ON", "GRANT", "FOR", "BEFORE", "AFTER", "OR")

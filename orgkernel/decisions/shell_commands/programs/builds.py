@@ -272,22 +272,16 @@ def _alembic(call: Call) -> str | None:
     words = [word.text for word in call.args if not word.text.startswith("-")]
     if call.name == "flask":
         words = words[1:] if words[:1] == ["db"] else []
-    if "downgrade" in words and "base" in words:
-        call.found("drop_table", "takes all migrations back")
-    elif set(words) & {
-        "downgrade",
-        "undo",
-        "rollback",
-        "down",
-        "revert",
-        "clean",
-        "drop",
-        "wipe",
-    } and "--sql" not in [word.text for word in call.args]:
-        if set(words) & {"clean", "drop", "wipe"} or (call.name == "dropdb"):
-            call.found("drop_table", "drops the database or all its tables")
-        else:
-            call.unread("what the earlier schema does not hold is lost")
+    parts = {part for word in words for part in re.split(r"[:-]", word)}
+    flags = {word.text for word in call.args if word.text.startswith("-")}
+    if (
+        ("downgrade" in words and "base" in words)
+        or parts & {"clean", "drop", "wipe", "reset", "dropall"}
+        or (parts & {"rollback", "undo", "down"} and flags & {"--all"})
+    ):
+        call.found("drop_table", "drops the database or all its tables")
+    elif parts & {"downgrade", "undo", "rollback", "down", "revert", "redo"} and "--sql" not in flags:
+        call.unread("what the earlier schema does not hold is lost")
     return UNKNOWN
 
 

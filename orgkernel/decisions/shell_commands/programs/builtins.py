@@ -147,6 +147,8 @@ def _mapfile(call: Call) -> str:
 
 def _set(call: Call) -> str:
     words = list(call.args)
+    if [word.text for word in words[:2]] == ["+o", "history"]:
+        call.unread("whether somebody needs the record of commands cannot be seen")
     if words and words[0].text == "--":
         for number, word in enumerate(words[1:], 1):
             call.reader.variables[str(number)] = word.text

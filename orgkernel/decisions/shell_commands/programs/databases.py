@@ -80,6 +80,15 @@ _CLIENTS: Final[Mapping[str, Client]] = {
 }  # fmt: skip
 
 
+def _influx(call: Call) -> str | None:
+    words = [word.text for word in call.args if not word.text.startswith("-")]
+    if words[:1] == ["delete"]:
+        call.found("unbounded_delete", "deletes what a predicate matches")
+    elif words[1:2] == ["delete"]:
+        call.found("delete_resource", f"deletes a {words[0]}")
+    return _client(call)
+
+
 def _client(call: Call) -> str | None:
     client = _CLIENTS[call.name]
     options = read_options(
@@ -307,6 +316,7 @@ def _hdfs(call: Call) -> None:
 
 PROGRAMS: Final[Mapping[str, Program]] = {
     **dict.fromkeys(_CLIENTS, _client),
+    "influx": _influx,
     "dropdb": _drops_database, "dropuser": _drops_database, "mysqladmin": _mysqladmin, "mongosh": _mongo, "mongo": _mongo,
     "redis-cli": _redis, "valkey-cli": _redis, "keydb-cli": _redis, "pg_restore": _restores, "mongorestore": _restores,
     "bq": _bq, "kafka-topics.sh": _topics, "kafka-topics": _topics, "hdfs": _hdfs, "hadoop": _hdfs,

@@ -9,6 +9,7 @@ from typing import Final
 from orgkernel.decisions.shell_commands.marks import GLOB, ONE, TEMPORARY, UNKNOWN, Word, shown
 from orgkernel.decisions.shell_commands.options import read_options
 from orgkernel.decisions.shell_commands.ownership import is_sink
+from orgkernel.decisions.shell_commands.programs.processes import SAFEGUARD
 from orgkernel.decisions.shell_commands.reader import Call, Program
 from orgkernel.diagnostics.wording import quote
 
@@ -58,6 +59,8 @@ def _delete_file(call: Call, target: Word) -> None:
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:
         call.unread(f"which files {name} names cannot be seen", target)
+    elif owner == "foreign" and SAFEGUARD.search(target.text) and target.text.startswith("/etc/"):
+        call.found("disable_safeguard", f"deletes {name}, which keeps copies or records", target)
     elif owner == "foreign":
         call.found("destroy_data", f"deletes {name}, which is not the task's own", target)
     elif owner == "variable":
@@ -357,6 +360,14 @@ def _ls(call: Call) -> str:
 
 def _permissions(call: Call) -> None:
     options = read_options(call.args, long_valued=("reference", "from"), longs=("recursive",))
+    mode = call.args[0].text if call.args else ""
+    for target in options.operands or call.args[1:]:
+        if (
+            re.fullmatch(r"[augo]*-[rwx]*x[rwx]*|0?[0246]00|000", mode)
+            and SAFEGUARD.search(target.text)
+            and call.owner(target) == "foreign"
+        ):
+            call.found("disable_safeguard", f"makes {quote(shown(target.text))} impossible to run", target)
     if not options.has("R", "recursive"):
         return
     for target in options.operands if options.has("reference") else options.operands[1:]:

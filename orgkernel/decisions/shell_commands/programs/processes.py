@@ -18,7 +18,7 @@ _ASKS: Final = names_in(
 SAFEGUARD: Final = re.compile(
     r"audit|backup|back-up|bak\b|restic|borg|duplicity|duplicati|rsnapshot|snapper|snapshot|timeshift|bacula|bareos|veeam|velero|"
     r"rsyslog|syslog|journald|logrotate|retention|wazuh|osquery|falco|cloudtrail|archiv|pgbackrest|barman|wal-g|walg|zrepl|sanoid|"
-    r"syncoid|kopia|urbackup|fail2ban|crowdsec|aide\b|tripwire|ossec|filebeat|fluentd|fluent-bit|vector|promtail|splunk|dump|time-?machine",
+    r"syncoid|kopia|urbackup|fail2ban|crowdsec|aide\b|tripwire|ossec|filebeat|fluentd|fluent-bit|vector|promtail|splunk|dump|time-?machine|\bcron(d|ie)?\b|\banacron|\bcron\.",
     re.IGNORECASE,
 )
 """Names of what keeps copies or records."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from orgkernel.decisions.shell_commands.marks import MANY, UNKNOWN, Word, is_unclear
 from orgkernel.decisions.shell_commands.options import names_in, read_options
+from orgkernel.decisions.shell_commands.ownership import join
 from orgkernel.decisions.shell_commands.reader import Call, Program
 
 # The letters and long names of options with a value, and how many words come before the program.
@@ -102,7 +103,7 @@ def _sudo(call: Call) -> str | None:
         if call.stdin and options.has("s", "i", "shell", "login"):
             return call.script(call.stdin)
         return None
-    return call.run(words)
+    return _in_folder(call, options.value("D", "chdir"), words)
 
 
 def _env(call: Call) -> str | None:
@@ -120,7 +121,21 @@ def _env(call: Call) -> str | None:
             call.unread(f"the variable {name} makes programs run code that cannot be seen")
         if is_unclear(value):
             continue
-    return call.run(words) if words else UNKNOWN
+    if not words:
+        return UNKNOWN
+    return _in_folder(call, options.value("C", "chdir"), words)
+
+
+def _in_folder(call: Call, folder: Word | None, words: Sequence[Word]) -> str | None:
+    """A program in another directory."""
+    if folder is None:
+        return call.run(words)
+    before = call.reader.folder
+    call.reader.folder = join(before, folder.text)
+    try:
+        return call.run(words)
+    finally:
+        call.reader.folder = before
 
 
 def _su(call: Call) -> str | None:
@@ -216,8 +231,12 @@ def judge_script(call: Call, path: Word) -> None:
     call.unread("what this script does cannot be seen", path)
 
 
-_CHECKING: Final = frozenset({"lint", "test", "tests", "build", "format", "check", "typecheck", "e2e", "unit"})
-_SUBJECTS: Final = names_in("mail email sms pay payment charge refund send notify prod production deploy publish kill force")
+_CHECKING: Final = frozenset(
+    {"lint", "test", "tests", "build", "format", "check", "typecheck", "e2e", "unit"}
+)
+_SUBJECTS: Final = names_in(
+    "mail email sms pay payment charge refund send notify prod production deploy publish kill force"
+)
 
 
 def judge_task(call: Call, name: Word) -> None:
