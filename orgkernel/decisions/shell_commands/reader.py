@@ -48,7 +48,9 @@ LONGEST_TEXT: Final = 20_000
 """A longer output or value is not known."""
 
 MOST_MISTAKES: Final = 3
-_SYMBOLS: Final = re.compile(rb"[][<>|&;(){}$`!'\"\\]{40}")
+MOST_SYMBOLS: Final = 2_500
+_SYMBOL: Final = re.compile(rb"[][<>|&;(){}$`!]")
+_RUN_OF_SYMBOLS: Final = re.compile(rb"[][<>|&;(){}$`!'\"\\]{40}")
 _LANGUAGE: Final = Language(tree_sitter_bash.language())
 _NUMBER = re.compile(r"\d+")
 _ESCAPES: Final = {
@@ -76,7 +78,7 @@ _EXPANSIONS: Final = frozenset(
 _SILENT: Final = frozenset(
     {"comment", "heredoc_start", "heredoc_end", "heredoc_body", "file_descriptor", "test_operator"}
 )
-_IGNORED_SYSTEM: Final = (
+_SYSTEM: Final = (
     "/etc/",
     "/boot/",
     "/usr/",
@@ -287,7 +289,16 @@ class Reader:
         self.variables.update(before)
 
     def owner(self, path: str) -> Ownership:
-        return owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
+        found = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
+        if (
+            found == "foreign"
+            and self.ground == Ground()
+            and not self.is_elsewhere
+            and _PROJECT.match(self.folder)
+        ):
+            # `cd ~/shop && rm -rf dist` is what somebody writes who works there.
+            return "unclear" if owner_of(path, self.ground) == "own" else found
+        return found
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:
@@ -531,7 +542,8 @@ class Reader:
                 if path.startswith(("/etc/cron", "/proc", "/sys", "/var/spool/cron")):
                     self.not_read("what this file changes cannot be seen", (target,), target)
                 return
-            if is_empty or path.startswith(_IGNORED_SYSTEM):
+            # A file in `/etc/apt/sources.list.d` and the like is usually a new one.
+            if is_empty or (path.startswith(_SYSTEM) and ".d/" not in path):
                 self.found(
                     "destroy_data",
                     f"overwrites {quote(shown(path))}, which is not the task's own",
@@ -589,7 +601,10 @@ class Reader:
             if first.text.strip() and not set(first.text) <= {FIELD, " "}:
                 self.not_read("which program this is, is not known until the command runs", words, first)
             return UNKNOWN
-        for name in assigned or ():
+        for name, value in (assigned or {}).items():
+            if name in _RUN_VARIABLES and value:
+                with self.through(name):
+                    self.run_text(first.but(value))
             if name in _LOADING_VARIABLES:
                 self.not_read(
                     f"the variable {name} makes programs run code that cannot be seen", words, first
@@ -602,10 +617,14 @@ class Reader:
             return UNKNOWN
         folder, _, base = name.rpartition("/")
         is_program = (
-            not folder or folder in _PROGRAM_FOLDERS or folder.endswith(("node_modules/.bin", "venv/bin"))
+            not folder
+            or folder in _PROGRAM_FOLDERS
+            or folder.endswith(("node_modules/.bin", "venv/bin", "vendor/bin"))
         )
         program = (
-            self.programs.get(base) if is_program or name in ("bin/rails", "bin/rake", "bin/bundle") else None
+            self.programs.get(base)
+            if is_program or name.removeprefix("./") in ("bin/rails", "bin/rake", "bin/bundle", "bin/console")
+            else None
         )
         self._nesting += 1
         try:
@@ -632,6 +651,9 @@ class Reader:
         self.variables[name] = _one_word(value)
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
             self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
+        if name in _RUN_VARIABLES and value:
+            with self.through(name):
+                self.run_text(Word(value, *self._script.place(node)))
         if name in _LOADING_VARIABLES:
             self._not_understood(node, f"the variable {name} makes programs run code that cannot be seen")
         return ""
@@ -829,7 +851,7 @@ def _without_affix(value: str | None, operator: str) -> str | None:
 
 def _parse(source: bytes) -> Tree | None:
     """The tree of a script; None for text whose mistakes would take the parser long to get over."""
-    if _SYMBOLS.search(source):
+    if _RUN_OF_SYMBOLS.search(source) or len(_SYMBOL.findall(source)) > MOST_SYMBOLS:
         return None
     mistakes = 0
 
@@ -935,6 +957,16 @@ _LOADING_VARIABLES: Final = frozenset(
     }
 )
 """Variables that make other programs run code. `PATH` is not among them: who changes it still names programs."""
+_PROJECT: Final = re.compile(
+    rf"(?:{HOME}|/home/[^/]+|/Users/[^/]+|/workspaces?|/work|/repos?|/code|/projects?)/[^/]+(?!.*\.\.)|/app$"
+)
+_RUN_VARIABLES: Final = frozenset(
+    {
+        "PAGER", "GIT_PAGER", "MANPAGER", "EDITOR", "VISUAL", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_SSH_COMMAND", "GIT_SSH",
+        "GIT_PROXY_COMMAND", "LESSOPEN", "GIT_ASKPASS", "SSH_ASKPASS",
+    }
+)  # fmt: skip
+"""Variables whose value a program runs."""
 _VALUES: Final = frozenset(
     {
         "word", "string", "raw_string", "ansi_c_string", "translated_string", "concatenation", "number", "array", "subscript",

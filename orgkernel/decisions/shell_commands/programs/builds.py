@@ -106,6 +106,9 @@ def _make(call: Call) -> str | None:
     )  # fmt: skip
     if options.has("n", "dry-run", "just-print", "recon", "q", "l", "list", "summary", "p"):
         return UNKNOWN
+    for file in options.all_values("f", "file", "makefile", "justfile", "taskfile"):
+        if call.reader.read_file(file.text) != UNKNOWN or not file.is_known or call.owner(file) != "own":
+            call.unread("what the tasks in this file do cannot be seen", file)
     for target in options.operands:
         if re.match(r"[A-Za-z_]\w*[:+?]?=", target.text):
             if "$(shell" in target.text or target.text.startswith(("SHELL=", "MAKEFLAGS=")):
@@ -285,7 +288,95 @@ def _alembic(call: Call) -> str | None:
     return UNKNOWN
 
 
+def _man(call: Call) -> str | None:
+    for script in read_options(call.args, valued="PHB", long_valued=("pager", "html")).all_values(
+        "P", "H", "pager", "html"
+    ):
+        call.script(script)
+    return UNKNOWN
+
+
 def _harmless(call: Call) -> str | None:
+    texts = [word.text for word in call.args]
+    if "--" in texts:
+        rest = list(call.args[texts.index("--") + 1 :])
+        if (
+            rest
+            and rest[0].text in call.reader.programs
+            and (call.name in _RUNNERS or rest[0].text not in HARMLESS)
+        ):
+            call.run(rest)
+    return UNKNOWN
+
+
+_RUNNERS: Final = names_in(
+    "aws-vault op doppler chamber infisical mise nix direnv dotenv granted saml2aws asdf env-cmd"
+)
+_RUN_OPTIONS: Final = names_in(
+    "--run --command --exec -x -c --shell -ex --eval-command --cmd --build --watch-when-idle"
+)
+
+
+def _runner(call: Call) -> str | None:
+    """A program that runs others: after `--`, as its operands, or as texts."""
+    texts = [word.text for word in call.args]
+    if call.name in (
+        "concurrently",
+        "npm-run-all",
+        "run-p",
+        "run-s",
+        "start-server-and-test",
+        "expect",
+        "nodemon",
+    ):
+        for number, word in enumerate(call.args):
+            before = texts[number - 1] if number else ""
+            is_given = call.name in ("concurrently", "expect") and " " in word.text
+            if not word.text.startswith("-") and (is_given or before in _RUN_OPTIONS):
+                if call.name == "expect":
+                    call.unread("what this script runs cannot be seen", word)
+                else:
+                    call.script(
+                        re.sub(r"^npm:", "npm run ", word.text) if word.text.startswith("npm:") else word
+                    )
+        return UNKNOWN
+    for number, text in enumerate(texts):
+        name, equals, value = text.partition("=")
+        if name in _RUN_OPTIONS and call.name in (
+            "nix-shell",
+            "nix",
+            "gdb",
+            "lldb",
+            "mise",
+            "direnv",
+            "asdf",
+        ):
+            script = (
+                call.args[number].but(value)
+                if equals
+                else call.args[number + 1]
+                if number + 1 < len(texts)
+                else None
+            )
+            if script is not None and call.name in ("gdb", "lldb"):
+                runs = re.match(r"\s*(!|shell|platform shell|python|script|source)", script.text)
+                if runs:
+                    call.unread("what this command of the debugger runs cannot be seen", script)
+            elif script is not None and call.name == "nix":
+                call.run(call.args[number + 1 :])
+            elif script is not None:
+                call.script(script)
+    if "--" in texts:
+        call.run(call.args[texts.index("--") + 1 :])
+    elif call.name in ("entr", "watchexec", "valgrind", "perf", "direnv"):
+        options = read_options(
+            call.args, valued="eiwf", long_valued=("exts", "ignore", "watch"), first_operand_ends=True
+        )
+        skipped = 2 if call.name == "direnv" else 1 if call.name == "perf" else 0
+        words = options.operands[skipped:]
+        verb = options.operands[0].text if options.operands else ""
+        if words and (call.name not in ("perf", "direnv") or verb in ("stat", "record", "exec")):
+            call.run([word.but(word.text.replace("/_", "x")) for word in words])
     return UNKNOWN
 
 
@@ -413,7 +504,7 @@ HARMLESS: Final = names_in(
     pg_config mysqldump mariadb-dump mysqlcheck mongodump mongoexport mongostat sqldiff createdb createuser initdb_ cypher-shell_
     git-lfs goreleaser ko nfpm snapcraft_ flatpak-builder dpkg-deb rpmbuild rpmlint dpkg rpm fpm makepkg codesign notarytool signtool
     asdf mise nvm fnm n_ volta rbenv pyenv sdk direnv_ stow_ chezmoi_ lazygit tig gitk say open xdg-open pbcopy pbpaste xclip xsel
-    orgkernel claude_ protoc buf grpcurl websocat jwt step mkcert cfssl certbot_ wasm-pack wasm-bindgen trunk cargo-nextest cross
+    orgkernel kcat useradd adduser groupadd ssh-copy-id protoc buf grpcurl websocat jwt step mkcert cfssl certbot_ wasm-pack wasm-bindgen trunk cargo-nextest cross
     tokei cloc scc loc entr watchexec watchman_ inotifywait fswatch sw_vers system_profiler defaults_ mdfind otool lipo plutil scutil_
     cl nmake qmake make-ssl-cert ccache distcc doxygen ctags etags cscope indent clang-format clang-tidy cppcheck include-what-you-use
     gofumpt mockgen wire sqlc_ air buf_ golines templ ent_ tinygo gotestsum
@@ -433,8 +524,13 @@ PROGRAMS: Final[Mapping[str, Program]] = {
         ("cargo", "pip", "pip3", "poetry", "uv", "pdm", "hatch", "pipenv", "rye", "gem", "bundle", "bundler", "composer", "conda", "mamba",
          "micromamba", "pixi", "twine"), _package_tool),
     **dict.fromkeys(("apt", "apt-get", "yum", "dnf", "apk", "pacman", "zypper", "brew", "port", "snap", "flatpak", "choco", "winget"), _system_package),
+    **dict.fromkeys(
+        ("concurrently", "npm-run-all", "run-p", "run-s", "start-server-and-test", "expect", "nodemon", "nix-shell", "nix", "gdb",
+         "lldb", "entr", "watchexec", "valgrind", "perf", "direnv", "doppler", "op", "aws-vault", "chamber", "infisical", "mise",
+         "asdf", "env-cmd"), _runner),
+    "man": _man,
     "apt-cache": _harmless, "apt-mark": _harmless,
-    **dict.fromkeys(("rails", "rake", "artisan", "symfony"), _rails),
+    **dict.fromkeys(("rails", "rake", "artisan", "symfony", "console"), _rails),
     **dict.fromkeys(("prisma", "sequelize", "sequelize-cli", "typeorm", "drizzle-kit", "mikro-orm"), _prisma),
     **dict.fromkeys(("alembic", "flask", "flyway", "liquibase", "knex", "migrate", "goose", "dbmate", "sqlx", "diesel", "atlas"), _alembic),
 }  # fmt: skip

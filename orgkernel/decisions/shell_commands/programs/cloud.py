@@ -26,7 +26,7 @@ _READS: Final = re.compile(
 )
 _ADDS: Final = re.compile(
     r"^(create|add|start|run|invoke|tag|publish|upload|push|register|enable|attach|cp|sync|mb|apply-tags|open|build|deploy|submit|copy"
-    r"|import|associate|allocate|authorize|new|link|up|watch|comment|checkout|clone|fork|merge|ready|review|rerun|request|activate)(-|$)"
+    r"|import|associate|allocate|authorize|new|link|up|watch|comment|checkout|clone|fork|merge|ready|review|rerun|request|activate|update-service|update-function-(code|configuration)|wait)(-|$)"
 )
 _SAFE_SERVICES: Final = re.compile(
     r"^(backup|cloudtrail|config|configservice|logs|guardduty|securityhub|audit|dlm|backup-dr|logging|monitor|rds-snapshots|inspector2?"
@@ -162,6 +162,7 @@ def _gcloud(call: Call) -> str | None:
             "filter",
             "account",
             "impersonate-service-account",
+            "command",
         ),
     )
     text = " ".join(word.text for word in call.args)
@@ -302,6 +303,20 @@ def _terraform(call: Call) -> str | None:
     elif verb in ("apply", "taint", "force-unlock", "import", "untaint"):
         call.unread(f"what {quote(verb)} replaces or deletes cannot be seen")
     return UNKNOWN
+
+
+def _machine(call: Call) -> str | None:
+    """`vagrant ssh -c`, `multipass exec`, `lxc exec`, `adb shell`: a program on another machine."""
+    texts = [word.text for word in call.args]
+    if not texts or texts[0] not in ("ssh", "exec", "shell"):
+        return _stack(call)
+    with call.reader.elsewhere():
+        if "-c" in texts[:-1]:
+            return call.script(call.args[texts.index("-c") + 1])
+        if "--" in texts:
+            return call.run(call.args[texts.index("--") + 1 :])
+        rest = call.args[1 if call.name == "adb" else 2 :]
+        return call.script(rest[0].but(" ".join(word.text for word in rest))) if rest else None
 
 
 def _stack(call: Call) -> str | None:
@@ -522,7 +537,8 @@ def _hosting(call: Call) -> str | None:
 PROGRAMS: Final[Mapping[str, Program]] = {
     "aws": _aws, "awslocal": _aws, "gcloud": _gcloud, "gsutil": _gsutil, "az": _az, "kubectl": _kubectl, "oc": _kubectl, "k": _kubectl,
     "helm": _helm, "terraform": _terraform, "tofu": _terraform, "terragrunt": _terraform,
-    **dict.fromkeys(("pulumi", "cdk", "serverless", "sls", "sam", "eksctl", "kops", "vagrant", "multipass", "nomad", "kind", "minikube", "copilot", "eb", "doctl", "linode-cli", "hcloud", "scw", "openstack", "ibmcloud", "juju"), _stack),
+    **dict.fromkeys(("pulumi", "cdk", "serverless", "sls", "sam", "eksctl", "kops", "nomad", "kind", "minikube", "copilot", "eb", "doctl", "linode-cli", "hcloud", "scw", "openstack", "ibmcloud", "juju"), _stack),
+    **dict.fromkeys(("vagrant", "multipass", "lxc", "incus", "adb", "tsh", "limactl"), _machine),
     "docker": _docker, "podman": _docker, "nerdctl": _docker, "docker-compose": _compose_program, "podman-compose": _compose_program,
     "gh": _gh, "glab": _gh, "rclone": _rclone, "mc": _mc, "s3cmd": _stack, "vault": _vault, "ansible": _ansible,
     "ansible-playbook": _ansible,

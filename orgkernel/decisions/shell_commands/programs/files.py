@@ -54,6 +54,19 @@ def _rm(call: Call) -> None:
             _delete_file(call, target)
 
 
+def _rimraf(call: Call) -> None:
+    for target in read_options(call.args).operands:
+        delete_tree(call, target)
+
+
+def _zip(call: Call) -> None:
+    options = read_options(call.args, valued="xinbt", single_dash_longs=False)
+    if "T" in options.flags and any(word.text == "-TT" for word in call.args):
+        call.unread("what this option of `zip` runs cannot be seen")
+    if options.has("m", "move") and any(call.owner(word) != "own" for word in options.operands[1:]):
+        call.unread("whether these files may be moved away cannot be seen")
+
+
 def _delete_file(call: Call, target: Word) -> None:
     owner, name = call.owner(target), quote(shown(target.text))
     is_folder_of_root = not shown(target.text).strip("*./")
@@ -496,7 +509,9 @@ PROGRAMS: Final[Mapping[str, Program]] = {
     **{f"mkfs.{kind}": _erase_device for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")},
     "fdisk": _partition, "parted": _partition, "sgdisk": _partition, "sfdisk": _partition, "gdisk": _partition, "cfdisk": _partition,
     "cp": _copy, "mv": _copy, "install": _copy, "ln": _copy, "gcp": _copy, "gmv": _copy,
-    "tee": _tee, "rsync": _rsync, "find": _find, "gfind": _find, "fd": _fd, "fdfind": _fd, "mktemp": _mktemp, "ls": _ls,
+    "tee": _tee, "rsync": _rsync, "zip": _zip,
+    **dict.fromkeys(("rimraf", "del-cli", "del", "trash", "trash-put"), _rimraf),
+    "find": _find, "gfind": _find, "fd": _fd, "fdfind": _fd, "mktemp": _mktemp, "ls": _ls,
     "chmod": _permissions, "chown": _permissions, "chgrp": _permissions, "tar": _archive, "sed": _sed, "gsed": _sed,
     "sort": _sort, "awk": _awk, "gawk": _awk, "mawk": _awk, "unzip": _extract,
 }  # fmt: skip

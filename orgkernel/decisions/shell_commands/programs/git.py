@@ -30,6 +30,11 @@ def _git(call: Call) -> str | None:
     if not verb.is_known:
         call.unread("which command of git this is, is not known until the command runs", verb)
         return None
+    if any(
+        word.text.startswith("ext::") or word.text.startswith(("--upload-pack", "--receive-pack", "--exec="))
+        for word in args
+    ):
+        call.unread("what this transport runs cannot be seen", verb)
     command = _COMMANDS.get(verb.text)
     if command is not None:
         return command(inner, args)

@@ -43,7 +43,10 @@ def _kill(call: Call) -> str | None:
     texts = [word.text for word in call.args]
     if texts[:1] in (["-l"], ["-L"], ["--list"], ["--table"], ["--help"]):
         return UNKNOWN
-    signal = _signal(texts)
+    signal = _signal(texts[: texts.index("--")] if "--" in texts else texts)
+    if "-1" in texts[1:] and signal != "0":
+        call.found("force_kill", "ends every process there is")
+        return None
     if signal in _ASKS:
         return None
     skips = {number + 1 for number, text in enumerate(texts) if text in ("-s", "-n", "--signal")}

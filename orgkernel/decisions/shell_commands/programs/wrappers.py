@@ -36,7 +36,6 @@ _PLAIN: Final[Mapping[str, tuple[str, tuple[str, ...], int]]] = {
     "chronic": ("", (), 0),
     "ts-node-dev": ("", (), 0),
     "dotenv": ("fe", ("file",), 0),
-    "direnv": ("", (), 0),
     "fakeroot": ("", (), 0),
     "catchsegv": ("", (), 0),
     "strace": ("eopPsuE", ("trace",), 0),
@@ -205,12 +204,12 @@ PURPOSES: Final = names_in(
     export lint typecheck coverage ci e2e unit smoke integration spec preprocess predict infer inference transform extract load
     summarize summary stats inspect query read fetch download import ingest crawl scrape render bundle package wsgi asgi manage cli
     version release_notes changelog hello status health healthcheck info diff compare validate_data features feature notebook
-    entrypoint worker api web client backtest simulate simulation score scoring metrics dashboard prepare init gradlew mvnw configure
+    entrypoint worker seed migrate api web client backtest simulate simulation score scoring metrics dashboard prepare init gradlew mvnw configure
     autogen wait backup dump snapshot"""
 )
 RISKY: Final = names_in(
     """delete drop destroy purge wipe nuke reset remove rm kill send mail email sms pay payment charge refund deploy publish prod
-    production truncate flush clean cleanup prune teardown uninstall erase force rollback disable shutdown migrate notify"""
+    production truncate flush clean cleanup prune teardown uninstall erase force rollback disable shutdown notify"""
 )
 
 
@@ -326,7 +325,9 @@ def _ssh(call: Call) -> str | None:
     for word in options.all_values("o"):
         if re.match(r"(proxycommand|localcommand|permitlocalcommand)\b", word.text, re.IGNORECASE):
             call.unread("what this option runs cannot be seen", word)
-    words = [word for word in options.operands[1:] if word.text != "--"]
+    words = read_options(
+        options.operands[1:], valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True
+    ).operands
     with call.reader.elsewhere():
         if words:
             text = " ".join(word.text for word in words)
@@ -437,7 +438,7 @@ def _tmux(call: Call) -> str | None:
 
 PROGRAMS: Final[Mapping[str, Program]] = {
     **dict.fromkeys(_PLAIN, _plain),
-    "sudo": _sudo, "env": _env, "su": _su, "eval": _eval, "xargs": _xargs, "gxargs": _xargs, "parallel": _parallel,
+    "cross-env": _env, "cross-env-shell": _env, "sudo": _sudo, "env": _env, "su": _su, "eval": _eval, "xargs": _xargs, "gxargs": _xargs, "parallel": _parallel,
     **dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh", "rbash"), _shell),
     "ssh": _ssh, "mosh": _ssh, "autossh": _ssh, "chroot": _chroot, "watch": _watch, "source": _script_of_file, ".": _script_of_file,
     "trap": _trap, "alias": _alias, "at": _at, "batch": _at, "tmux": _tmux, "screen": _tmux, "script": _tmux,
