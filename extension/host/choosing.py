@@ -23,6 +23,16 @@ _POINTS_BACK = re.compile(
     re.I,
 )
 
+_THANKS = re.compile(
+    r"\b(thanks|thank you|thx|cheers|bye|goodbye|good night|see you)\b"
+    r"|^\W*((ok|okay|yes|ah|oh|wow)\W+)*(great|perfect|nice|cool|awesome|excellent|wonderful|brilliant|good job|well done|that'?s (it|all)|that is all)\b",
+    re.I,
+)
+_ASKS_ON = re.compile(
+    r"\b(same|again|continue|go on|go ahead|carry on|proceed|next|retry|instead|more|also|too|do|try|please|but|still|not|\w+n't)\b",
+    re.I,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -140,4 +150,7 @@ def _as_before(active: Active, memory: AgentMemory) -> Choice:
 
 
 def _continues(message: str) -> bool:
-    return len(message.split()) <= _MOST_WORDS_OF_CONTINUATION and _POINTS_BACK.search(message) is not None
+    """Whether a message is about the task before. Thanks are not, unless they ask for something."""
+    if len(message.split()) > _MOST_WORDS_OF_CONTINUATION:
+        return False
+    return (_ASKS_ON if _THANKS.search(message) else _POINTS_BACK).search(message) is not None

@@ -187,7 +187,8 @@ def _rank(
 ) -> text_index.Ranking | None:
     if index is None:
         return None
-    others = frozenset(number for number, role_id in enumerate(index.roles) if role_id not in among)
+    wanted = frozenset(among)
+    others = frozenset(number for number, role_id in enumerate(index.roles) if role_id not in wanted)
     return text_index.rank_roles(index, message, without=others)
 
 
@@ -313,7 +314,7 @@ def hand_over(
 
 
 def _key(message: str) -> str:
-    return " ".join(message[:_LONGEST].split())
+    return " ".join(message.strip()[:_LONGEST].split())
 
 
 def _accepts(agent: Any, profile: str) -> bool:

@@ -27,6 +27,7 @@ _CHOICES = {
 _MOST_BYTES = 20_000_000
 _MOST_BYTES_OF_ROLE = 1_000_000
 _MOST_TRIED = 8
+_SECONDS_BETWEEN = 1.0
 
 Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
 
@@ -71,6 +72,7 @@ class Held:
     active: Active | None = None
     error: str | None = None
     files: tuple[str, ...] = field(default_factory=tuple)
+    looked_at: float = 0.0
 
 
 _held: dict[str, Held] = {}
@@ -81,12 +83,12 @@ _WITHOUT_LOOKING = 1.0
 
 
 def find_active(
-    folder: str = places.ORGANIZATIONS, *, look: bool = True, whole: bool = True
+    folder: str = places.ORGANIZATIONS, *, look: bool = True, thorough: bool = True
 ) -> tuple[Active | None, str | None]:
     """The active organization, None if off, and the problem with its files, None if there is none.
 
     With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container:
-    all of them, or only `active.json` if not `whole`.
+    all of them, or only `active.json` if this is not `thorough` and the others were looked at a while ago.
     """
     now = time.monotonic()
     held = _held.get(folder)
@@ -99,9 +101,12 @@ def find_active(
         _held.pop(folder, None)
         return None, None
     # The first of the files is `active.json`.
-    unchanged = held is not None and held.stamps[0][1] == stamp
-    if held is not None and unchanged and (not whole or _stamps(held.files[1:]) == held.stamps[1:]):
-        return held.active, held.error
+    if held is not None and held.stamps[0][1] == stamp:
+        if not thorough and now - held.looked_at < _SECONDS_BETWEEN:
+            return held.active, held.error
+        held.looked_at = now
+        if _stamps(held.files[1:]) == held.stamps[1:]:
+            return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
     stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}
     try:
@@ -111,7 +116,7 @@ def find_active(
         last = held.active if held is not None else None
         kept = "; the organization loaded before stays active" if last is not None else ""
         held = Held(active=last, error=f"{str(error) or type(error).__name__}{kept}")
-    held.files, held.stamps = tuple(stamps), tuple(stamps.items())
+    held.files, held.stamps, held.looked_at = tuple(stamps), tuple(stamps.items()), now
     _held[folder] = held
     return held.active, held.error
 

@@ -75,18 +75,17 @@ def test_activation_and_deactivation_leave_no_trace(host: tuple[str, Path]) -> N
 
 
 def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> None:
-    """Each role is a profile in the form and folder that this generation reads."""
+    """Each role is a profile in the form and folder that this generation reads, and no prompt lists it."""
     generation, root = host
     activate(str(root), BUNDLES["software_dev"], {})
     role = BUNDLES["software_dev"]["roles"]["bugfix_specialist"]
     folder = root / PROFILES[generation] / "bugfix_specialist"
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     prompt = "specifics" if generation == "G3" else "role"
-    assert role["brief"] in (folder / f"prompts/agent.system.main.{prompt}.md").read_text(encoding="utf-8")
     if generation == "G1":
-        assert files == ["_context.md", "prompts/agent.system.main.role.md"]
-        assert (folder / "_context.md").read_text(encoding="utf-8").startswith("# Bugfix Specialist\n")
+        assert not folder.exists(), "this generation lists every folder"
         return
+    assert role["brief"] in (folder / f"prompts/agent.system.main.{prompt}.md").read_text(encoding="utf-8")
     if generation == "G2":
         assert files == ["agent.json", "prompts/agent.system.main.role.md"]
         about = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
@@ -101,13 +100,15 @@ def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> 
         "title": "Bugfix Specialist",
         "description": role["description"],
         "context": "Handles: bugfix, log_analysis. A role in Software Development Organization that reports to engineering_xo.",
-        "enabled": True,
+        "enabled": False,
     }  # fmt: skip
 
 
 def test_a_description_is_no_template_of_the_host(host: tuple[str, Path]) -> None:
     """What a host's prompts would replace or include is shown as text."""
     generation, root = host
+    if generation == "G1":
+        return
     bundle = copy.deepcopy(BUNDLES["software_dev"])
     for part in ("description", "brief"):
         bundle["roles"]["co"][part] += ' Says {{ include "secret.md" }} aloud.'
@@ -140,17 +141,18 @@ def test_the_tool_policy_blocks_what_the_role_may_not_use(tmp_path: Path) -> Non
 
 
 def test_under_observe_no_profile_is_offered(host: tuple[str, Path]) -> None:
-    """A host lists every profile in the prompt of its agents, and observing changes nothing."""
+    """Observing changes nothing. The first generation has no profiles of ours at all."""
     generation, root = host
+    offered = generation != "G1"
     folder = root / PROFILES[generation] / "bugfix_specialist"
     profiles = root / PROFILES[generation]
     before = sorted(profiles.iterdir()) if profiles.exists() else []
     activate(str(root), BUNDLES["software_dev"], {})
-    assert folder.is_dir()
+    assert folder.is_dir() == offered
     activate(str(root), BUNDLES["software_dev"], {"enforcement": "observe"})
     assert (sorted(profiles.iterdir()) if profiles.exists() else []) == before
     activate(str(root), BUNDLES["software_dev"], {"enforcement": "trim"})
-    assert folder.is_dir()
+    assert folder.is_dir() == offered
 
 
 def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
@@ -195,15 +197,15 @@ def test_files_of_others_stay(host: tuple[str, Path]) -> None:
     write_tree(root, theirs)
     before = picture(root)
     report = activate(str(root), bundle, {})
-    assert report.kept == (f"{PROFILES[generation]}/bugfix_specialist", f"{ORGANIZATIONS}/roles/co.json")
+    kept = [f"{ORGANIZATIONS}/roles/co.json"]
+    if generation != "G1":  # it has no profiles of ours
+        kept.append(f"{PROFILES[generation]}/bugfix_specialist")
+    assert report.kept == tuple(sorted(kept, key=lambda path: "roles/" in path))
+    assert read_status(str(root)).kept == tuple(kept)
     active, error = find_active(str(root / ORGANIZATIONS))
     assert error is None
     assert active is not None
     assert active.compiled
-    assert read_status(str(root)).kept == (
-        f"{ORGANIZATIONS}/roles/co.json",
-        f"{PROFILES[generation]}/bugfix_specialist",
-    )
     assert not [path for path in report.written if "bugfix_specialist/" in path]
     assert {name: picture(root)[name] for name in before} == before
     deactivate(str(root))

@@ -84,7 +84,7 @@ def test_a_role_has_its_effect_in_a_real_host(real):
 @pytest.mark.real_host
 def test_nothing_that_is_said_in_a_turn_moves_its_role_in_a_real_host(real):
     """A tracker reads our refusals and every result; the gate stays, and each prompt shows the same tools."""
-    generation = find_generation(open_host(str(real)))
+    generation = find_generation(open_host(str(real))).name
     add_neighbors(real, generation, "belief")
     publish_plain_warnings(real)
     activate(real)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.parametrize("generation", ["G2"], indirect=True)
 
 BUG = "Fix the bug in parser.py"
 GIT = "Create a git branch and commit the change"
-NOBODY = "Who owns the place"
+NOBODY = "Prepare everything for Monday"
 """Words of no role; the tracker beside us takes it for a task about people."""
 
 
@@ -93,7 +93,18 @@ def test_small_talk_after_a_task_has_no_role_in_the_same_call(started):
     assert [tool for _, tool in started.host.ran[-2:]] == ["browser_agent", "response"]
 
 
-@pytest.mark.parametrize("message", ["go on", "do that again", "Nudged - continue"])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "go on",
+        "do that again",
+        "Nudged - continue",
+        "yes",
+        "Thanks! Now do the same in lexer.py",
+        "great, but it still fails",
+        "try it again please",
+    ],
+)
 def test_who_is_told_to_go_on_keeps_the_role(started, message):
     """Also where a tracker makes nothing of it."""
     add_neighbors(started.root, started.generation)
@@ -102,6 +113,26 @@ def test_who_is_told_to_go_on_keeps_the_role(started, message):
     started.host.say(agent, BUG)
     started.host.say(agent, message, [watch(agent, seen, shell()), watch(agent, seen, answer())])
     assert seen == ["bugfix_specialist"] * 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "thanks, that is all",
+        "Thank you, that works",
+        "great, it works now",
+        "ok cool, that's it for today",
+        "perfect!",
+        "bye",
+    ],
+)
+def test_thanks_end_a_task(started, message):
+    """They point back at it, and ask for nothing."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    started.host.say(agent, BUG)
+    started.host.say(agent, message)
+    assert role_of(agent) is None
 
 
 def test_a_tracker_that_looked_at_the_message_before_us_settles_the_role(started):
@@ -236,12 +267,16 @@ def test_without_the_hook_before_the_prompt_the_role_is_settled_at_once(started)
     assert role_of(agent) == "devops_specialist"
 
 
-def test_a_language_that_no_role_has_examples_in_is_said_once(started):
+def test_a_language_that_no_role_has_examples_in_is_said_once(started, monkeypatch):
     """And what to do about it."""
     activate(started.root)
     agent = started.host.open_chat()
+    from usr.organizations.lib.orgkernel_agent_zero.runtime import text_index
+
+    found = text_index.Ranking(outcome="language", language="Latin")
+    monkeypatch.setattr(text_index, "rank_roles", lambda *_: found)
     for _ in range(2):
-        started.host.say(agent, "Bitte repariere den Fehler im Parser")
-    said = [line for line in org_lines(agent) if "German" in line]
+        started.host.say(agent, "Age quod agis")
+    said = [line for line in org_lines(agent) if "Latin" in line]
     assert len(said) == 1
     assert "examples" in said[0]

@@ -14,7 +14,7 @@ from tests.agent_zero.neighbors import add_neighbors, publish_plain_warnings
 from tests.agent_zero.saying import MISSING, call, role_of, shown_by
 
 ROLES = compiled("software_dev")["roles"]
-TALK = ["Fix the bug in parser.py", "Create a git branch and commit the change", "Who owns the place", "what time is it", "go on", "do that again", "Write a Python module that parses log lines",
+TALK = ["Fix the bug in parser.py", "Create a git branch and commit the change", "Prepare everything for Monday", "what time is it", "go on", "do that again", "Write a Python module that parses log lines",
         "write a poem about git", "Bitte repariere den Fehler im Parser", "/role osint_specialist", "/role auto", "/role",
         "/role devops deploy the container", "Investigate who owns acme.example and look up public records"]  # fmt: skip
 RESULTS = [
