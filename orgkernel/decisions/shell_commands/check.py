@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.shell_commands.marks import PRIVATE, Word
+from orgkernel.decisions.shell_commands.marks import PRIVATE, ShellWord
 from orgkernel.decisions.shell_commands.ownership import Ground
 from orgkernel.decisions.shell_commands.programs import PROGRAMS
 from orgkernel.decisions.shell_commands.reader import MOST_CHARACTERS, Reader
@@ -20,7 +20,7 @@ def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
     reader = Reader(PROGRAMS, ground or Ground())
     problem = _unreadable(command)
     if problem:
-        reader.not_read(problem, (), Word("", 0, 0))
+        reader.not_read(problem, (), ShellWord("", 0, 0))
     else:
         reader.read(command)
     outcome: CommandOutcome = (

@@ -49,7 +49,7 @@ _BRACES: Final = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
 MOST_ALTERNATIVES: Final = 64
 
 
-class Word(NamedTuple):
+class ShellWord(NamedTuple):
     """A word of a command with marks, and where it is: offsets of bytes in the text that was given."""
 
     text: str
@@ -66,9 +66,9 @@ class Word(NamedTuple):
         """Whether it may be an option, or several words."""
         return self.text[:1] in (UNKNOWN, MANY)
 
-    def but(self, text: str) -> Word:
+    def but(self, text: str) -> ShellWord:
         """The same place with another text."""
-        return Word(text, self.start, self.end)
+        return ShellWord(text, self.start, self.end)
 
 
 def shown(text: str) -> str:

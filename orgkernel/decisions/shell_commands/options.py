@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from orgkernel.decisions.shell_commands.marks import Word
+from orgkernel.decisions.shell_commands.marks import ShellWord
 
 
 @dataclass(slots=True)
@@ -14,19 +14,19 @@ class Options:
 
     flags: set[str] = field(default_factory=set)
     """Letters and long names without dashes, as they were resolved."""
-    values: dict[str, list[Word]] = field(default_factory=dict)
-    operands: list[Word] = field(default_factory=list)
+    values: dict[str, list[ShellWord]] = field(default_factory=dict)
+    operands: list[ShellWord] = field(default_factory=list)
     is_open: bool = False
     """Whether a word that is not known may hold options."""
 
     def has(self, *names: str) -> bool:
         return any(name in self.flags or name in self.values for name in names)
 
-    def value(self, *names: str) -> Word | None:
+    def value(self, *names: str) -> ShellWord | None:
         """The last value of the first of these options that has one."""
         return next((self.values[name][-1] for name in names if name in self.values), None)
 
-    def all_values(self, *names: str) -> list[Word]:
+    def all_values(self, *names: str) -> list[ShellWord]:
         return [value for name in names for value in self.values.get(name, ())]
 
 
@@ -36,7 +36,7 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def read_options(
-    args: Sequence[Word],
+    args: Sequence[ShellWord],
     *,
     valued: str = "",
     long_valued: Sequence[str] = (),
@@ -84,7 +84,7 @@ def read_options(
     return found
 
 
-def _letters(found: Options, words: list[Word], number: int, word: Word, valued: str) -> int:
+def _letters(found: Options, words: list[ShellWord], number: int, word: ShellWord, valued: str) -> int:
     letters = word.text[1:]
     for place, letter in enumerate(letters):
         if letter in valued:

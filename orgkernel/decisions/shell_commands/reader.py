@@ -29,7 +29,7 @@ from orgkernel.decisions.shell_commands.marks import (
     PLAIN,
     ROOT,
     UNKNOWN,
-    Word,
+    ShellWord,
     shown,
     split_fields,
 )
@@ -92,7 +92,7 @@ _SYSTEM: Final = (
 )
 _DEVICE: Final = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop)")
 
-Program = Callable[["Call"], str | None]
+Program = Callable[["ProgramCall"], str | None]
 """What a program does: it notes operations, and returns what it prints as far as that is known."""
 
 
@@ -113,35 +113,35 @@ class Script:
 
 
 @dataclass(slots=True)
-class Call:
+class ProgramCall:
     """A program with its words."""
 
     reader: Reader
     name: str
-    args: tuple[Word, ...]
-    word: Word
+    args: tuple[ShellWord, ...]
+    word: ShellWord
     """The word that names the program."""
     stdin: str | None
     """What it reads: text with marks, or None for nothing."""
 
-    def found(self, operation: str, message: str, at: Word | None = None) -> None:
+    def found(self, operation: str, message: str, at: ShellWord | None = None) -> None:
         self.reader.found(operation, message, (self.word, *self.args), at or self.word)
 
-    def unread(self, message: str, at: Word | None = None) -> None:
+    def unread(self, message: str, at: ShellWord | None = None) -> None:
         self.reader.not_read(message, (self.word, *self.args), at or self.word)
 
-    def run(self, words: Sequence[Word], *, stdin: str | None = None, through: str = "") -> str:
+    def run(self, words: Sequence[ShellWord], *, stdin: str | None = None, through: str = "") -> str:
         """Another program that this one starts."""
         with self.reader.through(through or self.name):
             return self.reader.execute(tuple(words), stdin if stdin is not None else self.stdin)
 
-    def script(self, text: Word | str, *, through: str = "", args: Sequence[Word] = ()) -> str:
+    def script(self, text: ShellWord | str, *, through: str = "", args: Sequence[ShellWord] = ()) -> str:
         """A script that this program reads."""
-        word = text if isinstance(text, Word) else self.word.but(text)
+        word = text if isinstance(text, ShellWord) else self.word.but(text)
         with self.reader.through(through or self.name):
             return self.reader.run_text(word, args, self.stdin)
 
-    def owner(self, path: Word | str) -> Ownership:
+    def owner(self, path: ShellWord | str) -> Ownership:
         return self.reader.owner(path if isinstance(path, str) else path.text)
 
 
@@ -155,7 +155,7 @@ class Reader:
     unread: list[UnreadPart] = field(default_factory=list)
     variables: dict[str, str] = field(default_factory=dict)
     functions: dict[str, Node | str] = field(default_factory=dict)
-    traps: list[Word] = field(default_factory=list)
+    traps: list[ShellWord] = field(default_factory=list)
     """What runs when the shell ends."""
     written: dict[str, str] = field(default_factory=dict)
     """Files that the command wrote, with their text as far as it is known."""
@@ -175,7 +175,7 @@ class Reader:
 
     # What is reported
 
-    def found(self, operation: str, message: str, words: Sequence[Word], at: Word) -> None:
+    def found(self, operation: str, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
         if len(self.operations) >= MOST_FINDINGS:
             return
         found = DestructiveOperation(
@@ -189,7 +189,7 @@ class Reader:
             self._seen.add(found)
             self.operations.append(found)
 
-    def not_read(self, message: str, words: Sequence[Word], at: Word) -> None:
+    def not_read(self, message: str, words: Sequence[ShellWord], at: ShellWord) -> None:
         if len(self.unread) >= MOST_FINDINGS:
             return
         part = UnreadPart(
@@ -199,7 +199,7 @@ class Reader:
             self._seen.add(part)
             self.unread.append(part)
 
-    def _place(self, at: Word) -> CommandPlace:
+    def _place(self, at: ShellWord) -> CommandPlace:
         line, column = self._position(at.start)
         end_line, end_column = self._position(at.end)
         return CommandPlace(line=line, column=column, end_line=end_line, end_column=end_column)
@@ -228,9 +228,9 @@ class Reader:
                 self.run_text(script)
         for name in [name for name in self.functions if name not in self._called]:
             # A function that nobody called may be called later.
-            self._call_function(Word(name, 0, len(self._given)), (), None)
+            self._call_function(ShellWord(name, 0, len(self._given)), (), None)
 
-    def run_text(self, word: Word, args: Sequence[Word] = (), stdin: str | None = None) -> str:
+    def run_text(self, word: ShellWord, args: Sequence[ShellWord] = (), stdin: str | None = None) -> str:
         """Read a script that is a word of another one, or what a program printed."""
         if self._depth >= MOST_SCRIPTS:
             self.not_read("scripts are nested too deeply", (word,), word)
@@ -247,9 +247,9 @@ class Reader:
         script = Script(source, word.start + 1 if is_exact else word.start, word.end, is_exact)
         return self._run(script, args, stdin)
 
-    def _run(self, script: Script, args: Sequence[Word], stdin: str | None = None) -> str:
+    def _run(self, script: Script, args: Sequence[ShellWord], stdin: str | None = None) -> str:
         if len(script.source) > 2 * MOST_CHARACTERS:
-            word = Word("", script.start, script.end)
+            word = ShellWord("", script.start, script.end)
             self.not_read("the script is too long", (), word)
             return UNKNOWN
         before = self._script
@@ -263,7 +263,7 @@ class Reader:
                 MOST_STEPS // 8 if tree is None or tree.root_node.has_error else 0
             )
             if tree is None:
-                word = Word("", script.start, script.end)
+                word = ShellWord("", script.start, script.end)
                 self.not_read("this is not shell syntax that is understood here", (), word)
                 return UNKNOWN
             return self._visit(tree.root_node, stdin)
@@ -272,7 +272,7 @@ class Reader:
             self._script = before
             self._unbind(positional)
 
-    def _bind(self, args: Sequence[Word]) -> dict[str, str]:
+    def _bind(self, args: Sequence[ShellWord]) -> dict[str, str]:
         """Positional parameters; the earlier ones."""
         before = {name: value for name, value in self.variables.items() if name in "@*" or name.isdigit()}
         for name in before:
@@ -324,7 +324,7 @@ class Reader:
     def _visit(self, node: Node, stdin: str | None) -> str:
         self._steps += 1
         if self._nesting >= MOST_NODES or self._steps > MOST_STEPS:
-            self._exhaust(Word("", *self._script.place(node)))
+            self._exhaust(ShellWord("", *self._script.place(node)))
             return UNKNOWN
         self._nesting += 1
         try:
@@ -341,7 +341,7 @@ class Reader:
         finally:
             self._nesting -= 1
 
-    def _exhaust(self, at: Word) -> None:
+    def _exhaust(self, at: ShellWord) -> None:
         if not self._is_exhausted:
             self._is_exhausted = True
             self.not_read("the command is too long or too deeply nested to be read", (at,), at)
@@ -349,7 +349,7 @@ class Reader:
     def _not_understood(self, node: Node, message: str) -> None:
         start, end = self._script.place(node)
         text = (node.text or b"").decode("utf-8", "replace")[:200]
-        self.not_read(message, (Word(text, start, end),), Word(text, start, end))
+        self.not_read(message, (ShellWord(text, start, end),), ShellWord(text, start, end))
 
     def _sequence(self, node: Node, stdin: str | None) -> str:
         if node.is_error or node.is_missing:
@@ -385,7 +385,7 @@ class Reader:
         name = _source(name_node)
         values = [value for child in node.children_by_field_name("value") for value in self._fields(child)]
         if not values and not node.children_by_field_name("value"):
-            values = [Word(MANY, *self._script.place(node))]
+            values = [ShellWord(MANY, *self._script.place(node))]
         printed = ""
         for value in values[:40]:
             self.variables[name] = _one_word(value.text)
@@ -404,7 +404,7 @@ class Reader:
             self._called.discard(_source(name))
         return ""
 
-    def _call_function(self, name: Word, args: Sequence[Word], stdin: str | None) -> str:
+    def _call_function(self, name: ShellWord, args: Sequence[ShellWord], stdin: str | None) -> str:
         body = self.functions[name.text]
         self._called.add(name.text)
         if name.text in self._running:
@@ -438,8 +438,8 @@ class Reader:
     def _redirected(self, node: Node, stdin: str | None) -> str:
         body = node.child_by_field_name("body")
         following: list[tuple[Node, bool]] = []
-        extra: list[Word] = []
-        writes: list[tuple[str, Word]] = []
+        extra: list[ShellWord] = []
+        writes: list[tuple[str, ShellWord]] = []
         for child in node.children:
             if child == body:
                 continue
@@ -469,8 +469,8 @@ class Reader:
         node: Node,
         stdin: str | None,
         following: list[tuple[Node, bool]],
-        extra: list[Word],
-        writes: list[tuple[str, Word]],
+        extra: list[ShellWord],
+        writes: list[tuple[str, ShellWord]],
     ) -> str | None:
         """What is read after a redirection; what it writes, and commands on the line of a here-document, are collected."""
         if node.type == "herestring_redirect":
@@ -524,7 +524,7 @@ class Reader:
             return ""
         return self.written.get(join(self.folder, path), UNKNOWN)
 
-    def write(self, target: Word, text: str, *, appends: bool, is_empty: bool = False) -> None:
+    def write(self, target: ShellWord, text: str, *, appends: bool, is_empty: bool = False) -> None:
         """A file that is written: noted if it is not the task's own."""
         path = target.text
         if is_sink(path):
@@ -557,12 +557,12 @@ class Reader:
 
     # Commands
 
-    def _command(self, node: Node, stdin: str | None, extra: Sequence[Word] = ()) -> str:
-        words: list[Word] = []
+    def _command(self, node: Node, stdin: str | None, extra: Sequence[ShellWord] = ()) -> str:
+        words: list[ShellWord] = []
         assigned: dict[str, str] = {}
-        writes: list[tuple[str, Word]] = []
+        writes: list[tuple[str, ShellWord]] = []
         following: list[tuple[Node, bool]] = []
-        late: list[Word] = []
+        late: list[ShellWord] = []
         for child in node.children:
             if child.type == "variable_assignment":
                 name, value = self._assignment(child)
@@ -587,7 +587,7 @@ class Reader:
         return printed
 
     def execute(
-        self, words: tuple[Word, ...], stdin: str | None, assigned: Mapping[str, str] | None = None
+        self, words: tuple[ShellWord, ...], stdin: str | None, assigned: Mapping[str, str] | None = None
     ) -> str:
         """Run a program by name; what it prints."""
         if not words:
@@ -630,7 +630,7 @@ class Reader:
         try:
             if program is None:
                 program = self.programs["./" if folder and not is_program else "?"]
-            call = Call(self, base if is_program else name, args, first, stdin)
+            call = ProgramCall(self, base if is_program else name, args, first, stdin)
             printed = program(call)
         finally:
             self._nesting -= 1
@@ -653,7 +653,7 @@ class Reader:
             self._not_understood(node, "whether somebody needs the record of commands cannot be seen")
         if name in _RUN_VARIABLES and value:
             with self.through(name):
-                self.run_text(Word(value, *self._script.place(node)))
+                self.run_text(ShellWord(value, *self._script.place(node)))
         if name in _LOADING_VARIABLES:
             self._not_understood(node, f"the variable {name} makes programs run code that cannot be seen")
         return ""
@@ -698,7 +698,7 @@ class Reader:
 
     # Words
 
-    def _fields(self, node: Node) -> list[Word]:
+    def _fields(self, node: Node) -> list[ShellWord]:
         start, end = self._script.place(node)
         is_bare = node.type in (
             "word",
@@ -710,7 +710,9 @@ class Reader:
         )
         text = self._text(node)
         return (
-            [Word(field, start, end) for field in split_fields(text)] if is_bare else [Word(text, start, end)]
+            [ShellWord(field, start, end) for field in split_fields(text)]
+            if is_bare
+            else [ShellWord(text, start, end)]
         )
 
     def _text(self, node: Node, *, is_quoted: bool = False) -> str:
@@ -938,7 +940,7 @@ def _source(node: Node | None) -> str:
     return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
 
 
-def _told(words: Sequence[Word]) -> tuple[str, ...]:
+def _told(words: Sequence[ShellWord]) -> tuple[str, ...]:
     return tuple(shown(word.text[:200]) for word in words[:20])
 
 

@@ -6,18 +6,18 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import UNKNOWN, Word
+from orgkernel.decisions.shell_commands.marks import UNKNOWN, ShellWord
 from orgkernel.decisions.shell_commands.options import names_in, read_options
 from orgkernel.decisions.shell_commands.programs.wrappers import RISKY, judge_script, judge_task
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.diagnostics.wording import quote
 
 
-def _operands(call: Call, valued: str = "", long_valued: tuple[str, ...] = ()) -> list[Word]:
+def _operands(call: ProgramCall, valued: str = "", long_valued: tuple[str, ...] = ()) -> list[ShellWord]:
     return read_options(call.args, valued=valued, long_valued=long_valued).operands
 
 
-def _run_rest(call: Call, words: list[Word]) -> str | None:
+def _run_rest(call: ProgramCall, words: list[ShellWord]) -> str | None:
     """A program that a package brings: known by its name, or not."""
     while words and words[0].text.startswith("-"):
         skips = words[0].text in (
@@ -46,7 +46,7 @@ def _run_rest(call: Call, words: list[Word]) -> str | None:
 _NPM_SCRIPTS: Final = ("run", "run-script", "rum", "x_")
 
 
-def _npm(call: Call) -> str | None:
+def _npm(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="FCw",
@@ -95,11 +95,11 @@ _NPM_KNOWN: Final = names_in(
 )
 
 
-def _npx(call: Call) -> str | None:
+def _npx(call: ProgramCall) -> str | None:
     return _run_rest(call, list(call.args))
 
 
-def _make(call: Call) -> str | None:
+def _make(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="CfIjloWd", long_valued=("directory", "file", "makefile", "jobs", "justfile", "working-directory", "set", "dir", "taskfile"),
         longs=("dry-run", "just-print", "list", "summary"),
@@ -119,7 +119,7 @@ def _make(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _gradle(call: Call) -> str | None:
+def _gradle(call: ProgramCall) -> str | None:
     for word in _operands(
         call,
         "bpcDPfgIx",
@@ -135,7 +135,7 @@ _DELETING: Final = {
 }  # fmt: skip
 
 
-def _package_tool(call: Call) -> str | None:
+def _package_tool(call: ProgramCall) -> str | None:
     """`cargo`, `pip`, `poetry`, `uv`, `gem`: most commands build, test or install."""
     words = _operands(call, "C", ("manifest-path", "directory", "project", "config"))
     words = [word for word in words if not word.text.startswith("+")]
@@ -192,7 +192,7 @@ def _package_tool(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _drop_flags(words: list[Word]) -> list[Word]:
+def _drop_flags(words: list[ShellWord]) -> list[ShellWord]:
     number = 0
     while number < len(words) and words[number].text.startswith("-"):
         number += (
@@ -217,7 +217,7 @@ def _drop_flags(words: list[Word]) -> list[Word]:
     return words[number:]
 
 
-def _system_package(call: Call) -> str | None:
+def _system_package(call: ProgramCall) -> str | None:
     words = [word.text for word in _operands(call, "otc", ("option", "config"))]
     verb = words[0] if words else ""
     if verb in ("remove", "purge", "autoremove", "erase", "uninstall", "rm") or (
@@ -234,7 +234,7 @@ _DB_DROPS: Final = re.compile(
 )
 
 
-def _rails(call: Call) -> str | None:
+def _rails(call: ProgramCall) -> str | None:
     words = [word for word in call.args if not word.text.startswith("-")]
     if words and words[0].text.rsplit("/", 1)[-1] in ("artisan", "console"):
         words = words[1:]
@@ -248,7 +248,7 @@ def _rails(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _prisma(call: Call) -> str | None:
+def _prisma(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args]
     verbs = [word for word in words if not word.startswith("-")]
     if (
@@ -271,7 +271,7 @@ def _prisma(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _alembic(call: Call) -> str | None:
+def _alembic(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args if not word.text.startswith("-")]
     if call.name == "flask":
         words = words[1:] if words[:1] == ["db"] else []
@@ -288,7 +288,7 @@ def _alembic(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _man(call: Call) -> str | None:
+def _man(call: ProgramCall) -> str | None:
     for script in read_options(call.args, valued="PHB", long_valued=("pager", "html")).all_values(
         "P", "H", "pager", "html"
     ):
@@ -296,7 +296,7 @@ def _man(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _harmless(call: Call) -> str | None:
+def _harmless(call: ProgramCall) -> str | None:
     texts = [word.text for word in call.args]
     if "--" in texts:
         rest = list(call.args[texts.index("--") + 1 :])
@@ -317,7 +317,7 @@ _RUN_OPTIONS: Final = names_in(
 )
 
 
-def _runner(call: Call) -> str | None:
+def _runner(call: ProgramCall) -> str | None:
     """A program that runs others: after `--`, as its operands, or as texts."""
     texts = [word.text for word in call.args]
     if call.name in (
@@ -424,7 +424,7 @@ _HARMLESS_VERBS: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def _editor(call: Call) -> str | None:
+def _editor(call: ProgramCall) -> str | None:
     """`vim -c COMMAND`: an editor that runs commands."""
     for number, word in enumerate(call.args):
         text = word.text
@@ -447,7 +447,7 @@ def _editor(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _unknown(call: Call) -> str | None:
+def _unknown(call: ProgramCall) -> str | None:
     if [word.text for word in call.args] in (["--version"], ["--help"], ["-V"], ["version"], ["help"]):
         return UNKNOWN
     verb = next(

@@ -9,7 +9,7 @@ from typing import Final
 from orgkernel.decisions.shell_commands.marks import GLOB, HOME, MANY, PLAIN, ROOT, UNKNOWN
 from orgkernel.decisions.shell_commands.options import read_options
 from orgkernel.decisions.shell_commands.ownership import join
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "0": "\0", "a": "", "b": "", "e": "\x1b"}
 
@@ -26,7 +26,7 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|.)", decode, text)
 
 
-def _echo(call: Call) -> str:
+def _echo(call: ProgramCall) -> str:
     words = [word.text for word in call.args]
     while words and re.fullmatch(r"-[neE]+", words[0]):
         words.pop(0)
@@ -34,7 +34,7 @@ def _echo(call: Call) -> str:
     return (_unescaped(text) if "\\" in text else text) + "\n"
 
 
-def _printf(call: Call) -> str:
+def _printf(call: ProgramCall) -> str:
     args = [word.text for word in call.args]
     if args[:1] == ["-v"] and len(args) > 2:
         call.reader.variables[args[1]] = UNKNOWN
@@ -66,24 +66,24 @@ def _filled(pattern: str, values: list[str]) -> str:
     return _DIRECTIVE.sub(fill, pattern)
 
 
-def _cat(call: Call) -> str:
+def _cat(call: ProgramCall) -> str:
     files = [word for word in read_options(call.args).operands if word.text != "-"]
     if not files:
         return call.stdin or ""
     return "".join(call.reader.read_file(word.text) for word in files)
 
 
-def _passes_on(call: Call) -> str:
+def _passes_on(call: ProgramCall) -> str:
     """A filter that drops or orders lines: what it prints is no more than what it reads."""
     return call.stdin or UNKNOWN
 
 
-def _filters(call: Call) -> str:
+def _filters(call: ProgramCall) -> str:
     """A filter that changes text."""
     return UNKNOWN if call.stdin != "" else ""
 
 
-def _grep(call: Call) -> str:
+def _grep(call: ProgramCall) -> str:
     options = read_options(
         call.args,
         valued="efmABCd",
@@ -99,7 +99,7 @@ def _grep(call: Call) -> str:
     return UNKNOWN
 
 
-def _cd(call: Call) -> str:
+def _cd(call: ProgramCall) -> str:
     reader = call.reader
     operands = [word for word in call.args if word.text not in ("-P", "-L", "--", "-e")]
     if not operands:
@@ -117,16 +117,16 @@ def _cd(call: Call) -> str:
     return ""
 
 
-def _popd(call: Call) -> str:
+def _popd(call: ProgramCall) -> str:
     call.reader.folder = UNKNOWN
     return ""
 
 
-def _pwd(call: Call) -> str:
+def _pwd(call: ProgramCall) -> str:
     return call.reader.here() + "\n"
 
 
-def _read(call: Call) -> str:
+def _read(call: ProgramCall) -> str:
     options = read_options(call.args, valued="adinNptu")
     for word in [*options.operands, *options.all_values("a")]:
         text = (call.stdin or UNKNOWN).strip("\n")
@@ -137,7 +137,7 @@ def _read(call: Call) -> str:
     return ""
 
 
-def _mapfile(call: Call) -> str:
+def _mapfile(call: ProgramCall) -> str:
     for word in read_options(call.args, valued="dnOsuCc").operands or ():
         call.reader.variables[word.text] = MANY
     if read_options(call.args, valued="dnOsuCc").has("C"):
@@ -145,7 +145,7 @@ def _mapfile(call: Call) -> str:
     return ""
 
 
-def _set(call: Call) -> str:
+def _set(call: ProgramCall) -> str:
     words = list(call.args)
     if [word.text for word in words[:2]] == ["+o", "history"]:
         call.unread("whether somebody needs the record of commands cannot be seen")
@@ -155,25 +155,25 @@ def _set(call: Call) -> str:
     return ""
 
 
-def _shift(call: Call) -> str:
+def _shift(call: ProgramCall) -> str:
     for name in [name for name in call.reader.variables if name.isdigit() or name in "@*"]:
         call.reader.variables[name] = UNKNOWN
     return ""
 
 
-def _getopts(call: Call) -> str:
+def _getopts(call: ProgramCall) -> str:
     for word in call.args[1:2]:
         call.reader.variables[word.text] = PLAIN
     call.reader.variables["OPTARG"] = UNKNOWN
     return ""
 
 
-def _one_word(call: Call) -> str:
+def _one_word(call: ProgramCall) -> str:
     """A program that prints one word without separators."""
     return PLAIN + "\n"
 
 
-def _basename(call: Call) -> str:
+def _basename(call: ProgramCall) -> str:
     if call.args and call.args[0].is_known:
         name = call.args[0].text.rstrip("/").rsplit("/", 1)[-1]
         if len(call.args) > 1 and call.args[1].is_known:
@@ -182,7 +182,7 @@ def _basename(call: Call) -> str:
     return PLAIN + "\n"
 
 
-def _dirname(call: Call) -> str:
+def _dirname(call: ProgramCall) -> str:
     if call.args and call.args[0].is_known:
         return (
             call.args[0].text.rpartition("/")[0] or ("/" if call.args[0].text.startswith("/") else ".")
@@ -190,22 +190,22 @@ def _dirname(call: Call) -> str:
     return UNKNOWN + "\n"
 
 
-def _seq(call: Call) -> str:
+def _seq(call: ProgramCall) -> str:
     return PLAIN + "\n"
 
 
-def _silent(call: Call) -> str:
+def _silent(call: ProgramCall) -> str:
     return ""
 
 
-def _realpath(call: Call) -> str:
+def _realpath(call: ProgramCall) -> str:
     operands = read_options(call.args).operands
     if len(operands) == 1 and operands[0].is_known and not operands[0].text.startswith("/"):
         return f"{call.reader.here()}/{operands[0].text}\n"
     return (operands[0].text if operands else UNKNOWN) + "\n"
 
 
-def _yes(call: Call) -> str:
+def _yes(call: ProgramCall) -> str:
     return " ".join(word.text for word in call.args) + "\n" if call.args else "y\n"
 
 

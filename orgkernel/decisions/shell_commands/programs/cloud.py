@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import UNKNOWN, Word, is_unclear
+from orgkernel.decisions.shell_commands.marks import UNKNOWN, ShellWord, is_unclear
 from orgkernel.decisions.shell_commands.options import Options, names_in, read_options
 from orgkernel.decisions.shell_commands.programs.files import delete_tree
 from orgkernel.decisions.shell_commands.programs.processes import SAFEGUARD
 from orgkernel.decisions.shell_commands.programs.wrappers import in_container
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.diagnostics.wording import quote
 
 _DELETES: Final = re.compile(
@@ -34,12 +34,12 @@ _SAFE_SERVICES: Final = re.compile(
 )
 
 
-def _words(call: Call, valued: str = "", long_valued: Sequence[str] = ()) -> tuple[Options, list[str]]:
+def _words(call: ProgramCall, valued: str = "", long_valued: Sequence[str] = ()) -> tuple[Options, list[str]]:
     options = read_options(call.args, valued=valued, long_valued=long_valued)
     return options, [word.text for word in options.operands]
 
 
-def _delete(call: Call, what: str, message: str, at: Word | None = None) -> None:
+def _delete(call: ProgramCall, what: str, message: str, at: ShellWord | None = None) -> None:
     """A deletion: of what keeps copies or records, or of any other resource."""
     if SAFEGUARD.search(what) and "snapshot-" not in what[:9]:
         call.found("disable_safeguard", message, at)
@@ -59,7 +59,7 @@ _AWS_VALUED: Final = (
 )
 
 
-def _aws(call: Call) -> str | None:
+def _aws(call: ProgramCall) -> str | None:
     _, words = _words(call, long_valued=_AWS_VALUED)
     everything = [word.text for word in call.args]
     flags = {text.partition("=")[0] for text in everything if text.startswith("--")}
@@ -127,7 +127,7 @@ def _disables(verb: str, text: str) -> bool:
     )
 
 
-def _aws_s3(call: Call, verb: str, flags: set[str], words: list[str]) -> None:
+def _aws_s3(call: ProgramCall, verb: str, flags: set[str], words: list[str]) -> None:
     if verb == "rm":
         call.found("delete_resource", "deletes objects of a bucket")
     elif verb == "rb":
@@ -151,7 +151,7 @@ def _aws_s3(call: Call, verb: str, flags: set[str], words: list[str]) -> None:
         call.unread(f"what {quote(verb)} does is not known here")
 
 
-def _gcloud(call: Call) -> str | None:
+def _gcloud(call: ProgramCall) -> str | None:
     options, words = _words(
         call,
         long_valued=(
@@ -193,7 +193,7 @@ def _gcloud(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _gsutil(call: Call) -> str | None:
+def _gsutil(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="oh", first_operand_ends=True)
     words = [word.text for word in options.operands]
     verb, rest = (words[0] if words else ""), words[1:]
@@ -212,7 +212,7 @@ def _gsutil(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _az(call: Call) -> str | None:
+def _az(call: ProgramCall) -> str | None:
     _, words = _words(
         call, valued="gnosl", long_valued=("resource-group", "name", "subscription", "output", "query")
     )
@@ -239,7 +239,7 @@ _KUBECTL_READS: Final = names_in(
 )
 
 
-def _kubectl(call: Call) -> str | None:
+def _kubectl(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="nfloscLk", long_valued=("namespace", "context", "cluster", "kubeconfig", "filename", "selector", "container", "output", "user"),
         first_operand_ends=True,
@@ -275,7 +275,7 @@ def _kubectl(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _helm(call: Call) -> str | None:
+def _helm(call: ProgramCall) -> str | None:
     options, words = _words(
         call, valued="nf", long_valued=("namespace", "kube-context", "values", "set", "version")
     )
@@ -286,7 +286,7 @@ def _helm(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _terraform(call: Call) -> str | None:
+def _terraform(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args]
     verbs = [word for word in words if not word.startswith("-")]
     verb = verbs[0] if verbs else ""
@@ -305,7 +305,7 @@ def _terraform(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _machine(call: Call) -> str | None:
+def _machine(call: ProgramCall) -> str | None:
     """`vagrant ssh -c`, `multipass exec`, `lxc exec`, `adb shell`: a program on another machine."""
     texts = [word.text for word in call.args]
     if not texts or texts[0] not in ("ssh", "exec", "shell"):
@@ -319,7 +319,7 @@ def _machine(call: Call) -> str | None:
         return call.script(rest[0].but(" ".join(word.text for word in rest))) if rest else None
 
 
-def _stack(call: Call) -> str | None:
+def _stack(call: ProgramCall) -> str | None:
     """`pulumi`, `cdk`, `serverless` and the like."""
     words = [word.text for word in call.args if not word.text.startswith("-")]
     verb = words[0] if words else ""
@@ -352,7 +352,7 @@ _COMPOSE_VALUED: Final = (
 )
 
 
-def _docker(call: Call) -> str | None:
+def _docker(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="HlcD"[:3],
@@ -394,7 +394,7 @@ def _docker(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _compose(call: Call, words: Sequence[Word]) -> str | None:
+def _compose(call: ProgramCall, words: Sequence[ShellWord]) -> str | None:
     options = read_options(words, valued="fp", long_valued=_COMPOSE_VALUED, first_operand_ends=True)
     verb, rest = (options.operands[0].text if options.operands else ""), options.operands[1:]
     flags = read_options(
@@ -415,17 +415,17 @@ def _compose(call: Call, words: Sequence[Word]) -> str | None:
     return UNKNOWN
 
 
-def _compose_program(call: Call) -> str | None:
+def _compose_program(call: ProgramCall) -> str | None:
     return _compose(call, call.args)
 
 
-def _swarm(call: Call, words: Sequence[Word]) -> str | None:
+def _swarm(call: ProgramCall, words: Sequence[ShellWord]) -> str | None:
     if words and words[0].text in ("rm", "remove", "down"):
         call.found("delete_resource", "removes a stack")
     return UNKNOWN
 
 
-def _gh(call: Call) -> str | None:
+def _gh(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="XfFHRtqb", long_valued=("method", "field", "raw-field", "header", "repo", "jq", "input", "title", "body", "base", "json", "template", "limit"),
         longs=("yes", "delete-branch"),
@@ -456,7 +456,7 @@ def _gh(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _rclone(call: Call) -> str | None:
+def _rclone(call: ProgramCall) -> str | None:
     options, words = _words(call, long_valued=("config", "include", "exclude", "transfers", "filter"))
     verb = words[0] if words else ""
     if options.has("n", "dry-run"):
@@ -466,7 +466,7 @@ def _rclone(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _mc(call: Call) -> str | None:
+def _mc(call: ProgramCall) -> str | None:
     _, words = _words(call)
     if words[:1] in (["rm"], ["rb"]) or (
         words[:1] == ["mirror"] and any(word.text == "--remove" for word in call.args)
@@ -482,7 +482,7 @@ def _mc(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _vault(call: Call) -> str | None:
+def _vault(call: ProgramCall) -> str | None:
     _, words = _words(call)
     if words[:2] == ["audit", "disable"]:
         call.found("disable_safeguard", "disables an audit device")
@@ -493,7 +493,7 @@ def _vault(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _ansible(call: Call) -> str | None:
+def _ansible(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="imaelutMfD"[:9], long_valued=("inventory", "module-name", "args", "extra-vars", "limit", "tags", "user", "become-user"),
         longs=("check", "diff", "syntax-check", "list-hosts", "list-tasks", "become"),
@@ -516,7 +516,7 @@ def _ansible(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _hosting(call: Call) -> str | None:
+def _hosting(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args if not word.text.startswith("-")]
     joined = " ".join(words)
     if re.search(r"(^|[\s:_-])(destroy|delete|remove|rm|reset|drop|purge)\b", joined):

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import GLOB, ONE, PRIVATE, UNKNOWN, Word
+from orgkernel.decisions.shell_commands.marks import GLOB, ONE, PRIVATE, UNKNOWN, ShellWord
 from orgkernel.decisions.shell_commands.options import names_in, read_options
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.decisions.shell_commands.sql import read_sql
 from orgkernel.diagnostics.wording import quote
 
@@ -80,7 +80,7 @@ _CLIENTS: Final[Mapping[str, Client]] = {
 }  # fmt: skip
 
 
-def _influx(call: Call) -> str | None:
+def _influx(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args if not word.text.startswith("-")]
     if words[:1] == ["delete"]:
         call.found("unbounded_delete", "deletes what a predicate matches")
@@ -89,7 +89,7 @@ def _influx(call: Call) -> str | None:
     return _client(call)
 
 
-def _client(call: Call) -> str | None:
+def _client(call: ProgramCall) -> str | None:
     client = _CLIENTS[call.name]
     options = read_options(
         call.args,
@@ -120,7 +120,7 @@ def _client(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _read_text(call: Call, text: Word) -> None:
+def _read_text(call: ProgramCall, text: ShellWord) -> None:
     r"""SQL with the commands of clients between: `\i file`, `.read file`."""
     if text.text.strip() == UNKNOWN:
         call.unread("the statements are not known until the command runs", text)
@@ -144,7 +144,7 @@ def _read_text(call: Call, text: Word) -> None:
         call.unread("what `\\gexec` runs cannot be seen", text)
 
 
-def _meta(call: Call, name: str, rest: str, text: Word) -> None:
+def _meta(call: ProgramCall, name: str, rest: str, text: ShellWord) -> None:
     if name in ("\\!", ".shell", ".system", "\\system") and rest:
         call.script(text.but(rest), through=call.name)
     elif (
@@ -157,13 +157,13 @@ def _meta(call: Call, name: str, rest: str, text: Word) -> None:
             call.script(text.but(inner[1]), through=call.name)
 
 
-def _drops_database(call: Call) -> None:
+def _drops_database(call: ProgramCall) -> None:
     options = read_options(call.args, valued="hpUW")
     if not options.has("help", "version"):
         call.found("drop_table", "drops a database")
 
 
-def _mysqladmin(call: Call) -> None:
+def _mysqladmin(call: ProgramCall) -> None:
     options = read_options(call.args, valued="uhPS", long_valued=("user", "host", "port", "socket"))
     words = [word.text for word in options.operands]
     if "drop" in words:
@@ -180,7 +180,7 @@ _MONGO_READS: Final = names_in(
 )
 
 
-def _mongo(call: Call) -> None:
+def _mongo(call: ProgramCall) -> None:
     options = read_options(
         call.args, valued="upf", long_valued=("eval", "host", "port", "username", "password", "file")
     )
@@ -194,7 +194,7 @@ def _mongo(call: Call) -> None:
             call.unread("what this script does cannot be seen", word)
 
 
-def _mongo_script(call: Call, script: Word) -> None:
+def _mongo_script(call: ProgramCall, script: ShellWord) -> None:
     code = re.sub(r"'[^']*'|\"[^\"]*\"", "''", script.text)
     names = set(re.findall(r"\b([A-Za-z_$][\w$]*)\s*\(", code))
     if names & {"drop", "dropDatabase", "dropCollection", "dropUser", "dropAllUsers", "dropIndexes"} - {
@@ -218,7 +218,7 @@ _REDIS_READS: Final = names_in(
 )
 
 
-def _redis(call: Call) -> None:
+def _redis(call: ProgramCall) -> None:
     options = read_options(
         call.args,
         valued="hpanuirD",
@@ -267,7 +267,7 @@ def _redis(call: Call) -> None:
             call.unread(f"what {quote(verb)} does is not known here")
 
 
-def _restores(call: Call) -> None:
+def _restores(call: ProgramCall) -> None:
     options = read_options(
         call.args, valued="dhpUjnt", long_valued=("dbname", "host", "port", "username", "jobs", "table")
     )
@@ -279,7 +279,7 @@ def _restores(call: Call) -> None:
         call.unread("what this writes over cannot be seen")
 
 
-def _bq(call: Call) -> None:
+def _bq(call: ProgramCall) -> None:
     options = read_options(
         call.args, longs=("force", "dry_run", "nouse_legacy_sql"), first_operand_ends=True,
         long_valued=("project_id", "location", "format"),
@@ -301,12 +301,12 @@ def _bq(call: Call) -> None:
         call.unread(f"what {quote(verb)} changes cannot be seen")
 
 
-def _topics(call: Call) -> None:
+def _topics(call: ProgramCall) -> None:
     if any(word.text == "--delete" for word in call.args):
         call.found("delete_resource", "deletes a topic with its messages")
 
 
-def _hdfs(call: Call) -> None:
+def _hdfs(call: ProgramCall) -> None:
     words = [word.text for word in call.args]
     if words[:1] in (["dfs"], ["fs"]):
         words = words[1:]

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import GLOB, ONE, TEMPORARY, UNKNOWN, Word, shown
+from orgkernel.decisions.shell_commands.marks import GLOB, ONE, TEMPORARY, UNKNOWN, ShellWord, shown
 from orgkernel.decisions.shell_commands.options import read_options
 from orgkernel.decisions.shell_commands.ownership import is_sink
 from orgkernel.decisions.shell_commands.programs.processes import SAFEGUARD
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.diagnostics.wording import quote
 
 _RM_LONGS = (
@@ -19,7 +19,7 @@ _RM_LONGS = (
 )  # fmt: skip
 
 
-def delete_tree(call: Call, target: Word) -> None:
+def delete_tree(call: ProgramCall, target: ShellWord) -> None:
     """A directory that is deleted with everything in it."""
     owner, name = call.owner(target), quote(shown(target.text))
     if owner == "own":
@@ -38,7 +38,7 @@ def delete_tree(call: Call, target: Word) -> None:
         )
 
 
-def _rm(call: Call) -> None:
+def _rm(call: ProgramCall) -> None:
     options = read_options(call.args, longs=_RM_LONGS)
     if options.has("help", "version"):
         return
@@ -54,12 +54,12 @@ def _rm(call: Call) -> None:
             _delete_file(call, target)
 
 
-def _rimraf(call: Call) -> None:
+def _rimraf(call: ProgramCall) -> None:
     for target in read_options(call.args).operands:
         delete_tree(call, target)
 
 
-def _zip(call: Call) -> None:
+def _zip(call: ProgramCall) -> None:
     options = read_options(call.args, valued="xinbt", single_dash_longs=False)
     if "T" in options.flags and any(word.text == "-TT" for word in call.args):
         call.unread("what this option of `zip` runs cannot be seen")
@@ -67,7 +67,7 @@ def _zip(call: Call) -> None:
         call.unread("whether these files may be moved away cannot be seen")
 
 
-def _delete_file(call: Call, target: Word) -> None:
+def _delete_file(call: ProgramCall, target: ShellWord) -> None:
     owner, name = call.owner(target), quote(shown(target.text))
     is_folder_of_root = not shown(target.text).strip("*./")
     if owner == "foreign" and is_folder_of_root and ".." not in target.text:
@@ -80,14 +80,14 @@ def _delete_file(call: Call, target: Word) -> None:
         call.unread(f"which files {name} names cannot be seen", target)
 
 
-def _shred(call: Call) -> None:
+def _shred(call: ProgramCall) -> None:
     options = read_options(call.args, valued="ns", long_valued=("iterations", "size", "random-source"))
     for target in options.operands:
         if call.owner(target) != "own":
             call.found("destroy_data", f"erases {quote(shown(target.text))} beyond recovery", target)
 
 
-def _truncate(call: Call) -> None:
+def _truncate(call: ProgramCall) -> None:
     options = read_options(call.args, valued="sr", long_valued=("size", "reference"))
     size = options.value("s", "size")
     if size is not None and size.text.startswith("+"):
@@ -104,7 +104,7 @@ def _truncate(call: Call) -> None:
             )
 
 
-def _dd(call: Call) -> None:
+def _dd(call: ProgramCall) -> None:
     for word in call.args:
         key, _, value = word.text.partition("=")
         if key == "of" and not is_sink(value):
@@ -116,7 +116,7 @@ def _dd(call: Call) -> None:
                 call.unread(f"what {quote(shown(value))} is cannot be seen", target)
 
 
-def _erase_device(call: Call) -> None:
+def _erase_device(call: ProgramCall) -> None:
     if call.args and not read_options(call.args).has("n", "no-act", "help", "version", "V"):
         targets = [word for word in call.args if not word.text.startswith("-")]
         if targets:
@@ -125,7 +125,7 @@ def _erase_device(call: Call) -> None:
             call.found("destroy_data", f"erases {quote(shown(targets[-1].text))}", targets[-1])
 
 
-def _partition(call: Call) -> None:
+def _partition(call: ProgramCall) -> None:
     options = read_options(call.args)
     if options.has("l", "list", "p", "print") or any(
         word.text in ("print", "-l", "--list") for word in call.args
@@ -134,7 +134,7 @@ def _partition(call: Call) -> None:
     call.unread("what this changes on a disk cannot be seen")
 
 
-def _copy(call: Call) -> None:
+def _copy(call: ProgramCall) -> None:
     """`cp`, `mv`, `install`, `ln -f`: what they may overwrite, and what `mv` takes away."""
     options = read_options(
         call.args,
@@ -187,7 +187,7 @@ def _is_own_root(path: str) -> bool:
     return not shown(path).strip("./") and ".." not in path
 
 
-def _tee(call: Call) -> str | None:
+def _tee(call: ProgramCall) -> str | None:
     options = read_options(call.args, longs=("append",))
     text = call.stdin or ""
     for target in options.operands:
@@ -195,7 +195,7 @@ def _tee(call: Call) -> str | None:
     return text
 
 
-def _rsync(call: Call) -> None:
+def _rsync(call: ProgramCall) -> None:
     options = read_options(
         call.args, valued="efBMT", long_valued=(
             "rsh", "exclude", "include", "filter", "exclude-from", "include-from", "files-from", "backup-dir", "suffix",
@@ -244,7 +244,7 @@ _FIND_NARROWED: Final = (
 )  # fmt: skip
 
 
-def _find(call: Call) -> str:
+def _find(call: ProgramCall) -> str:
     args = list(call.args)
     while args and args[0].text in ("-H", "-L", "-P", "-E", "-x", "-X"):
         args.pop(0)
@@ -256,7 +256,7 @@ def _find(call: Call) -> str:
     roots, expression = args[:number] or [call.word.but(".")], args[number:]
     filters: list[str] = []
     is_narrowed = is_negated = only_empty = has_type = is_deleting = False
-    actions: list[tuple[str, list[Word]]] = []
+    actions: list[tuple[str, list[ShellWord]]] = []
     index = 0
     while index < len(expression):
         text = expression[index].text
@@ -310,7 +310,7 @@ def _find(call: Call) -> str:
     return "".join(f"{each.text}\n" for each in found)
 
 
-def _found_by(root: Word, filters: Sequence[str], *, is_narrowed: bool) -> list[Word]:
+def _found_by(root: ShellWord, filters: Sequence[str], *, is_narrowed: bool) -> list[ShellWord]:
     base = root.text.rstrip("/")
     names = []
     for each in filters:
@@ -324,7 +324,7 @@ def _found_by(root: Word, filters: Sequence[str], *, is_narrowed: bool) -> list[
     return [root.but(f"{base}/{GLOB}" if base not in (".",) else ".")]
 
 
-def _fd(call: Call) -> str:
+def _fd(call: ProgramCall) -> str:
     texts = [word.text for word in call.args]
     at = next(
         (number for number, text in enumerate(texts) if text in ("-x", "-X", "--exec", "--exec-batch")),
@@ -352,11 +352,11 @@ def _fd(call: Call) -> str:
     return "".join(f"{each.text}\n" for each in found)
 
 
-def _mktemp(call: Call) -> str:
+def _mktemp(call: ProgramCall) -> str:
     return TEMPORARY + "\n"
 
 
-def _ls(call: Call) -> str:
+def _ls(call: ProgramCall) -> str:
     options = read_options(
         call.args, valued="IwT", long_valued=("ignore", "color", "sort", "time-style", "format", "time")
     )
@@ -371,7 +371,7 @@ def _ls(call: Call) -> str:
     return "\n".join(lines or [GLOB]) + "\n"
 
 
-def _permissions(call: Call) -> None:
+def _permissions(call: ProgramCall) -> None:
     options = read_options(call.args, long_valued=("reference", "from"), longs=("recursive",))
     mode = call.args[0].text if call.args else ""
     for target in options.operands or call.args[1:]:
@@ -389,7 +389,7 @@ def _permissions(call: Call) -> None:
             call.unread("the former permissions of everything there would be lost", target)
 
 
-def _archive(call: Call) -> None:
+def _archive(call: ProgramCall) -> None:
     """`tar`: extracting over foreign directories, and what it runs."""
     text = " ".join(word.text for word in call.args)
     if re.search(
@@ -409,7 +409,7 @@ def _archive(call: Call) -> None:
             call.unread("whether this overwrites files of somebody else cannot be seen", folder)
 
 
-def _sed(call: Call) -> str | None:
+def _sed(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="efl",
@@ -450,21 +450,21 @@ def _runs_code(script: str) -> bool:
     return False
 
 
-def _filtered(call: Call) -> str:
+def _filtered(call: ProgramCall) -> str:
     """What a program passes on that may change or drop text."""
     return UNKNOWN if (call.stdin or "").strip() else ""
 
 
-def _unlink(call: Call) -> None:
+def _unlink(call: ProgramCall) -> None:
     for target in read_options(call.args).operands:
         _delete_file(call, target)
 
 
-def _rmdir(call: Call) -> None:
+def _rmdir(call: ProgramCall) -> None:
     """Only empty directories."""
 
 
-def _sort(call: Call) -> str | None:
+def _sort(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="okStTz", long_valued=("output", "key", "field-separator", "compress-program")
     )
@@ -476,7 +476,7 @@ def _sort(call: Call) -> str | None:
     return call.stdin if not options.operands else UNKNOWN
 
 
-def _awk(call: Call) -> str | None:
+def _awk(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="Ffvi", long_valued=("file", "field-separator", "assign"))
     if options.has("f", "file"):
         return UNKNOWN
@@ -490,7 +490,7 @@ def _awk(call: Call) -> str | None:
     return UNKNOWN if options.operands[1:] or call.stdin else ""
 
 
-def _extract(call: Call) -> None:
+def _extract(call: ProgramCall) -> None:
     """`unzip`: it writes below a directory."""
     options = read_options(call.args, valued="dPxC", long_valued=("directory",), single_dash_longs=False)
     folder = options.value("d", "C", "directory")

@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import GLOB, PLAIN, ROOT, UNKNOWN, Word, shown
+from orgkernel.decisions.shell_commands.marks import GLOB, PLAIN, ROOT, UNKNOWN, ShellWord, shown
 from orgkernel.decisions.shell_commands.options import names_in, read_options
 from orgkernel.decisions.shell_commands.programs.files import delete_tree
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.diagnostics.wording import listing, quote
 
 _GLOBAL_VALUED: Final = ("git-dir", "work-tree", "namespace", "exec-path", "super-prefix", "config-env")
 
 
-def _git(call: Call) -> str | None:
+def _git(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="Cc", long_valued=_GLOBAL_VALUED, first_operand_ends=True)
     for setting in options.all_values("c"):
         name = setting.text.partition("=")[0].lower()
@@ -26,7 +26,7 @@ def _git(call: Call) -> str | None:
     if not options.operands:
         return UNKNOWN
     verb, args = options.operands[0], tuple(options.operands[1:])
-    inner = Call(call.reader, call.name, call.args, call.word, call.stdin)
+    inner = ProgramCall(call.reader, call.name, call.args, call.word, call.stdin)
     if not verb.is_known:
         call.unread("which command of git this is, is not known until the command runs", verb)
         return None
@@ -49,7 +49,7 @@ _PUSH_LONGS = (
 )  # fmt: skip
 
 
-def _push(call: Call, args: tuple[Word, ...]) -> None:
+def _push(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(
         args,
         valued="o",
@@ -77,7 +77,7 @@ def _push(call: Call, args: tuple[Word, ...]) -> None:
         call.unread("whether this pushes by force is not known until the command runs")
 
 
-def _reset(call: Call, args: tuple[Word, ...]) -> None:
+def _reset(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(
         args,
         longs=("hard", "soft", "mixed", "keep", "merge", "quiet", "patch"),
@@ -91,7 +91,7 @@ def _reset(call: Call, args: tuple[Word, ...]) -> None:
         call.unread("whether this discards changes is not known until the command runs")
 
 
-def _branch(call: Call, args: tuple[Word, ...]) -> str:
+def _branch(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     options = read_options(
         args, valued="u", long_valued=("set-upstream-to", "contains", "merged", "no-merged", "sort", "format", "points-at"),
         longs=("delete", "force", "all", "remotes", "list", "move", "copy", "verbose", "show-current"),
@@ -107,12 +107,12 @@ def _branch(call: Call, args: tuple[Word, ...]) -> str:
     return UNKNOWN
 
 
-def _is_everything(word: Word) -> bool:
+def _is_everything(word: ShellWord) -> bool:
     text = shown(word.text)
     return not text.strip("./*") or text in (":/", ":/*", ":(top)", "-A") or (GLOB in word.text)
 
 
-def _checkout(call: Call, args: tuple[Word, ...]) -> None:
+def _checkout(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     texts = [word.text for word in args]
     dashes = texts.index("--") if "--" in texts else None
     options = read_options(
@@ -137,7 +137,7 @@ def _checkout(call: Call, args: tuple[Word, ...]) -> None:
     _discard(call, paths)
 
 
-def _discard(call: Call, paths: list[Word]) -> None:
+def _discard(call: ProgramCall, paths: list[ShellWord]) -> None:
     for path in paths:
         if _is_everything(path) or path.text.endswith("/"):
             call.found(
@@ -151,7 +151,7 @@ def _discard(call: Call, paths: list[Word]) -> None:
             )
 
 
-def _restore(call: Call, args: tuple[Word, ...]) -> None:
+def _restore(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(
         args,
         valued="s",
@@ -163,7 +163,7 @@ def _restore(call: Call, args: tuple[Word, ...]) -> None:
     _discard(call, options.operands)
 
 
-def _switch(call: Call, args: tuple[Word, ...]) -> None:
+def _switch(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(
         args,
         valued="cC",
@@ -176,7 +176,7 @@ def _switch(call: Call, args: tuple[Word, ...]) -> None:
         call.unread("whether commits are lost when this branch is moved cannot be seen")
 
 
-def _clean(call: Call, args: tuple[Word, ...]) -> None:
+def _clean(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(
         args, valued="e", long_valued=("exclude",), longs=("force", "dry-run", "interactive", "quiet")
     )
@@ -184,13 +184,13 @@ def _clean(call: Call, args: tuple[Word, ...]) -> None:
         call.found("discard_changes", "deletes files that were never committed")
 
 
-def _stash(call: Call, args: tuple[Word, ...]) -> None:
+def _stash(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     verb = next((word for word in args if not word.text.startswith("-")), None)
     if verb is not None and verb.text in ("drop", "clear"):
         call.found("discard_changes", "deletes stashed changes", verb)
 
 
-def _reflog(call: Call, args: tuple[Word, ...]) -> str:
+def _reflog(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     options = read_options(args, longs=("dry-run",), long_valued=("expire", "expire-unreachable"))
     if (
         options.operands
@@ -203,20 +203,20 @@ def _reflog(call: Call, args: tuple[Word, ...]) -> str:
     return UNKNOWN
 
 
-def _gc(call: Call, args: tuple[Word, ...]) -> None:
+def _gc(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("aggressive", "auto", "force"), long_valued=("prune",))
     value = options.value("prune")
     if value is not None and value.text in ("now", "all"):
         call.found("rewrite_history", "deletes commits that no branch reaches", value)
 
 
-def _prune(call: Call, args: tuple[Word, ...]) -> None:
+def _prune(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("dry-run", "verbose", "progress"), long_valued=("expire",))
     if not options.has("n", "dry-run"):
         call.found("rewrite_history", "deletes commits that no branch reaches")
 
 
-def _rewrites(call: Call, args: tuple[Word, ...]) -> None:
+def _rewrites(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     if any(word.text in ("--analyze", "--help", "--dry-run") for word in args):
         return
     call.found("rewrite_history", "writes all commits anew")
@@ -225,7 +225,7 @@ def _rewrites(call: Call, args: tuple[Word, ...]) -> None:
             call.script(args[number + 1], through="git filter-branch")
 
 
-def _update_ref(call: Call, args: tuple[Word, ...]) -> None:
+def _update_ref(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, valued="m")
     if options.has("d"):
         call.found("delete_branch", "deletes a reference, merged or not")
@@ -233,7 +233,7 @@ def _update_ref(call: Call, args: tuple[Word, ...]) -> None:
         call.unread("which references this changes cannot be seen")
 
 
-def _tag(call: Call, args: tuple[Word, ...]) -> str:
+def _tag(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     options = read_options(
         args,
         valued="mFun",
@@ -247,13 +247,13 @@ def _tag(call: Call, args: tuple[Word, ...]) -> str:
     return UNKNOWN
 
 
-def _worktree(call: Call, args: tuple[Word, ...]) -> None:
+def _worktree(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("force",))
     if options.operands and options.operands[0].text == "remove" and options.has("f", "force"):
         call.found("discard_changes", "deletes a worktree with changes that are not committed")
 
 
-def _submodule(call: Call, args: tuple[Word, ...]) -> None:
+def _submodule(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, first_operand_ends=True)
     verb = options.operands[0].text if options.operands else ""
     rest = options.operands[1:]
@@ -261,14 +261,14 @@ def _submodule(call: Call, args: tuple[Word, ...]) -> None:
         words = [word for word in rest if word.text not in ("--recursive", "--quiet")]
         if words:
             call.script(
-                Word(" ".join(word.text for word in words), words[0].start, words[-1].end),
+                ShellWord(" ".join(word.text for word in words), words[0].start, words[-1].end),
                 through="git submodule foreach",
             )
     elif verb == "deinit" and any(word.text in ("-f", "--force") for word in rest):
         call.found("discard_changes", "deletes submodules with changes that are not committed")
 
 
-def _rm(call: Call, args: tuple[Word, ...]) -> None:
+def _rm(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("cached", "force", "dry-run", "quiet", "ignore-unmatch"))
     if options.has("cached", "n", "dry-run"):
         return
@@ -279,31 +279,31 @@ def _rm(call: Call, args: tuple[Word, ...]) -> None:
             call.unread("whether this file may be deleted cannot be seen", word)
 
 
-def _read_tree(call: Call, args: tuple[Word, ...]) -> None:
+def _read_tree(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("reset",))
     if options.has("reset") and options.has("u"):
         call.found("discard_changes", "discards all changes that are not committed")
 
 
-def _checkout_index(call: Call, args: tuple[Word, ...]) -> None:
+def _checkout_index(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("force", "all"), long_valued=("prefix",))
     if options.has("f", "force") and not options.has("prefix"):
         call.found("discard_changes", "discards changes that are not committed")
 
 
-def _bisect(call: Call, args: tuple[Word, ...]) -> None:
+def _bisect(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     if args and args[0].text == "run":
         call.run(args[1:], through="git bisect run")
 
 
-def _rebase(call: Call, args: tuple[Word, ...]) -> None:
+def _rebase(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     for word in read_options(
         args, valued="xsX", long_valued=("exec", "onto", "strategy", "strategy-option")
     ).all_values("x", "exec"):
         call.script(word, through="git rebase --exec")
 
 
-def _config(call: Call, args: tuple[Word, ...]) -> str:
+def _config(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     options = read_options(
         args, valued="f", long_valued=("file", "type", "get", "unset", "get-all", "get-regexp", "default")
     )
@@ -316,26 +316,26 @@ def _config(call: Call, args: tuple[Word, ...]) -> str:
     return UNKNOWN
 
 
-def _ls_files(call: Call, args: tuple[Word, ...]) -> str:
+def _ls_files(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     return f"x{GLOB}\n"
 
 
-def _rev_parse(call: Call, args: tuple[Word, ...]) -> str:
+def _rev_parse(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     if any(word.text == "--show-toplevel" for word in args):
         return ROOT + "\n"
     return PLAIN + "\n"
 
 
-def _lines(call: Call, args: tuple[Word, ...]) -> str:
+def _lines(call: ProgramCall, args: tuple[ShellWord, ...]) -> str:
     return UNKNOWN + "\n"
 
 
-def _send_email(call: Call, args: tuple[Word, ...]) -> None:
+def _send_email(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     if not any(word.text == "--dry-run" for word in args):
         call.found("send_email", "sends patches by email")
 
 
-_COMMANDS: Final[Mapping[str, Callable[[Call, tuple[Word, ...]], str | None]]] = {
+_COMMANDS: Final[Mapping[str, Callable[[ProgramCall, tuple[ShellWord, ...]], str | None]]] = {
     "push": _push, "reset": _reset, "branch": _branch, "checkout": _checkout, "restore": _restore, "switch": _switch, "clean": _clean,
     "stash": _stash, "reflog": _reflog, "gc": _gc, "prune": _prune, "filter-branch": _rewrites, "filter-repo": _rewrites,
     "update-ref": _update_ref, "tag": _tag, "worktree": _worktree, "submodule": _submodule, "rm": _rm, "read-tree": _read_tree,

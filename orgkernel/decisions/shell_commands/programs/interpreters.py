@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import PRIVATE, UNKNOWN, Word, is_unclear
+from orgkernel.decisions.shell_commands.marks import PRIVATE, UNKNOWN, ShellWord, is_unclear
 from orgkernel.decisions.shell_commands.options import names_in, read_options
 from orgkernel.decisions.shell_commands.programs.files import delete_tree
 from orgkernel.decisions.shell_commands.programs.wrappers import judge_script, run_file
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 
 LONGEST_CODE: Final = 8_000
 _PLAIN_NAMES: Final = ("__version__", "__file__", "__doc__", "__name__")
@@ -32,7 +32,7 @@ _DANGEROUS: Final = names_in(
 )
 
 
-def _python(call: Call) -> str | None:
+def _python(call: ProgramCall) -> str | None:
     words = list(call.args)
     number = 0
     while number < len(words) and words[number].text.startswith("-") and words[number].text != "-":
@@ -59,7 +59,7 @@ _MANAGE: Final = {
 }  # fmt: skip
 
 
-def _python_file(call: Call, path: Word, args: list[Word]) -> str | None:
+def _python_file(call: ProgramCall, path: ShellWord, args: list[ShellWord]) -> str | None:
     if path.text.rsplit("/", 1)[-1] == "manage.py":
         verb = args[0].text if args else ""
         operation = _MANAGE.get(verb, "")
@@ -90,7 +90,7 @@ _SAFE_RUNS: Final = names_in(
 )
 
 
-def _python_module(call: Call, words: list[Word]) -> str | None:
+def _python_module(call: ProgramCall, words: list[ShellWord]) -> str | None:
     if not words:
         return None
     name = words[0].text
@@ -101,7 +101,7 @@ def _python_module(call: Call, words: list[Word]) -> str | None:
     return UNKNOWN
 
 
-def _python_code(call: Call, code: Word) -> str | None:
+def _python_code(call: ProgramCall, code: ShellWord) -> str | None:
     text = code.text
     if len(text) > LONGEST_CODE or is_unclear(text) or PRIVATE.search(text):
         call.unread("this code is not known until the command runs", code)
@@ -135,7 +135,7 @@ def _python_code(call: Call, code: Word) -> str | None:
     return UNKNOWN
 
 
-def _python_call(call: Call, code: Word, node: ast.Call) -> bool:
+def _python_call(call: ProgramCall, code: ShellWord, node: ast.Call) -> bool:
     """Note what a call does; whether it is plain."""
     name = (
         node.func.attr
@@ -206,7 +206,7 @@ _OTHER_WORDS: Final = names_in(
 )
 
 
-def _inline(call: Call) -> str | None:
+def _inline(call: ProgramCall) -> str | None:
     """`node -e`, `perl -e`, `ruby -e`, `php -r`, `Rscript -e`."""
     letters = {
         "node": "ep",
@@ -264,7 +264,7 @@ def _inline(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _code(call: Call, code: Word) -> str | None:
+def _code(call: ProgramCall, code: ShellWord) -> str | None:
     text = code.text
     if len(text) > LONGEST_CODE or PRIVATE.search(text):
         call.unread("this code is not known until the command runs", code)
@@ -316,12 +316,12 @@ def _is_plain(name: str, text: str) -> bool:
     } <= _OTHER_WORDS
 
 
-def _powershell(call: Call) -> str | None:
+def _powershell(call: ProgramCall) -> str | None:
     call.unread("PowerShell is not read here")
     return UNKNOWN
 
 
-def _java(call: Call) -> str | None:
+def _java(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="",
@@ -338,13 +338,13 @@ def _java(call: Call) -> str | None:
     return UNKNOWN
 
 
-def run_program_of_project(call: Call) -> str | None:
+def run_program_of_project(call: ProgramCall) -> str | None:
     """`./scripts/build.sh`: a program by its path."""
     if call.name.rsplit("/", 1)[-1] in call.reader.programs and call.name.startswith(
         ("/opt/", "/snap/", "/home/")
     ):
         base = call.name.rsplit("/", 1)[-1]
-        return call.reader.programs[base](Call(call.reader, base, call.args, call.word, call.stdin))
+        return call.reader.programs[base](ProgramCall(call.reader, base, call.args, call.word, call.stdin))
     return run_file(call, call.word, call.args)
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import UNKNOWN, Word, is_unclear
+from orgkernel.decisions.shell_commands.marks import UNKNOWN, ShellWord, is_unclear
 from orgkernel.decisions.shell_commands.options import read_options
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.diagnostics.wording import quote
 
 _PROVIDERS: Final = (
@@ -38,7 +38,7 @@ _LOCAL: Final = re.compile(
 _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
 
 
-def send(call: Call, url: Word, method: str, *, sends_data: bool) -> None:
+def send(call: ProgramCall, url: ShellWord, method: str, *, sends_data: bool) -> None:
     """A request: a real message or payment, a deletion, or a read."""
     if is_unclear(url.text[: max(url.text.find("/", 9), 0) or len(url.text)]) and (
         method != "GET" or sends_data
@@ -87,7 +87,7 @@ _CURL_LONGS: Final = (
 )  # fmt: skip
 
 
-def _curl(call: Call) -> str:
+def _curl(call: ProgramCall) -> str:
     options = read_options(
         call.args,
         valued=_CURL_VALUED,
@@ -134,7 +134,7 @@ def _curl(call: Call) -> str:
     return UNKNOWN
 
 
-def _wget(call: Call) -> str:
+def _wget(call: ProgramCall) -> str:
     options = read_options(
         call.args, valued="OoaPUteTQwADRi", long_valued=(
             "output-document", "post-data", "post-file", "method", "body-data", "body-file", "header", "user", "password", "user-agent",
@@ -151,7 +151,7 @@ def _wget(call: Call) -> str:
     return UNKNOWN
 
 
-def _httpie(call: Call) -> str:
+def _httpie(call: ProgramCall) -> str:
     options = read_options(
         call.args,
         valued="aAopPs",
@@ -172,7 +172,7 @@ def _httpie(call: Call) -> str:
     return UNKNOWN
 
 
-def _mail(call: Call) -> None:
+def _mail(call: ProgramCall) -> None:
     options = read_options(
         call.args,
         valued="sacbrStuqfAFiHexX",
@@ -196,7 +196,7 @@ def _mail(call: Call) -> None:
     call.found("send_email", "sends email")
 
 
-def _stripe(call: Call) -> None:
+def _stripe(call: ProgramCall) -> None:
     options = read_options(
         call.args, valued="pdse", long_valued=("api-key", "project-name", "data", "charge", "amount", "currency", "stripe-account", "forward-to", "events", "customer", "source"),
         longs=("live", "confirm"),
@@ -233,7 +233,7 @@ def _stripe(call: Call) -> None:
         call.unread("whether the key of this account is a live one cannot be seen")
 
 
-def _twilio(call: Call) -> None:
+def _twilio(call: ProgramCall) -> None:
     words = [word.text for word in call.args if not word.text.startswith("-")]
     verb = words[0] if words else ""
     if re.search(r"(messages|calls|verifications|faxes|executions):create|email:send", verb):
@@ -245,7 +245,7 @@ def _twilio(call: Call) -> None:
         ) else call.unread("what this changes cannot be seen")
 
 
-def _netcat(call: Call) -> str:
+def _netcat(call: ProgramCall) -> str:
     options = read_options(call.args, valued="wpsXxqi", long_valued=("exec", "sh-exec"))
     if options.has("e", "c", "exec", "sh-exec"):
         call.unread("what a peer makes this program do cannot be seen")

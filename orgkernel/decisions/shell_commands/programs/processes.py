@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import MANY, OWN_PROCESS, UNKNOWN, Word, is_unclear, shown
+from orgkernel.decisions.shell_commands.marks import MANY, OWN_PROCESS, UNKNOWN, ShellWord, is_unclear, shown
 from orgkernel.decisions.shell_commands.options import names_in, read_options
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 from orgkernel.diagnostics.wording import quote
 
 _KILLS: Final = frozenset({"9", "KILL", "SIGKILL"})
@@ -39,7 +39,7 @@ def _signal(options_text: list[str]) -> str:
     return "TERM"
 
 
-def _kill(call: Call) -> str | None:
+def _kill(call: ProgramCall) -> str | None:
     texts = [word.text for word in call.args]
     if texts[:1] in (["-l"], ["-L"], ["--list"], ["--table"], ["--help"]):
         return UNKNOWN
@@ -75,7 +75,7 @@ def _kill(call: Call) -> str | None:
     return None
 
 
-def _kill_by_name(call: Call) -> None:
+def _kill_by_name(call: ProgramCall) -> None:
     texts = [word.text for word in call.args]
     options = read_options(
         call.args,
@@ -103,7 +103,7 @@ def _kill_by_name(call: Call) -> None:
         call.unread("whose processes this ends cannot be seen")
 
 
-def _fuser(call: Call) -> None:
+def _fuser(call: ProgramCall) -> None:
     texts = [word.text for word in call.args]
     options = read_options(
         [word for word in call.args if not re.fullmatch(r"-(SIG)?[A-Z]{3,}\d?|-\d+", word.text)], valued="n"
@@ -118,7 +118,7 @@ def _fuser(call: Call) -> None:
             call.unread("whose processes this ends cannot be seen")
 
 
-def _kill_port(call: Call) -> None:
+def _kill_port(call: ProgramCall) -> None:
     call.found("force_kill", "kills by force whatever listens on this port")
 
 
@@ -129,7 +129,7 @@ _UNIT_READS: Final = names_in(
 )
 
 
-def _systemctl(call: Call) -> str | None:
+def _systemctl(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="tHMnops",
@@ -154,7 +154,7 @@ def _systemctl(call: Call) -> str | None:
     return None
 
 
-def _stop_units(call: Call, verb: str, units: list[Word]) -> None:
+def _stop_units(call: ProgramCall, verb: str, units: list[ShellWord]) -> None:
     for unit in units:
         if SAFEGUARD.search(unit.text):
             call.found(
@@ -164,13 +164,13 @@ def _stop_units(call: Call, verb: str, units: list[Word]) -> None:
             call.unread("which service this stops is not known until the command runs", unit)
 
 
-def _service(call: Call) -> None:
+def _service(call: ProgramCall) -> None:
     words = [word for word in call.args if not word.text.startswith("-")]
     if len(words) > 1 and words[1].text == "stop":
         _stop_units(call, "stop", words[:1])
 
 
-def _init_script(call: Call) -> None:
+def _init_script(call: ProgramCall) -> None:
     words = [word.text for word in call.args]
     if call.name in (
         "chkconfig",
@@ -185,7 +185,7 @@ def _init_script(call: Call) -> None:
                 call.found("disable_safeguard", f"disables {quote(word.text)}", word)
 
 
-def _crontab(call: Call) -> str | None:
+def _crontab(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="u", long_valued=("user",))
     if options.has("r"):
         call.found("disable_safeguard", "deletes all scheduled jobs, backups among them")
@@ -200,7 +200,7 @@ def _crontab(call: Call) -> str | None:
     return None
 
 
-def _auditctl(call: Call) -> None:
+def _auditctl(call: ProgramCall) -> None:
     texts = [word.text for word in call.args]
     if (
         "-D" in texts
@@ -212,7 +212,7 @@ def _auditctl(call: Call) -> None:
         call.unread("which records are lost cannot be seen")
 
 
-def _journal(call: Call) -> str | None:
+def _journal(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="unpotgSU",
@@ -233,18 +233,18 @@ def _journal(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _setenforce(call: Call) -> None:
+def _setenforce(call: ProgramCall) -> None:
     if any(word.text.lower() in ("0", "permissive") for word in call.args):
         call.found("disable_safeguard", "turns off enforcement and with it its records")
 
 
-def _history(call: Call) -> str | None:
+def _history(call: ProgramCall) -> str | None:
     if any(re.fullmatch(r"-\w*[cw]\w*", word.text) for word in call.args):
         call.unread("whether somebody needs this history cannot be seen")
     return UNKNOWN
 
 
-def _tmutil(call: Call) -> None:
+def _tmutil(call: ProgramCall) -> None:
     verb = call.args[0].text if call.args else ""
     if verb in (
         "disable",
@@ -265,7 +265,7 @@ _BACKUP_VERBS: Final = re.compile(
 )
 
 
-def _backup_tool(call: Call) -> str | None:
+def _backup_tool(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args if not word.text.startswith("-")]
     dry = any(word.text in ("-n", "--dry-run", "--list") for word in call.args)
     if any(_BACKUP_VERBS.match(text) for text in words[:4]) and not dry:
@@ -277,7 +277,7 @@ def _backup_tool(call: Call) -> str | None:
     return UNKNOWN
 
 
-def _volumes(call: Call) -> None:
+def _volumes(call: ProgramCall) -> None:
     name = call.name
     words = [word.text for word in call.args]
     if name in ("zfs", "zpool", "btrfs"):
@@ -308,7 +308,7 @@ def _volumes(call: Call) -> None:
     call.found("delete_resource", "removes a volume or an account with its data")
 
 
-def _power(call: Call) -> None:
+def _power(call: ProgramCall) -> None:
     if not any(word.text in ("--help", "-c", "--show", "-k", "--version") for word in call.args):
         call.unread("whose work this ends cannot be seen")
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from orgkernel.decisions.shell_commands.marks import MANY, UNKNOWN, Word, is_unclear
+from orgkernel.decisions.shell_commands.marks import MANY, UNKNOWN, ShellWord, is_unclear
 from orgkernel.decisions.shell_commands.options import names_in, read_options
 from orgkernel.decisions.shell_commands.ownership import join
-from orgkernel.decisions.shell_commands.reader import Call, Program
+from orgkernel.decisions.shell_commands.reader import Program, ProgramCall
 
 # The letters and long names of options with a value, and how many words come before the program.
 _PLAIN: Final[Mapping[str, tuple[str, tuple[str, ...], int]]] = {
@@ -63,7 +63,7 @@ _PLAIN: Final[Mapping[str, tuple[str, tuple[str, ...], int]]] = {
 }
 
 
-def _plain(call: Call) -> str | None:
+def _plain(call: ProgramCall) -> str | None:
     valued, longs, before = _PLAIN[call.name]
     options = read_options(call.args, valued=valued, long_valued=longs, first_operand_ends=True)
     if call.name == "command" and options.has("v", "V"):
@@ -86,7 +86,7 @@ def _plain(call: Call) -> str | None:
     return call.run(words) if words else None
 
 
-def _sudo(call: Call) -> str | None:
+def _sudo(call: ProgramCall) -> str | None:
     options = read_options(
         call.args,
         valued="ugprtCDRTUh",
@@ -105,7 +105,7 @@ def _sudo(call: Call) -> str | None:
     return _in_folder(call, options.value("D", "chdir"), words)
 
 
-def _env(call: Call) -> str | None:
+def _env(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="uCS", long_valued=("unset", "chdir", "split-string"), first_operand_ends=True
     )
@@ -125,7 +125,7 @@ def _env(call: Call) -> str | None:
     return _in_folder(call, options.value("C", "chdir"), words)
 
 
-def _in_folder(call: Call, folder: Word | None, words: Sequence[Word]) -> str | None:
+def _in_folder(call: ProgramCall, folder: ShellWord | None, words: Sequence[ShellWord]) -> str | None:
     """A program in another directory."""
     if folder is None:
         return call.run(words)
@@ -137,7 +137,7 @@ def _in_folder(call: Call, folder: Word | None, words: Sequence[Word]) -> str | 
         call.reader.folder = before
 
 
-def _su(call: Call) -> str | None:
+def _su(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="cgsw", long_valued=("command", "shell", "group"))
     script = options.value("c", "command")
     if script is not None:
@@ -150,7 +150,7 @@ def _su(call: Call) -> str | None:
 _SHELL_VALUED = ("rcfile", "init-file")
 
 
-def _shell(call: Call) -> str | None:
+def _shell(call: ProgramCall) -> str | None:
     """`sh -c TEXT`, `bash FILE`, `… | sh`."""
     words = list(call.args)
     number, is_command, reads_stdin = 0, False, False
@@ -186,7 +186,7 @@ def _shell(call: Call) -> str | None:
     return None
 
 
-def run_file(call: Call, path: Word, args: Sequence[Word]) -> str | None:
+def run_file(call: ProgramCall, path: ShellWord, args: Sequence[ShellWord]) -> str | None:
     """A script in a file: read if the command wrote it, otherwise judged by its name."""
     if path.text == "/dev/stdin" and call.stdin is not None:
         return call.script(call.stdin)
@@ -222,7 +222,7 @@ def words_of(name: str) -> list[str]:
     ]
 
 
-def judge_script(call: Call, path: Word) -> None:
+def judge_script(call: ProgramCall, path: ShellWord) -> None:
     """A program of the project: only its name says what it does."""
     words = words_of(path.text)
     if path.is_known and not set(words) & RISKY and set(words) & PURPOSES and call.owner(path) == "own":
@@ -238,7 +238,7 @@ _SUBJECTS: Final = names_in(
 )
 
 
-def judge_task(call: Call, name: Word) -> None:
+def judge_task(call: ProgramCall, name: ShellWord) -> None:
     """A task that a file of the project declares: `npm run NAME`, `make NAME`. Only its name says what it does."""
     words = set(words_of(name.text.replace(":", " ")))
     risky = words & RISKY
@@ -251,10 +251,10 @@ def judge_task(call: Call, name: Word) -> None:
         call.unread("what this task does cannot be seen", name)
 
 
-def _eval(call: Call) -> str | None:
+def _eval(call: ProgramCall) -> str | None:
     if not call.args:
         return None
-    word = Word(" ".join(each.text for each in call.args), call.args[0].start, call.args[-1].end)
+    word = ShellWord(" ".join(each.text for each in call.args), call.args[0].start, call.args[-1].end)
     return call.script(word)
 
 
@@ -262,7 +262,7 @@ MOST_ITEMS: Final = 50
 """After so many lines, the next one is not known."""
 
 
-def _xargs(call: Call) -> str | None:
+def _xargs(call: ProgramCall) -> str | None:
     options = read_options(
         call.args, valued="InLPsdEaJR", long_valued=("replace", "max-args", "max-lines", "max-procs", "max-chars", "delimiter", "arg-file"),
         first_operand_ends=True,
@@ -294,7 +294,7 @@ def _items(text: str | None, *, by_line: bool) -> list[str]:
     return [MANY if item == UNKNOWN else item for item in items] or []
 
 
-def _parallel(call: Call) -> str | None:
+def _parallel(call: ProgramCall) -> str | None:
     words = [word for word in call.args if word.text not in ("-j", "--jobs")]
     options = read_options(
         call.args, valued="jIaN", long_valued=("jobs", "arg-file"), first_operand_ends=True
@@ -320,7 +320,7 @@ def _parallel(call: Call) -> str | None:
     return None
 
 
-def _ssh(call: Call) -> str | None:
+def _ssh(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True)
     for word in options.all_values("o"):
         if re.match(r"(proxycommand|localcommand|permitlocalcommand)\b", word.text, re.IGNORECASE):
@@ -331,25 +331,25 @@ def _ssh(call: Call) -> str | None:
     with call.reader.elsewhere():
         if words:
             text = " ".join(word.text for word in words)
-            place = words[0] if len(words) == 1 else Word(text, words[0].start, words[-1].end)
+            place = words[0] if len(words) == 1 else ShellWord(text, words[0].start, words[-1].end)
             return call.script(place.but(text))
         if call.stdin:
             return call.script(call.stdin)
     return None
 
 
-def in_container(call: Call, words: Sequence[Word]) -> str | None:
+def in_container(call: ProgramCall, words: Sequence[ShellWord]) -> str | None:
     """A program in a container."""
     with call.reader.elsewhere():
         return call.run(words) if words else None
 
 
-def _chroot(call: Call) -> str | None:
+def _chroot(call: ProgramCall) -> str | None:
     options = read_options(call.args, long_valued=("userspec", "groups"), first_operand_ends=True)
     return in_container(call, options.operands[1:])
 
 
-def _watch(call: Call) -> str | None:
+def _watch(call: ProgramCall) -> str | None:
     options = read_options(call.args, valued="nq", long_valued=("interval",), first_operand_ends=True)
     if options.operands:
         text = " ".join(word.text for word in options.operands)
@@ -357,7 +357,7 @@ def _watch(call: Call) -> str | None:
     return None
 
 
-def _script_of_file(call: Call) -> str | None:
+def _script_of_file(call: ProgramCall) -> str | None:
     """`source FILE`."""
     if not call.args:
         return None
@@ -389,14 +389,14 @@ def _script_of_file(call: Call) -> str | None:
     return None
 
 
-def _trap(call: Call) -> str | None:
+def _trap(call: ProgramCall) -> str | None:
     options = read_options(call.args)
     if len(options.operands) > 1 and options.operands[0].text not in ("", "-"):
         call.reader.traps.append(options.operands[0])
     return None
 
 
-def _alias(call: Call) -> str | None:
+def _alias(call: ProgramCall) -> str | None:
     for word in call.args:
         name, equals, value = word.text.partition("=")
         if equals:
@@ -404,13 +404,13 @@ def _alias(call: Call) -> str | None:
     return None
 
 
-def _at(call: Call) -> str | None:
+def _at(call: ProgramCall) -> str | None:
     if call.stdin:
         call.script(call.stdin)
     return None
 
 
-def _tmux(call: Call) -> str | None:
+def _tmux(call: ProgramCall) -> str | None:
     words = [word.text for word in call.args]
     for verb in (
         "send-keys",
