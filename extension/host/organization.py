@@ -145,7 +145,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     settings, remarks = read_settings(document.get(written.SETTINGS))
     name = settings.bundle or f"{places.BUNDLES}/{org_id}.json"
     bundle, problem = _read_bundle(folder, name, org_id, stamps)
-    profiles = _read_profiles(folder, by_hand.roles_of(document), settings.kept_roles, stamps)
+    profiles = _read_profiles(folder, written.roles_of(document), settings.kept_roles, stamps)
     changed = written.find_changed(bundle, document, profiles) if bundle is not None else []
     compiled = bundle is not None and not changed
     if bundle is None or changed:
@@ -216,7 +216,7 @@ def _compile(
     files: dict[str, object] = {}
     without = []
     hierarchy = document.get("hierarchy")
-    for role_id in by_hand.roles_of(document):
+    for role_id in written.roles_of(document):
         compiled = old.roles.get(role_id) if old is not None else None
         if role_id in profiles:
             files[role_id] = profiles[role_id]

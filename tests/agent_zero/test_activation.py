@@ -433,18 +433,20 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
         ("{", "active.json cannot be read as JSON"),
         ("[]", "active.json cannot be read as JSON"),
         ("{}", "active.json is not an organization document: it has no `org_id`"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate the organization again"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`; activate the organization again"),
-        ('{"org_id": "a"}', "an organization is active without a compiled bundle: roles and plans work if the host tracks belief states, tools are not limited"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a"}', "there is no compiled bundle, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a", "hierarchy": {"co": {}}}', "there is no compiled bundle, so the host compiles active.json and roles/*.json itself"),
     ],
 )  # fmt: skip
 def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     """Whatever lies there, the answer is a sentence; a host that runs keeps what it has loaded when a file breaks."""
-    if not why.startswith("an organization is active"):
+    if "compiles" not in why:
         why += "; a running host keeps the loaded organization until it is restarted"
     root = make_host(tmp_path, "G2")
     write_tree(root, {
         f"{ORGANIZATIONS}/active.json": text,
+        f"{ORGANIZATIONS}/roles/co.json": "{}",
         f"{ORGANIZATIONS}/lib/orgkernel_agent_zero/installed.json": json.dumps({"_schema": "orgkernel:installation", "version": "9", "files": {"usr/extensions/agent_init/_12_org_x.py": []}, "folders": []}),
         "usr/extensions/agent_init/_12_org_x.py": "",
         f"{ORGANIZATIONS}/status.json": json.dumps({"last_error": None, "since": None, "loaded": "sha256:1"}),
@@ -455,3 +457,20 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/extensions/agent_init/_12_org_x.py").unlink()
     assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"
+
+
+def test_the_status_names_files_that_were_changed_by_hand(host: tuple[str, Path]) -> None:
+    """They act as they say, so the bundle of the activation is not in force."""
+    _, root = host
+    activate(str(root), BUNDLES["software_dev"], {})
+    path = root / ORGANIZATIONS / "roles/co.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("Commanding", "Humble"), encoding="utf-8")
+    assert read_status(str(root)).bundle is None
+    shown = run("org", "status", "--agent-zero", root, cwd=root)
+    assert shown.returncode == 0
+    active, error = find_active(str(root / ORGANIZATIONS))
+    assert error is None
+    assert active is not None
+    assert not active.compiled
+    assert active.bundle.roles["co"].role_name == "Humble Officer"
+    assert "roles/co.json" in active.remarks[0]
