@@ -162,7 +162,8 @@ class _Timed(Loader):
             if not cls.__name__.startswith("Org"):
                 await cls(agent=agent).execute(**kwargs)  # type: ignore[attr-defined]
                 continue
-            self.inside, start = True, time.perf_counter()
+            # The end of a turn is no part of a model call.
+            self.inside, start = hook != "monologue_end", time.perf_counter()
             await cls(agent=agent).execute(**kwargs)  # type: ignore[attr-defined]
             self.inside, self.spent = False, self.spent + time.perf_counter() - start
 
