@@ -199,7 +199,7 @@ def run_file(call: ProgramCall, path: ShellWord, args: Sequence[ShellWord]) -> s
 
 PURPOSES: Final = names_in(
     """build builds test tests testing lint linter format fmt check checks verify validate validation run runner serve server
-    start dev develop watch main app index train training evaluate eval plot report reports analyze analyse analysis generate gen
+    start dev develop watch main app index train training evaluate eval plot report reports analyze analysis generate gen
     compile bench benchmark profile docs doc setup bootstrap install example examples demo print show list count convert parse etl
     export lint typecheck coverage ci e2e unit smoke integration spec preprocess predict infer inference transform extract load
     summarize summary stats inspect query read fetch download import ingest crawl scrape render bundle package wsgi asgi manage cli
