@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from .word_forms import TextWord, clean, find_tokens, join_words, stem
+from .word_topics import GAP, phrases_by_first_stem
 
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
 MOST_TOKENS: Final = 160
 FAULT: Final = "~fault"
 """Stands for words that say that something does not work."""
+_PHRASE: Final = 1.2
+"""What a phrase counts."""
+_LONGEST_GAP: Final = 6
 
 
 class Term(NamedTuple):
@@ -472,6 +476,8 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
         before = kept.get(token.stem)
         if before is None or before.weight < weight:
             kept[token.stem] = Term(token.stem, token.text, weight)
+    for phrase, spoken, weight in _find_phrases(tokens, words, sentences, weights):
+        kept[phrase] = Term(phrase, spoken, weight)
     fault = _FAULT.search(rest)
     if fault is not None:
         kept[FAULT] = Term(FAULT, fault.group().lower(), 0.7)
@@ -682,6 +688,37 @@ def _weigh_by_place(words: list[str], clauses: list[int], sentences: list[int], 
         weights[at] *= aside * (1.0 if sentences[at] < 2 else 0.7 if sentences[at] < 5 else 0.4)
         if at > 60:
             weights[at] *= 0.6
+
+
+def _find_phrases(
+    tokens: list[TextWord], words: list[str], sentences: list[int], weights: list[float]
+) -> Iterable[tuple[str, str, float]]:
+    """Phrases of `word_topics` that the text uses, as they are written there and here, and how much they count."""
+    known = phrases_by_first_stem()
+    stems = [token.stem for token in tokens]
+    for at, first in enumerate(stems):
+        for phrase in known.get(first, ()):
+            places = _match_phrase(phrase, stems, sentences, at)
+            if places and all(weights[place] for place in places):
+                spoken = " ".join(words[place] for place in places)
+                yield " ".join(phrase), spoken, _PHRASE * weights[at]
+
+
+def _match_phrase(phrase: tuple[str, ...], stems: list[str], sentences: list[int], at: int) -> list[int]:
+    """Where the words of a phrase stand, or nothing."""
+    places, place, most = [at], at + 1, 1
+    for word in phrase[1:]:
+        if word == GAP:
+            most = _LONGEST_GAP
+            continue
+        end = min(place + most, len(stems))
+        while place < end and stems[place] != word:
+            place += 1
+        if place >= end or sentences[place] != sentences[at]:
+            return []
+        places.append(place)
+        place, most = place + 1, 1
+    return places
 
 
 def _inside(token: TextWord, spans: Iterable[tuple[int, int]]) -> bool:

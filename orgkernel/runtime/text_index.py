@@ -60,6 +60,9 @@ _ALIKE: Final = 0.6
 """What a word of the same meaning counts, where the word itself counts 1."""
 _TRADE: Final = 0.85
 """What a word of a role's trade counts, where the role has no other."""
+_HINT: Final = 0.5
+"""What a word counts that other trades use as well."""
+_AMBIGUOUS: Final = 0.2
 _TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
 _WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
 _LENGTH: Final = 0.5
@@ -259,7 +262,7 @@ def _rarity(holders: float, number: int) -> float:
 
 def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     """The trades of a role, each with how sure it is, from 0 to 1."""
-    name = fields.get("name", {}).keys()
+    name = {word for field in ("name", "domain_name") for word in fields.get(field, ())}
     main = {word for field, words in fields.items() if field in _MAIN for word in words}
     beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
     known = trades()
@@ -281,7 +284,9 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                 doubt *= 1 - said
                 titled.update(title)
         for word in trade.words - titled:
-            if word in name:
+            if word in trade.hints:
+                doubt *= 1 - (_WORD_BESIDE if word in main else 0.0)
+            elif word in name:
                 doubt *= 1 - _WORD_IN_NAME
             elif word in main:
                 doubt *= 1 - (_WORD_IN_TEXT if not is_weak(word) else _WORD_BESIDE)
@@ -431,18 +436,36 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
         return known
     found = dict(index.terms.get(stem, {}))
     if topics:
-        of = trades_by_stem().get(stem, ())
-        specific = 1 / math.sqrt(len(of)) if of else 0.0
-        for keys, scale in ((groups_by_stem().get(stem, ()), 1.0), (() if is_weak(stem) else of, specific)):
-            for key in keys:
-                for role, value in index.topics.get(key, {}).items():
-                    if value * scale > found.get(role, 0.0):
-                        found[role] = value * scale
+        for role, value in _gather(index, groups_by_stem().get(stem, ())).items():
+            found[role] = max(value, found.get(role, 0.0))
+        if not is_weak(stem):
+            of = trades_by_stem().get(stem, ())
+            by_trade = _gather(index, of, stem)
+            if by_trade:
+                # A word of many trades says little, and so does one of trades that several roles share.
+                shared = sum(by_trade.values()) / max(by_trade.values())
+                specific = len(of) ** -_AMBIGUOUS / math.sqrt(shared)
+                for role, value in by_trade.items():
+                    found[role] = max(value * specific, found.get(role, 0.0))
     if len(found) > _MOST_IN_LIST:
         found = dict(nlargest(_MOST_IN_LIST, found.items(), key=lambda each: each[1]))
     if len(index.merged) > 20_000:
         index.merged.clear()
     index.merged[stem, topics] = found
+    return found
+
+
+def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> dict[int, float]:
+    """What groups or trades say for each role: the most that one of them says."""
+    found: dict[int, float] = {}
+    for key in keys:
+        held = index.topics.get(key)
+        if held is None:
+            continue
+        scale = _HINT if hint is not None and hint in trades()[key].hints else 1.0
+        for role, value in held.items():
+            if value * scale > found.get(role, 0.0):
+                found[role] = value * scale
     return found
 
 

@@ -491,27 +491,31 @@ data+scientist data+science machine+learning ml+engineer ai+engineer | model fea
 data+engineer data+platform etl data+pipeline | pipeline etl warehouse ingest table schema batch load dataset airflow stream import nightly kafka hourly sync feed
 bi business+intelligence reporting data+analyst dashboard analytics | dashboard report chart kpi metric figure sql sales numbers tableau revenue region week quarter visualize excel show
 database dba sql | query table index schema postgres mysql row column sql backup slow restore replica permission
-software+engineer software+developer programmer developer coder programming code codegen | code function class module script python java bug feature library compile algorithm loop refactor implement unit write program software
+software+engineer software+developer programmer developer coder programming code codegen code+generation | code codify program implement develop scaffold boilerplate algorithm script function software refactor unit+tests pseudocode prototype coded command+line cli write+…+test write+…+program write+…+script write+…+function write+…+class write+…+tool small+program little+program create+…+app build+…+app make+…+app make+…+game make+…+bot build+…+bot build+…+tool make+…+tool need+…+tool need+…+script add+…+option add+…+feature add+…+support add+…+flag implement+…+endpoint from+scratch | class module library package app bot game tool web page form component widget extension plugin regex decorator iterator parser calculator crawler scraper generator encoder decoder handler helper endpoint feature option compile python javascript typescript java kotlin swift rust golang cpp csharp php ruby perl bash haskell html css react vue django flask fastapi loop variable method unit docstring stub snippet crud
+refactor refactoring | refactor restructure rework simplify untangle decouple modularize readable unreadable maintainable duplication duplicated copy-pasted spaghetti messy legacy nested port+…+to rewrite+…+in clean+up+…+code clean+up+…+class split+…+function split+…+class split+…+file split+…+into split+up break+…+up pull+…+out extract+…+into move+…+out+of too+long technical+debt replace+…+by rename+…+everywhere rename+…+to get+rid+of+…+duplicat | split extract rename tidy rewrite code class function method module inline helper ugly clean copy-paste
+bugfix bugfixer debugging debugger bug+fix fault+diagnosis troubleshooter troubleshooting | fix bug repair crash exception debug error traceback stacktrace fail broken breaks deadlock hang freeze regression reproduce segfault panic glitch flaky leak hotfix undefined null nan nil corrupt misbehave incorrect wrong defect ~fault find+out+why figure+out+why what+is+wrong whats+wrong off+by track+down root+cause race+condition infinite+loop get+rid+of+…+crash the+cause stack+trace memory+leak index+out+of+range work+yesterday no+matter+what since+the+last+update since+the+update even+though instead+of+the blank+page empty+page white+page twice+instead | why stuck unexpected timeout correct solve resolve mistake warning diagnose cause symptom stop test slow log
 backend back+end api server-side | api server endpoint service code microservice total logic cache
 frontend front+end web+developer web ui | css html react button browser javascript page form layout component website homepage banner carousel footer safari click responsive menu
 mobile ios android app | app android ios phone tablet push iphone apple store notification
 test qa tester quality+engineer testing test+automation | test regression automation coverage selenium scenario flaky bug case release breaks try rollout check
-devops platform infrastructure+engineer deployment release+engineer build | docker kubernetes pipeline deploy cicd terraform cluster container image helm rollback jenkins infrastructure server release build
+devops docker docker+ops infrastructure platform infrastructure+engineer deployment release+engineer container containers | docker container compose kubernetes kubectl helm pod ingress namespace replica registry terraform ansible deploy redeploy rollout rollback release staging production prod cicd pipeline jenkins cluster provision dockerfile daemon systemd kafka redis grafana prometheus elasticsearch nginx reboot restart rebuild prune build+…+image image+from start+…+service restart+…+service spin+up roll+back roll+out bring+up bring+…+up bring+…+back bring+back shut+down go+live put+…+live github+actions ship+it to+production to+prod out+of+memory come+up+again up+again running+again oomkilled | image volume mount server host port node infrastructure build start stop ship install scale certificate ssl tls dns proxy broker disk machine run actions version crash memory limit health
 cloud cloud+architect | aws azure instance bucket vm terraform region scale cloud
 network networking | firewall vpn router switch dns ip wifi subnet proxy cable connection internet lan port wireless cabling
 helpdesk it+support desktop+support service+desk help+desk it+technician user+support it | laptop printer password mouse keyboard screen wifi vpn outlook computer headset login reset monitor phone teams device software windows install locked account pc paper jam excel forgot zoom
 identity access+management iam | password login account permission mfa authentication access lockout sso role
 cybersecurity security+analyst information+security it+security security+engineer infosec soc penetration | phishing malware breach vulnerability firewall attack ransomware pentest exploit incident intrusion virus hacker suspicious patch encryption cve hacked link password leak openssl break-in login abroad
 reliability sre site+reliability incident operations+engineer on-call | outage alert latency uptime incident pager monitor postmortem slow downtime offline error down servers response production site load 503
-git version+control | git commit branch merge conflict rebase repository pullrequest tag
-dependency package | package dependency version lockfile vulnerable upgrade npm pip library
-config configuration | setting yaml config variable flag nginx env ini toml
-log logs observability | log timestamp syslog trace request warning journalctl event
+git version+control | git commit push pull+request pullrequest branch merge rebase squash stash cherry-pick cherry revert clone fork upstream repository repo tag unstage merge+conflict undo+…+commit roll+back+…+commit my+changes into+main onto+main open+a+pr a+pr | remote origin main conflict undo changes diff blame history hotfix pull develop gitlab github release
+dependency dependencies package dependency+management | package dependency dependencies lockfile npm pip yarn pnpm poetry cargo maven gradle upgrade bump pin outdated uninstall requirements requirements.txt deprecated update+…+package upgrade+to upgrade+…+to update+…+to+the+latest latest+version known+vulnerabilities security+holes newest+version | version install update library vulnerable vulnerability framework patch license latest
+config configuration settings config+edit | config configure configuration setting yaml toml ini env conf variable flag nginx toggle parameter threshold timeout environment+variable turn+on turn+off turn+…+on turn+…+off switch+on switch+off switch+…+to set+…+to change+…+to raise+…+to raise+…+limit lower+…+to increase+…+to debug+level log+level | limit enable disable raise lower increase interval level port option switch set file
+log logs observability log+analysis | log syslog journalctl timestamp trace audit+trail access+log log+file auth+log what+happened who+logged failed+login failed+password logged+in login+attempt timeline+of reconstruct at+night last+night between+…+and in+what+order | warning event audit timeline login request journal record address admin user session sequence
 technical+writer documentation technical+documentation manual | manual guide tutorial readme help instructions handbook step mount warnings diagram explain how-to pictures
-prompt prompts | prompt llm model instruction chatbot wording few-shot
-agent+designer orchestration | agent subordinate tool orchestrate mcp autonomous
+prompt prompts prompt+engineering | prompt few-shot system+prompt the+model+answer | llm model instruction chatbot wording gpt hallucinate classification
+agent+designer orchestration agentic | subordinate orchestrate mcp autonomous multi-agent agent+loop tool+call | agent tool loop
+skill skills skill+building skill+builder | skill playbook reusable loadable skill.md as+a+skill into+a+skill a+skill teach+yourself reusable+procedure write+down+how | instruction package procedure method teach checklist proven
+file+ops file+management | backup folder directory zip archive disk+space | file copy move rename restore sort
 pdf | pdf page scan ocr form merge
-osint open+source+intelligence investigator | whois domain owner company source public register website background web
+osint open+source+intelligence investigator research researcher source+research | whois osint google investigate publicly public+record public+information open+source search+the+web search+the+internet search+online on+the+web on+the+internet on+the+net find+out+who find+out+where find+out+which look+up look+…+up looked+up who+owns who+owned who+register registered+…+domain who+is+behind who+runs dig+up in+the+news latest+news the+news news+about reports+about what+do+people+say reviews+of known+vulnerabilities published+about find+…+source independent+source find+…+article find+…+paper find+…+study is+it+true fact+check official+doc official+page official+site opening+hours background+check first+posted reverse+image out+there according+to where+does+…+say | research search find collect gather source article news website web internet online domain company owner competitor price review vendor publish public reliable register rumor claim verify link profile handle account social+media media press photo breach link facebook linkedin tender trace confirm
 scraping crawler | crawl scrape website page extract
 customer+service customer+support support+agent customer+care complaints service+agent support | customer ticket complaint help request problem order question angry hotline chat escalate arrived missing mail apologize where waiting upset delayed
 returns return refund | return refund exchange warranty parcel damaged wrong item replacement back money send package undamaged
@@ -581,7 +585,11 @@ chaplain pastor | church mass prayer service funeral
 politics public+affairs lobbyist | minister parliament lobby
 military | mission command unit
 intelligence | collection assessment signal intercept
-interviewer humint | interview talk conversation witness
+interviewer humint interviewing | interview debrief witness testimony confession informant transcript statement alibi evasive contradict contradiction credible credibility plausible conversation interrogate interrogation tell+the+truth hold+up his+story her+story their+story talk+to sound+him+out sound+her+out lying trust+him trust+her the+other+agent questions+for hide+something speak+with spoke+with change+the+topic | talk story honest trust reliable believe question ask meet answer motive rapport agree disagree account tell+me+where compare sense
+analysis analyst | analyze explain compare evaluate assess judge weigh summarize trade-off interpret estimate correlation correlate statistic median average outlier trend pros+and+cons pro+and+con walk+…+through what+does+…+do what+do+…+say what+do+…+tell how+does+…+work how+do+…+work how+is+…+related which+…+better which+…+faster which+of+these which+of+the+two better+for make+sense makes+sense point+out key+points bullet+points is+it+worth good+enough any+good worth+it your+opinion honest+opinion an+opinion line+by+line main+themes what+depends difference+between risks+of likely+to how+likely in+your+opinion conclusion | review study recommend summary explanation opinion advantage disadvantage better faster architecture design pattern chart plot graph dataset survey figures numbers data risk weakness strength understand meaning describe report feedback results churn sales count
+data+transform data+transformation data+processing | convert transform csv xml tsv parquet excel xlsx spreadsheet json deduplicate duplicates pivot reshape etl delimiter column row geojson kml turn+…+into+…+table turn+…+into+csv turn+…+into+json turn+…+into+a+table to+csv to+json into+json into+csv into+one into+a+single one+format common+format same+format same+columns iso+format time+zone timezone same+units utc by+customer join+the+two merge+the+two merge+…+in+a+common one+table single+table | table sheet normalize join merge clean format unify aggregate filter parse data record dataset timestamp export unit encoding duplicate measurement recording dump conversion
+api+integration service+integration | api endpoint webhook rest graphql oauth sdk mqtt integrate connect+…+to connect+to hook+up hook+…+up wire+up wire+…+to sync+…+with api+key pull+…+from fetch+…+from read+…+over web+service weather+service rate+limit every+…+minutes payment+provider post+…+to+slack third+party | connect integration fetch sync pull service feed stream subscribe client token callback stripe paypal slack hubspot salesforce shopify interface provider broker connector calendar import push poll interface
+elint telemetry | sensor telemetry emitter radar frequency spectrum receiver station | measurement signal recording feed stream
 risk risk+manager | risk likelihood impact mitigation register
 crisis business+continuity | crisis continuity disaster
 innovation | idea prototype startup
@@ -697,10 +705,10 @@ tactical+officer weapons | shield weapon torpedo threat target enemy hostile loc
 security+chief security+officer | intruder brig guard armed threat escort
 medical+officer sickbay ship+doctor | injured wound sick crew examination medicine
 quartermaster supply logistics+officer | supplies ration stock spare cargo requisition
-first+officer executive+officer xo chief+of+staff | crew duty discipline order coordinate
-captain commander commanding | command decision mission
+first+officer executive+officer xo chief+of+staff executive coordinator | assign delegate distribute reassign coordinate coordination divide+…+between divide+…+among divide+…+up hand+…+out hand+out break+…+into+…+task break+…+into+…+package break+…+down+into cut+…+into+pieces cut+…+into work+package split+…+among split+…+between distribute+…+among who+does+what who+does+which who+takes in+which+order which+order goes+first built+first your+people your+developers your+team your+researchers your+analysts your+sources your+specialists each+of+your keep+an+eye+on organize+…+study | crew duty discipline order sprint workload objective decompose staff direct plan sequence piece ticket
+captain commander commanding commanding+officer | command take+charge take+command take+over overall whole+mission whole+project whole+relaunch entire+project both+departments both+branches both+teams each+team end+to+end responsible+for+all responsibility+for settle+…+priority which+branch one+person+who report+to+me answers+to+me | decision mission priority department branch board coordinate responsibility decide relaunch
 counselor morale | crew mood stress talk
-intelligence+analyst intelligence sigint osint | source intercept intelligence assessment threat target collect
+intelligence+analyst intelligence sigint | intercept assessment | source intelligence threat target collect
 portfolio+manager fund+manager | portfolio shares buy sell fund rebalance
 trader trading | trade sell buy order stock market
 credit+analyst underwriter loan+officer | loan mortgage credit risk borrower approve income house
@@ -762,13 +770,19 @@ cleaner cleaning+supervisor cleaning | spill corridor dirty floor mop bathroom s
 """.strip()
 
 
+GAP: Final = "…"
+"""Stands in a phrase for a few words that do not matter: `walk … through`."""
+
+
 class Trade(NamedTuple):
     """A kind of work."""
 
     titles: tuple[tuple[str, ...], ...]
     """What people who do it are called, as stems."""
     words: frozenset[str]
-    """Stems of the words that its requests use, titles included."""
+    """Stems of the words that its requests use, titles included, and its phrases."""
+    hints: frozenset[str]
+    """Those that requests of other trades use as well: they count half."""
 
 
 @cache
@@ -786,24 +800,42 @@ def trades() -> dict[str, Trade]:
     """Every trade by its key, which lasts as long as its line is not changed."""
     found = {}
     for line in _TRADES.splitlines():
-        titles, _, words = line.partition("|")
+        titles, words, *more = line.split("|")
         names = tuple(tuple(map(stem, title.split("+"))) for title in titles.split())
-        said = {stem(part) for word in words.split() if "+" not in word for part in word.split("-")}
+        said, hints = _stems(words), _stems(" ".join(more))
         # A title of several words says what it says together only.
-        found[f"~{crc32(line.encode()):x}"] = Trade(
-            names, frozenset(said | {name[0] for name in names if len(name) == 1})
-        )
+        said |= {name[0] for name in names if len(name) == 1}
+        found[f"~{crc32(line.encode()):x}"] = Trade(names, said | hints, hints - said)
     return found
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(
+        " ".join(stem(part) for part in each.split("+")) if "+" in each else stem(each)
+        for word in words.split()
+        for each in ([word] if "+" in word else word.split("-"))
+    )
 
 
 @cache
 def trades_by_stem() -> dict[str, tuple[str, ...]]:
-    """The trades that each stem is a word of."""
+    """The trades that each stem or phrase is of."""
     found: dict[str, list[str]] = {}
     for key, trade in trades().items():
         for word in trade.words:
             found.setdefault(word, []).append(key)
     return {word: tuple(keys) for word, keys in found.items()}
+
+
+@cache
+def phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Phrases as stems, by the first of these, the longest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in trades_by_stem():
+        if " " in phrase:
+            stems = tuple(phrase.split())
+            found.setdefault(stems[0], []).append(stems)
+    return {first: tuple(sorted(each, key=lambda stems: (-len(stems), stems))) for first, each in found.items()}
 
 
 @cache
