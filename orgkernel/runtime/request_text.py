@@ -19,11 +19,23 @@ from .word_topics import GAP, phrases_by_first_stem
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
 MOST_TOKENS: Final = 160
+MAKE: Final = "~make"
+"""Stands for the order to write a program."""
+LEAD: Final = "~lead"
+"""Stands for the order to divide work, to coordinate it, or to decide what comes first."""
+LOG: Final = "~log"
+"""Stands for pasted lines of a log."""
 FAULT: Final = "~fault"
 """Stands for words that say that something does not work."""
 _PHRASE: Final = 1.2
 """What a phrase counts."""
 _LONGEST_GAP: Final = 6
+
+
+REQUEST, QUESTION, STATEMENT = "request", "question", "statement"
+_LAST_TOKENS: Final = 60
+_TOLD: Final = 0.5
+"""What the words of a text count that asks for nothing and reports no fault."""
 
 
 class Term(NamedTuple):
@@ -54,6 +66,8 @@ class RequestText:
     """The language, where it is recognized and is not English."""
     whole: tuple[str, ...] = field(default=())
     """All stems that are no function words, for the comparison with examples."""
+    private: tuple[str, ...] = ()
+    """Stems of words of private life in a text that only tells something."""
 
 
 _STOP_TEXT: Final = """
@@ -132,6 +146,50 @@ _SMALL_TALK: Final = re.compile(
     """,
     re.X | re.I,
 )
+_PRIVATE: Final = frozenset(
+    """
+    cat dog puppy kitten pet kid kids son daughter baby wife husband girlfriend boyfriend fiance mom mum dad mother father
+    brother sister cousin uncle aunt grandma grandpa grandmother grandfather niece nephew friend roommate neighbor neighbour
+    birthday weekend holiday vacation movie film book novel concert song guitar piano football soccer basketball tennis gym
+    dinner lunch breakfast pizza beer wine coffee tea cake recipe garden kitchen bedroom couch sofa shower bed bike bicycle
+    highway beach party wedding church school summer winter christmas easter headache sleep mood dream yard
+    """.split()  # noqa: SIM905
+)
+_WISH: Final = re.compile(
+    r"""\b(?:please|pls|plz|plaese|pleese|kindly|can\ (?:you|someone|somebody|anyone|we)|could\ (?:you|someone|somebody|we)|(?:will|would)\ you|would\ it\ be\ possible
+    | (?:i|we)(?:'d|\ would|'ll|\ will)?\ (?:really\ |just\ |also\ |now\ |only\ |still\ )?(?:need|want|like\ (?:to|a|an|some|you|it|that)|wish|have\ to|must|prefer)
+    | i'd\ like | (?:wants?|needs?|want)\ (?:a|an|to|some|the|me|us|you)\b | needs?\ | should | must | has\ to | have\ to | let'?s | help | make\ sure | how\ about | what\ about | time\ to | looking\ for | your\ (?:task|job)\ is | it\ would\ be\ (?:great|nice|good))\b""",
+    re.X | re.I,
+)
+_DIVIDES: Final = re.compile(
+    r"""\b(?:divid|distribut|delegat|assign|reassign|allocat|coordinat|oversee|supervis|prioriti[sz]|sequenc|staff|orchestrat|steer)\w*
+    | \b(?:hand|dole|parcel|farm|share)\w*\ (?:\w+\ ){0,3}out\b | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){1,8}(?:into|among|between|up|down)\b
+    | \b(?:plan|organi[sz]e|manage|direct|lead|run|head|task|tell|have|get|let|ask|put|order|decide|settle|choose|set|sum|combine|collect|make\ sure|keep)\b""",
+    re.X | re.I,
+)
+_CREW: Final = re.compile(
+    r"""\byour\ (?:\w+\ )?(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys|folks|sources|collectors|branch(?:es)?|departments?|officers?|executives?|units?|men|xos?)\b
+    | \b(?:both|each|all|every|the|two|three|which|between|among|other)\ (?:\w+\ ){0,2}(?:branch(?:es)|departments?|teams|divisions|sides|wings|sections|xos?|executives|subordinates|specialists|researchers|developers|programmers?|engineers|collectors|analysts)\b
+    | \bwho\ (?:does|should\ do|takes|gets|works|is\ responsible|is\ doing|will\ do|handles|goes)\b | \bwork\ packages?\b | \bsubtasks?\b | \b(?:dev|ops|research|infrastructure|bugfix|code|field|lab)\w*\ (?:and\ \w+\ )?(?:guy|person|people|man|woman|team|branch|side|department|fixer)\b""",
+    re.X | re.I,
+)
+_COMMANDS: Final = re.compile(
+    r"""\btake\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | \bin\ (?:command|charge)\b | \b(?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
+    | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|thing\ end)\b | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\ (?:on|every|each|when|at|once)
+    | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ )?(?:gets|goes|comes|is|to|should\ be|has\ to\ be|we)\ (?:\w+\ )?(?:first|priority|next)\b | \bsettle\ (?:\w+\ ){0,4}priorit\w+ | \bset\ (?:the\ |our\ )?priorities | \bwho\ does\ what\b
+    | \b(?:coordinate|oversee|supervise)\b | \bkeep\ an\ eye\ on\ (?:it|them|progress|everything|the\ progress|how)\b | \bkeep\ track\ of\ (?:who|everyone|everybody|progress)\b | \bdivide\ (?:it|this|the\ work|the\ job|the\ task|that)\b""",
+    re.X | re.I,
+)
+_PASTED: Final = re.compile(
+    r"""^(?:\s*File\ "[^\n]*|\s+at\ [\w$.<>/]+[(:][^\n]*|Traceback\ [^\n]*|goroutine\ \d+[^\n]*|\s*\^[~^\s]*$|(?:>>>|\$)\ [^\n]*|[\w.-]+\s+\|\ [^\n]*
+    | (?:\[?\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d+\ \d\d:\d\d|\[?\d\d:\d\d:\d\d)[^\n]*
+    | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b[^\n]*|\w*(?:Error|Exception):[^\n]*|panic:[^\n]*)$""",
+    re.X | re.M,
+)
+_TRACE: Final = re.compile(r"Traceback \(most|\bFile \"[^\"\n]+\", line \d|\n\s+at [\w$.<>/]+[(:]|\b\w+(?:Error|Exception)\b|\bpanic:|segmentation fault|core dumped", re.I)
+_LOG_LINES: Final = re.compile(
+    r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\[?\d\d:\d\d:\d\d)", re.M
+)
 _QUESTION: Final = re.compile(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
       (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
@@ -146,205 +204,138 @@ _FAULT: Final = re.compile(
     | \b(?:no\ longer|nothing\ happens|does\ nothing|not\ working|out\ of\ order|is\ wrong|are\ wrong|is\ off|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)|returns?\ (?:no|nothing|an?\ (?:error|empty))|shows?\ (?:no|nothing|the\ wrong|an?\ error)|shown\ (?:\w+\ ){0,3}(?:wrong|too)|stopped\ working|gets?\ stuck|is\ stuck|keeps?\ \w+ing|hangs?|freezes?|froze|misbehav\w+)\b""",
     re.X | re.I,
 )
+_ORDERS: Final = frozenset(
+    """
+    add adjust analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
+    begin block book boot break bring build bump buy calculate call cancel capture catch change chart check cherry choose clarify
+    classify clean clear clone close code collect combine comment commit compare compile compose compress compute configure
+    connect consolidate construct contact containerize continue convert coordinate copy correct correlate count cover crawl create cross
+    cut date debrief debug decide decode decrypt deduplicate define delegate delete deliver deploy describe design detect
+    determine develop diagnose diff dig disable discard dispatch distribute divide do document double download draft draw drop dump
+    edit eliminate email enable encode encrypt enforce ensure enumerate establish estimate evaluate examine exclude execute
+    expand explain export expose extend extract fetch figure fill filter finalize find finish fix flag flatten follow forecast
+    format forward free freeze gather generate geolocate get give go google grab group grow guess hand handle harden have
+    help hide highlight hook host identify ignore implement import improve include increase index inform inline insert
+    inspect install integrate interpret interview investigate isolate join judge keep kill label launch lay lead learn let
+    limit link list listen load locate lock log look lower make manage map mark match measure merge migrate minimize mirror
+    mock modify monitor mount move name narrow negotiate normalize note notify open optimize order organize outline overhaul
+    package pack parse pass paste patch pause perform pick pin ping pivot place plan play plot point poll port post predict
+    prepare present print prioritize probe process produce profile program prove provide provision prune publish pull push
+    put query quit raise rank rate read reboot rebase rebuild recommend reconcile reconstruct record recover redeploy redirect reduce
+    refactor reformat refresh register release reload remind remove rename render reorder reorganize repair repeat replace
+    reply report reproduce request research reserve reset reshape resize resolve restart restore restructure retrieve return
+    revert review revise rewrite roll rotate route run save scaffold scale scan schedule score scrape search secure see
+    select send separate serve set setup settle ship shorten show shrink shut simplify simulate size sketch skip solve sort spin
+    split squash stage standardize start stash stop store stream strip structure subscribe sum summarize supply support
+    swap switch sync synchronize tabulate tag tail take talk task teach tell test throw tidy tighten trace track train
+    transcribe transfer transform translate transpose triage trim troubleshoot try tune turn type undo unify uninstall
+    unlock unpack untangle update upgrade upload use validate verify visualize walk warn watch weigh wire work wrap write zip
+    """.split()  # noqa: SIM905
+)
+"""Verbs that order something where they open a clause."""
+_ASKS: Final = frozenset(
+    """what whats which who whos whose where when why how is are was were do does did can could would should has have will""".split()  # noqa: SIM905
+)
+_LEADING: Final = frozenset(
+    """please pls plz hey hi hello ok okay so and then now also just first next finally well right yes but or only simply again
+    maybe kindly quickly instead alright afterwards""".split()  # noqa: SIM905
+)
+_OPENS_STATEMENT: Final = frozenset(
+    """i im ive we were weve my our the a an this these that those it its there theres he shes she they his her their in on at after
+    before yesterday since when today last every everybody everyone somebody someone nobody people some two three four half
+    all both no nothing another as while one if because although once during until most many here you youre your""".split()  # noqa: SIM905
+)
+_CREATING: Final = frozenset(
+    """write create make build code program implement develop scaffold generate need want like give extend add put design
+    programm have get provide prototype rewrite port""".split()  # noqa: SIM905
+)
+_CREATED: Final = frozenset(
+    """
+    script program programme tool app application cli bot game website webpage page form component widget extension plugin
+    addon regex regexp decorator iterator parser scraper crawler spider calculator converter generator encoder decoder decryptor
+    handler helper endpoint feature option flag mode button toggle test tests unittest unittests limiter client wrapper validator checker viewer
+    editor counter formatter importer exporter algorithm struct interface function functions class classes module method subroutine
+    procedure library snippet code prototype stopwatch timer loader reader writer simulator visualizer scheduler tracker cache stub
+    mock fixture server service daemon utility command macro hook userscript hints support keyboard shortcut translator sorter cleaner
+    """.split()  # noqa: SIM905
+)
+_ENDS_OBJECT: Final = frozenset(
+    """that which who to for from with where when of on in into so and or using via by as than before after if because whenever
+    without within over under about between against""".split()  # noqa: SIM905
+)
+_PEOPLE: Final = frozenset(
+    """developer developers programmer programmers researcher researchers analyst analysts specialist specialists engineer engineers
+    tester testers designer designers colleague colleagues intern interns expert experts guy person coworker fixer""".split()  # noqa: SIM905
+)
 _OURS: Final = frozenset(
-    ["our", "ours", "my", "we", "us", "this", "these", "those", "your", "i", "me", "mine", "here", "that"]
+    """
+    our ours my we us this these those your i me mine here that
+    """.split()  # noqa: SIM905
 )
 _GENRE: Final = frozenset(
     """poem poems haiku limerick joke jokes riddle riddles story stories song songs rap sonnet ballad verse verses pun puns fable
     rhyme fairytale tale lullaby ode anecdote quote""".split()  # noqa: SIM905
 )
 _MAKING: Final = frozenset(
-    [
-        "write",
-        "tell",
-        "compose",
-        "make",
-        "give",
-        "create",
-        "sing",
-        "read",
-        "recite",
-        "invent",
-        "need",
-        "want",
-        "like",
-        "love",
-        "share",
-        "know",
-        "hear",
-        "generate",
-    ]
+    """
+    write tell compose make give create sing read recite invent need want like love share know hear generate
+    """.split()  # noqa: SIM905
 )
 _WORKING_STORY: Final = frozenset(
-    [
-        "user",
-        "success",
-        "customer",
-        "news",
-        "cover",
-        "instagram",
-        "case",
-        "lead",
-        "front",
-        "feature",
-        "brand",
-        "job",
-    ]
+    """
+    user success customer news cover instagram case lead front feature brand job
+    """.split()  # noqa: SIM905
 )
 _TOPIC_WORDS: Final = frozenset(
-    ["about", "on", "of", "for", "with", "where", "that", "in", "regarding", "like"]
+    """
+    about on of for with where that in regarding like
+    """.split()  # noqa: SIM905
 )
 _ENDS_NEGATION: Final = frozenset(
-    ["but", "just", "only", "instead", "rather", "however", "then", "because", "since", "as"]
+    """
+    but just only instead rather however then because since as
+    """.split()  # noqa: SIM905
 )
 _BEFORE_ORDER: Final = frozenset(
-    [
-        "please",
-        "but",
-        "and",
-        "just",
-        "also",
-        "you",
-        "so",
-        "to",
-        "simply",
-        "or",
-        "must",
-        "should",
-        "shall",
-        "may",
-        "can",
-        "though",
-    ]
+    """
+    please but and just also you so to simply or must should shall may can though
+    """.split()  # noqa: SIM905
 )
 _NO_NEGATION: Final = frozenset(
-    [
-        "forget",
-        "hesitate",
-        "worry",
-        "mind",
-        "know",
-        "understand",
-        "see",
-        "have",
-        "work",
-        "only",
-        "think",
-        "remember",
-        "get",
-    ]
+    """
+    forget hesitate worry mind know understand see have work only think remember get
+    """.split()  # noqa: SIM905
 )
 _SUBORDINATE: Final = frozenset(
-    [
-        "because",
-        "since",
-        "although",
-        "though",
-        "while",
-        "whereas",
-        "when",
-        "after",
-        "before",
-        "until",
-        "unless",
-        "if",
-        "who",
-        "whose",
-        "which",
-        "where",
-    ]
+    """
+    because since although though while whereas when after before until unless if who whose which where
+    """.split()  # noqa: SIM905
 )
 _ARTICLES: Final = frozenset(
-    [
-        "the",
-        "our",
-        "a",
-        "an",
-        "my",
-        "this",
-        "your",
-        "their",
-        "his",
-        "her",
-        "another",
-        "some",
-        "any",
-        "that",
-        "please",
-        "one",
-    ]
+    """
+    the our a an my this your their his her another some any that please one
+    """.split()  # noqa: SIM905
 )
 _ASKING: Final = frozenset(
-    [
-        "ask",
-        "tell",
-        "have",
-        "let",
-        "get",
-        "want",
-        "need",
-        "involve",
-        "assign",
-        "instruct",
-        "request",
-        "remind",
-        "task",
-        "ping",
-        "message",
-        "contact",
-        "call",
-        "hire",
-        "find",
-        "fetch",
-        "summon",
-        "consult",
-        "notify",
-    ]
+    """
+    ask tell have let get want need involve assign instruct request remind task ping message contact call hire find
+    fetch summon consult notify
+    """.split()  # noqa: SIM905
 )
 _HANDING: Final = frozenset(
-    [
-        "hand",
-        "assign",
-        "delegate",
-        "route",
-        "escalate",
-        "refer",
-        "transfer",
-        "pass",
-        "forward",
-        "connect",
-        "talk",
-        "speak",
-        "over",
-        "through",
-        "belongs",
-        "goes",
-        "dispatch",
-        "direct",
-        "redirect",
-        "turn",
-        "reassign",
-    ]
+    """
+    hand assign delegate route escalate refer transfer pass forward connect talk speak over through belongs goes
+    dispatch direct redirect turn reassign
+    """.split()  # noqa: SIM905
 )
 _REPORTING: Final = frozenset(
     """said told asked wants wanted says mentioned suggested recommended noticed found thinks needs complained reported requested wrote
     asks has had is was will would did does sent gave made left quit resigned needed tells explained pointed thought claims insisted warned""".split()  # noqa: SIM905
 )
 _JOBS: Final = frozenset(
-    [
-        "task",
-        "job",
-        "question",
-        "one",
-        "work",
-        "something",
-        "this",
-        "that",
-        "ticket",
-        "assignment",
-        "matter",
-        "issue",
-    ]
+    """
+    task job question one work something this that ticket assignment matter issue
+    """.split()  # noqa: SIM905
 )
 _PERSON: Final = re.compile(
     r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
@@ -358,53 +349,10 @@ _NAMES_OF_LANGUAGES: Final = {
     "Dutch": ["de", "het", "een", "en", "is", "niet", "ik", "wij", "we", "je", "voor", "op", "met", "van", "in", "dat", "die", "dit", "kan", "kunt", "hoe", "wat", "waarom", "mijn", "onze", "ons", "bij", "wordt", "zijn", "of", "naar", "alsjeblieft", "maak", "schrijf"],
 }  # fmt: skip
 _ENGLISH: Final = frozenset(
-    [
-        "the",
-        "and",
-        "is",
-        "are",
-        "was",
-        "of",
-        "to",
-        "in",
-        "for",
-        "with",
-        "on",
-        "at",
-        "this",
-        "that",
-        "it",
-        "our",
-        "my",
-        "please",
-        "can",
-        "could",
-        "would",
-        "how",
-        "what",
-        "why",
-        "when",
-        "where",
-        "from",
-        "by",
-        "not",
-        "we",
-        "you",
-        "i",
-        "me",
-        "us",
-        "be",
-        "have",
-        "has",
-        "do",
-        "does",
-        "did",
-        "should",
-        "will",
-        "a",
-        "an",
-        "or",
-    ]
+    """
+    the and is are was of to in for with on at this that it our my please can could would how what why when where from
+    by not we you i me us be have has do does did should will a an or
+    """.split()  # noqa: SIM905
 )
 FOREIGN_STOP: Final = frozenset(
     word for words in _NAMES_OF_LANGUAGES.values() for word in words if word not in STOP
@@ -435,30 +383,37 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
     """What a text asks for. Never raises, and takes bounded time for any text."""
     text = join_words(_URL.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
-    code = [match.span() for match in _CODE.finditer(text)]
+    pasted = [match.span() for pattern in (_CODE, _PASTED) for match in pattern.finditer(text)]
     quoted = [match.span() for match in _QUOTED.finditer(text)]
     polite = [match.span() for match in _GREETING.finditer(text)]
-    tokens = find_tokens(text)[:MOST_TOKENS]
+    tokens = find_tokens(text)
+    if len(tokens) > MOST_TOKENS:  # a story ends in what is asked for
+        tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
-    weights = [1.0] * len(tokens)
+    weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
     _mask_negations(words, clauses, weights)
     addressed = _mask_names(words, clauses, weights, names, text, tokens)
-    creative = _mask_topic_of_poem(words, clauses, sentences, weights)
-    _weigh_by_place(words, clauses, sentences, weights)
+    creative = _mask_topic_of_poem(words, sentences, weights)
     rest = " ".join(_between(text, polite))
-    factor = 1.0
+    fault = _FAULT.search(rest)
+    traced = _TRACE.search(rest)
+    logged = _LOG_LINES.search(rest)
+    moods = _find_moods(text, tokens, words, clauses, sentences, weights)
+    made = _weigh_by_place(words, clauses, sentences, weights, moods)
+    factor, private = 1.0, ()
     small_talk = bool(polite) and len(re.findall(r"\w+", rest)) < 2
     if _SMALL_TALK.search(rest):
         factor, small_talk = 0.2, True
     question = _QUESTION.match(rest)
-    if question is not None:
-        said = set(words)
-        if not said & _OURS:
-            loose = re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
-            factor, small_talk = min(factor, 0.5 if loose else 0.25), True
+    if question is not None and not set(words) & _OURS:
+        loose = len(words) > 7 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
+        factor, small_talk = min(factor, 0.5 if loose else 0.25), True
+    elif not {REQUEST, QUESTION} & set(moods.values()) and not (fault or traced or logged or addressed):
+        factor = min(factor, _TOLD)
+        private = tuple(token.stem for token, word in zip(tokens, words, strict=True) if word in _PRIVATE)
     kept: dict[str, Term] = {}
     whole = []
     for token, word, placed in zip(tokens, words, weights, strict=True):
@@ -468,7 +423,7 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
             continue
         whole.append(token.stem)
         weight = placed * (0.6 if token.part else 1.0)
-        weight *= 0.3 if _inside(token, code) else 0.5 if _inside(token, quoted) else 1.0
+        weight *= 0.3 if _inside(token, pasted) else 0.5 if _inside(token, quoted) else 1.0
         if weight <= 0:
             continue
         if word in _WEAK:
@@ -478,12 +433,64 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
             kept[token.stem] = Term(token.stem, token.text, weight)
     for phrase, spoken, weight in _find_phrases(tokens, words, sentences, weights):
         kept[phrase] = Term(phrase, spoken, weight)
-    fault = _FAULT.search(rest)
-    if fault is not None:
-        kept[FAULT] = Term(FAULT, fault.group().lower(), 0.7)
+    leads = _COMMANDS.search(rest) or (_CREW.search(rest) and _DIVIDES.search(rest) and _CREW.search(rest))
+    if leads and REQUEST in moods.values():
+        kept[LEAD] = Term(LEAD, leads.group().lower(), 1.0)
+    elif made:
+        kept[MAKE] = Term(MAKE, made, 1.3)
+    if traced is not None:
+        kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
+    elif fault is not None:
+        kept[FAULT] = Term(FAULT, fault.group().lower(), 0.8)
+    if logged is not None:
+        kept[LOG] = Term(LOG, logged.group(), 1.0)
     return RequestText(
-        tuple(kept.values()), addressed, factor, creative, small_talk or creative, language, tuple(whole)
+        tuple(kept.values()),
+        addressed,
+        factor,
+        creative,
+        small_talk or creative,
+        language,
+        tuple(whole),
+        private,
     )
+
+
+def _find_moods(
+    text: str,
+    tokens: list[TextWord],
+    words: list[str],
+    clauses: list[int],
+    sentences: list[int],
+    weights: list[float],
+) -> dict[int, str]:
+    """Which sentences ask for something, which are questions, and which only tell something."""
+    moods: dict[int, str] = {}
+    for number in dict.fromkeys(sentences):
+        places = [at for at, sentence in enumerate(sentences) if sentence == number]
+        first, last = places[0], places[-1]
+        said = text[tokens[first].start : tokens[last].end + 2]
+        opened = {clauses[at]: at for at in reversed(places)}
+        starts = [_skip(words, at, last) for at in opened.values()]
+        after_and = [at + 1 for at in places[:-1] if words[at] in ("and", "then", "but", "just", "only", "so")]
+        if _WISH.search(said) or any(
+            words[at] in _ORDERS and weights[at] and not (at < last and words[at + 1] in ("is", "was", "are"))
+            for at in (*starts, *after_and)
+        ):
+            moods[number] = REQUEST
+        elif "?" in said[-3:] or words[first] in _ASKS:
+            moods[number] = QUESTION
+        elif words[starts[0]] in _OPENS_STATEMENT or len(places) > 7:
+            moods[number] = STATEMENT
+        else:
+            moods[number] = REQUEST if any(word not in STOP for word in words[first : last + 1]) else STATEMENT
+    return moods
+
+
+def _skip(words: list[str], at: int, last: int) -> int:
+    while at < last and words[at] in _LEADING:
+        at += 1
+    return at
 
 
 def find_language(text: str) -> str | None:
@@ -544,6 +551,10 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
         ):
             begins, most = at + 1, 6
         elif word in ("skip", "avoid", "ignore") and (starts or before in _BEFORE_ORDER) and at:
+            begins, most = at + 1, 5
+        elif word == "leave" and "alone" in words[at : at + 7]:
+            begins, most = at + 1, words[at : at + 7].index("alone")
+        elif word == "no" and {"needed", "necessary", "required"} & set(words[at + 1 : at + 5]):
             begins, most = at + 1, 5
         elif word == "nothing" and after == "to":
             begins, most = at + 1, 8
@@ -651,15 +662,18 @@ def _is_asked(
     return False
 
 
-def _mask_topic_of_poem(
-    words: list[str], clauses: list[int], sentences: list[int], weights: list[float]
-) -> bool:
+def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[float]) -> bool:
     """What a poem or a joke is about is not the task."""
     for at, word in enumerate(words):
-        if word not in _GENRE or (at and words[at - 1] in _WORKING_STORY) or not weights[at]:
+        if word not in _GENRE or not weights[at]:
             continue
-        start = max(0, at - 6)
-        if at and not _MAKING & set(words[start:at]) and at > 3:
+        start = at
+        while start and sentences[start - 1] == sentences[at]:
+            start -= 1
+        before = words[at - 1] if at > start else ""
+        if before in _WORKING_STORY or before in ("the", "his", "her", "their", "this", "that", "our") or before.endswith("s"):
+            continue
+        if at - start > 3 and not _MAKING & set(words[max(start, at - 6) : at]):
             continue
         weights[at] = 1.3
         for place in range(at + 1, len(words)):
@@ -672,22 +686,54 @@ def _mask_topic_of_poem(
     return False
 
 
-def _weigh_by_place(words: list[str], clauses: list[int], sentences: list[int], weights: list[float]) -> None:
-    """The verb that opens a sentence counts more; reasons and later sentences count less."""
+def _weigh_by_place(
+    words: list[str],
+    clauses: list[int],
+    sentences: list[int],
+    weights: list[float],
+    moods: Mapping[int, str],
+) -> str:
+    """The verb of a request counts more; reasons, stories before it, and what something is made for count less.
+
+    Returns the words that ask for a program, if any do.
+    """
+    asks = {number for number, mood in moods.items() if mood == REQUEST} or {
+        number for number, mood in moods.items() if mood == QUESTION
+    }
+    made = ""
     opened, aside, clause = -1, 1.0, -1
     for at, word in enumerate(words):
         if clauses[at] != clause:
             clause, aside = clauses[at], 1.0
         if word in _SUBORDINATE and at:
             aside = 0.75
+        if word in _CREATING and weights[at] and sentences[at] in asks:
+            made = made or _find_made(words, clauses, weights, at)
+        if word in _PEOPLE and at and words[at - 1] in ("your", "the", "our", "my", "a", "each"):
+            weights[at] *= 0.3
         if word in STOP:
             continue
         if sentences[at] != opened:
             opened = sentences[at]
             weights[at] *= 1.25
-        weights[at] *= aside * (1.0 if sentences[at] < 2 else 0.7 if sentences[at] < 5 else 0.4)
-        if at > 60:
+        weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else 0.55)
+        if at > 60 and sentences[at] not in asks:
             weights[at] *= 0.6
+    return made
+
+
+def _find_made(words: list[str], clauses: list[int], weights: list[float], verb: int) -> str:
+    """The program that a verb asks for: `a small tool`. What it is for then counts less."""
+    for at in range(verb + 1, min(verb + 9, len(words))):
+        if clauses[at] != clauses[verb] or (words[at] in _ENDS_OBJECT and at > verb + 1):
+            break
+        if words[at] in _CREATED and weights[at] and not (at + 1 < len(words) and words[at + 1] in _CREATED):
+            for place in range(at + 1, len(words)):
+                if clauses[place] > clauses[verb] + 1:
+                    break
+                weights[place] *= 0.5
+            return f"{words[verb]} {words[at]}"
+    return ""
 
 
 def _find_phrases(

@@ -18,7 +18,7 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from .request_text import FOREIGN_STOP, STOP, RequestText, Term, find_language, is_weak, read_request
+from .request_text import FOREIGN_STOP, LEAD, STOP, RequestText, Term, find_language, is_weak, read_request
 from .word_forms import clean, find_tokens, join_words
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
@@ -34,10 +34,10 @@ FIELDS: Final[Mapping[str, float]] = {
     "procedure_name": 1.2,
     "skill_name": 1.2,
     "plan_name": 1.2,
-    "domain_example": 0.6,
-    "plan_description": 0.6,
-    "procedure_description": 0.6,
-    "skill_description": 0.5,
+    "domain_example": 0.35,
+    "plan_description": 0.3,
+    "procedure_description": 0.3,
+    "skill_description": 0.25,
     "department": 0.5,
     "tool_name": 0.4,
 }
@@ -72,6 +72,10 @@ _LEAST: Final = 0.02
 _TYPO: Final = 0.7
 _MISSING: Final = 0.08
 _MOST_MISSING: Final = 5.0
+_STRANGE: Final = 0.4
+"""What is left of a text that only tells something, with words of private life that no role knows."""
+_ELSEWHERE: Final = 0.2
+_LEADS, _LED, _INHERITED, _HANDED_UP = 1.2, 0.3, 0.35, 0.6
 _HALF: Final = 0.55
 ENOUGH: Final = 0.34
 """The lowest score at which a role takes a request."""
@@ -98,6 +102,8 @@ class RoleTexts(NamedTuple):
     """Below 1 for a role that others come before: executives and commanders."""
     not_examples: tuple[str, ...] = ()
     """Requests that it does not take."""
+    leads: tuple[str, ...] = ()
+    """The roles directly below it."""
 
 
 class Evidence(NamedTuple):
@@ -142,6 +148,8 @@ class TextIndex:
     priors: tuple[float, ...]
     terms: Mapping[str, Postings]
     topics: Mapping[str, Postings]
+    leads: Mapping[int, tuple[int, ...]]
+    """The roles directly below a role."""
     names: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
     examples: Mapping[str, int]
     """Examples of roles, as stems, and the role that takes exactly this request."""
@@ -191,6 +199,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
                 value *= _PAIR
             if value >= _LEAST:
                 terms.setdefault(word, {})[role] = round(value, 3)
+    places = {role.role_id: place for place, role in enumerate(roles)}
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     examples: dict[str, int] = {}
     languages = set()
@@ -207,6 +216,11 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
         tuple(role.prior for role in roles),
         terms,
         _weigh_topics(strengths, groups),
+        {
+            place: tuple(places[each] for each in role.leads if each in places)
+            for place, role in enumerate(roles)
+            if role.leads
+        },
         {first: tuple(found) for first, found in names.items()},
         examples,
         {
@@ -268,6 +282,13 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     known = trades()
     near = {key for word in (*main, *beside) for key in trades_by_stem().get(word, ())}
     near.update(key for word in main for key in trades_by_title_of_words().get(word, ()))
+    covered = {
+        word
+        for key in near
+        for title in known[key].titles
+        if len(title) > 1 and " ".join(title) in fields.get("domain_name", ())
+        for word in title
+    }
     found: dict[str, float] = {}
     for key in near:
         trade = known[key]
@@ -275,7 +296,7 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
         titled: set[str] = set()
         for title in trade.titles:
             if len(title) == 1:
-                said = _TITLE if title[0] in name else _TITLE_BESIDE if title[0] in main else 0.0
+                said = _TITLE if title[0] in name and title[0] not in covered else _TITLE_BESIDE if title[0] in main else 0.0
             elif all(word in name for word in title):
                 said = _TITLE_OF_WORDS
             else:
@@ -368,12 +389,15 @@ def rank_roles(
     for pair, weight in _pairs(meant):
         for role, value in index.terms.get(pair, {}).items():
             sums[role] = sums.get(role, 0.0) + weight * value
+    _let_leaders_take(index, sums, meant)
     total = sum(term.weight for term in request.terms)
+    elsewhere = min(3.0, sum(term.weight for term, stem in meant if _is_elsewhere(index, stem))) * _ELSEWHERE
+    factor = request.factor * (_STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0)
     scores: dict[int, float] = {}
     for role, found in sums.items():
-        amount = found * index.priors[role] * request.factor
-        missing = min(total - matched.get(role, 0.0), _MOST_MISSING)
-        scores[role] = amount / (amount + _HALF + _MISSING * missing)
+        amount = found * index.priors[role] * factor
+        missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
+        scores[role] = amount / (amount + _HALF + missing + elsewhere)
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
@@ -393,6 +417,27 @@ def rank_roles(
         if score >= WORTH_SHOWING
     )
     return _judge(index, request, ranked)
+
+
+def _let_leaders_take(index: TextIndex, sums: dict[int, float], meant: Sequence[tuple[Term, str]]) -> None:
+    """Work that is to be divided or coordinated is for who leads those whose work it is, if a role says that it leads."""
+    leaders = _look_up(index, LEAD, True) if any(stem == LEAD for _, stem in meant) else {}
+    if not leaders:
+        return
+    leaders = {role for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
+    own = {role: amount for role, amount in sums.items() if role not in leaders}
+    below: dict[int, float] = {}
+    for role in sorted(index.leads, key=lambda each: len(_all_below(index, each))):
+        below[role] = sum(own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role])
+    for role in leaders:
+        sums[role] = _LEADS + sums.get(role, 0.0) + _INHERITED * below.get(role, 0.0)
+    for role in own:
+        sums[role] *= _LED
+
+
+def _all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
+    below = list(index.leads.get(role, ())) if depth < 12 else []
+    return below + [each for one in below for each in _all_below(index, one, depth + 1)]
 
 
 def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -> Ranking:
@@ -453,6 +498,17 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
         index.merged.clear()
     index.merged[stem, topics] = found
     return found
+
+
+def _is_known(index: TextIndex, stem: str) -> bool:
+    """Whether a word is of any role's work."""
+    return stem in index.terms or any(key in index.topics for key in trades_by_stem().get(stem, ()))
+
+
+def _is_elsewhere(index: TextIndex, stem: str) -> bool:
+    """Whether a word is of trades that no role has."""
+    of = trades_by_stem().get(stem)
+    return of is not None and stem not in index.terms and not any(key in index.topics for key in of)
 
 
 def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> dict[int, float]:
@@ -545,6 +601,7 @@ def index_as_json(index: TextIndex) -> dict[str, Any]:
         "priors": list(index.priors),
         "terms": {word: _flat(held) for word, held in sorted(index.terms.items())},
         "topics": {word: _flat(held) for word, held in sorted(index.topics.items())},
+        "leads": {str(role): list(below) for role, below in sorted(index.leads.items())},
         "names": [[*name, role] for found in index.names.values() for name, role in found],
         "examples": dict(sorted(index.examples.items())),
         "not_examples": {
@@ -572,6 +629,10 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
         priors,
         {str(word): _postings(flat, roles) for word, flat in data["terms"].items()},
         {str(word): _postings(flat, roles) for word, flat in data["topics"].items()},
+        {
+            _number(int(role), roles): tuple(_number(each, roles) for each in below)
+            for role, below in data["leads"].items()
+        },
         {first: tuple(found) for first, found in names.items()},
         {str(key): _number(role, roles) for key, role in data["examples"].items()},
         {
