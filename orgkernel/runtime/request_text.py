@@ -9,12 +9,12 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from .word_forms import TextWord, clean, find_tokens, join_words, stem
-from .word_topics import GAP, phrases_by_first_stem
+from .word_topics import GAP, groups_by_stem, known_words, phrases_by_first_stem, trades_by_stem
 
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
@@ -34,6 +34,7 @@ _LONGEST_GAP: Final = 6
 
 REQUEST, QUESTION, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
+_MOST_CORRECTED: Final = 16
 _TOLD: Final = 0.5
 """What the words of a text count that asks for nothing and reports no fault."""
 
@@ -115,7 +116,7 @@ _GREETING: Final = re.compile(
     r"""(?:^|(?<=[.!?,\n]))\s*(?:
       (?:hello|hi|hey|yo|hallo|howdy|greetings|moin|hiya|good\ (?:morning|afternoon|evening|night|day)|dear\ \w+)(?:\ (?:there|all|team|everyone|everybody|folks|guys))?\b
     | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b[^.!?\n]* | sleep\ (?:well|tight) | talk\ to\ you\ (?:later|soon)[^.!?\n]* | see\ you\b[^.!?\n]* | good\s?bye\b
-    | (?:well\ done|nice\ work|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
+    | (?:well\ done|nice\ work|good\ work(?:\ yesterday|\ today)?|sounds\ (?:good|great|fine)(?:\ to\ me)?|sorry|wrong\ (?:window|chat|tab|person)|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
     | have\ a\ (?:nice|good|great|lovely)\ \w+ | happy\ (?:birthday|new\ year|holidays|friday)\b | merry\ christmas | congrat\w+[^.!?\n]*
     | how(?:'s|\ is|\ are)\ (?:you|it\ going|things|everything|life|your\ day)\b[^.!?,\n]* | how\ have\ you\ been\b | how\ do\ you\ do\b | what'?s\ up\b
     | how\ was\ (?:your|the)\ (?:day|weekend|evening|holiday|vacation|trip|night|morning)\b[^.!?\n]*
@@ -200,8 +201,10 @@ _QUESTION: Final = re.compile(
     re.X | re.I,
 )
 _FAULT: Final = re.compile(
-    r"""\b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit)\w*
-    | \b(?:no\ longer|nothing\ happens|does\ nothing|not\ working|out\ of\ order|is\ wrong|are\ wrong|is\ off|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)|returns?\ (?:no|nothing|an?\ (?:error|empty))|shows?\ (?:no|nothing|the\ wrong|an?\ error)|shown\ (?:\w+\ ){0,3}(?:wrong|too)|stopped\ working|gets?\ stuck|is\ stuck|keeps?\ \w+ing|hangs?|freezes?|froze|misbehav\w+)\b""",
+    r"""\b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
+    | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
+    | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
+    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|twice\b(?=\W*$))\b""",
     re.X | re.I,
 )
 _ORDERS: Final = frozenset(
@@ -379,8 +382,8 @@ NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
 """NamedRoles of roles by their first word: all words, and the number of the role."""
 
 
-def read_request(text: str, names: NamedRoles) -> RequestText:
-    """What a text asks for. Never raises, and takes bounded time for any text."""
+def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> RequestText:
+    """What a text asks for. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
     text = join_words(_URL.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
     pasted = [match.span() for pattern in (_CODE, _PASTED) for match in pattern.finditer(text)]
@@ -391,6 +394,8 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
         tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
+    if language is None:
+        tokens = _correct(tokens, text, terms)
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
@@ -409,7 +414,7 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
         factor, small_talk = 0.2, True
     question = _QUESTION.match(rest)
     if question is not None and not set(words) & _OURS:
-        loose = len(words) > 7 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
+        loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
         factor, small_talk = min(factor, 0.5 if loose else 0.25), True
     elif not {REQUEST, QUESTION} & set(moods.values()) and not (fault or traced or logged or addressed):
         factor = min(factor, _TOLD)
@@ -430,7 +435,7 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
             weight *= 0.45
         before = kept.get(token.stem)
         if before is None or before.weight < weight:
-            kept[token.stem] = Term(token.stem, token.text, weight)
+            kept[token.stem] = Term(token.stem, text[token.start : token.end].lower(), weight)
     for phrase, spoken, weight in _find_phrases(tokens, words, sentences, weights):
         kept[phrase] = Term(phrase, spoken, weight)
     leads = _COMMANDS.search(rest) or (_CREW.search(rest) and _DIVIDES.search(rest) and _CREW.search(rest))
@@ -441,7 +446,7 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
     if traced is not None:
         kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
     elif fault is not None:
-        kept[FAULT] = Term(FAULT, fault.group().lower(), 0.8)
+        kept[FAULT] = Term(FAULT, fault.group().lower(), 1.0)
     if logged is not None:
         kept[LOG] = Term(LOG, logged.group(), 1.0)
     return RequestText(
@@ -454,6 +459,53 @@ def read_request(text: str, names: NamedRoles) -> RequestText:
         tuple(whole),
         private,
     )
+
+
+def _correct(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
+    """The words with those replaced that differ in one letter from a word of the lists or of roles."""
+    left = _MOST_CORRECTED
+    found = list(tokens)
+    for at, token in enumerate(tokens):
+        word = token.text
+        if len(word) < 4 or token.part or not (word.isascii() and word.isalpha()) or not left:
+            continue
+        if (
+            word in STOP
+            or word in _COMMON
+            or token.stem in terms
+            or token.stem in groups_by_stem()
+            or token.stem in trades_by_stem()
+            or (at and text[token.start].isupper() and not text[token.start : token.end].isupper())
+        ):
+            continue
+        left -= 1
+        meant = _nearest(word, terms)
+        if meant is not None:
+            found[at] = token._replace(text=meant, stem=stem(meant))
+    return found
+
+
+def _nearest(word: str, terms: Container[str]) -> str | None:
+    """The known word that differs in two letters exchanged, or in a letter too many or too few."""
+
+    def known(other: str) -> bool:
+        return other in _COMMON or other in STOP or other in known_words() or stem(other) in terms
+
+    for at in range(len(word) - 1):
+        other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        if other != word and known(other):
+            return other
+    if len(word) < 5:
+        return None
+    for at in range(len(word)):
+        if known(word[:at] + word[at + 1 :]):
+            return word[:at] + word[at + 1 :]
+    for at in range(1, len(word) + 1):
+        for letter in "etaoinsrlcdupmhgbyfvkwxqjz":
+            other = word[:at] + letter + word[at:]
+            if known(other):
+                return other
+    return None
 
 
 def _find_moods(
@@ -784,4 +836,5 @@ def is_weak(word: str) -> bool:
     return word in _WEAK_STEMS
 
 
+_COMMON: Final = frozenset(_WEAK | _ORDERS | _CREATED | _PRIVATE)
 _WEAK_STEMS: Final = frozenset(map(stem, _WEAK))

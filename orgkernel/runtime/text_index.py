@@ -69,7 +69,6 @@ _LENGTH: Final = 0.5
 _PAIR: Final = 0.5
 _MOST_IN_LIST: Final = 96
 _LEAST: Final = 0.02
-_TYPO: Final = 0.7
 _MISSING: Final = 0.08
 _MOST_MISSING: Final = 5.0
 _STRANGE: Final = 0.4
@@ -158,8 +157,6 @@ class TextIndex:
     """Languages of examples, except English."""
     merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
     """What was looked up before."""
-    spelled: dict[tuple[str, int], list[str]] = field(default_factory=dict, compare=False)
-    """Known words by first letter and length."""
 
 
 # -- building ----------------------------------------------------------------------------------------------------------
@@ -376,22 +373,20 @@ def rank_roles(
     Roles in `without` are passed over. `similar` says for roles how near a model of language finds them to the text, from
     0 to 1; it then counts as much as the words.
     """
-    request = read_request(text, index.names)
+    request = read_request(text, index.names, index.terms)
     exact = index.examples.get(" ".join(request.whole)) if request.whole else None
-    meant = [(term, _meant(index, term)) for term in request.terms]
     sums: dict[int, float] = {}
     matched: dict[int, float] = {}
-    for term, stem in meant:
-        weight = term.weight * (1.0 if stem == term.stem else _TYPO)
-        for role, value in _look_up(index, stem, not request.creative).items():
-            sums[role] = sums.get(role, 0.0) + weight * value
+    for term in request.terms:
+        for role, value in _look_up(index, term.stem, not request.creative).items():
+            sums[role] = sums.get(role, 0.0) + term.weight * value
             matched[role] = matched.get(role, 0.0) + term.weight
-    for pair, weight in _pairs(meant):
+    for pair, weight in _pairs(request.terms):
         for role, value in index.terms.get(pair, {}).items():
             sums[role] = sums.get(role, 0.0) + weight * value
-    _let_leaders_take(index, sums, meant)
+    _let_leaders_take(index, sums, request)
     total = sum(term.weight for term in request.terms)
-    elsewhere = min(3.0, sum(term.weight for term, stem in meant if _is_elsewhere(index, stem))) * _ELSEWHERE
+    elsewhere = min(3.0, sum(term.weight for term in request.terms if _is_elsewhere(index, term.stem))) * _ELSEWHERE
     factor = request.factor * (_STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0)
     scores: dict[int, float] = {}
     for role, found in sums.items():
@@ -412,16 +407,16 @@ def rank_roles(
         scores.pop(role, None)
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
-        Ranked(role, round(score, 3), _find_evidence(index, request, meant, role, exact))
+        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact))
         for role, score in best
         if score >= WORTH_SHOWING
     )
     return _judge(index, request, ranked)
 
 
-def _let_leaders_take(index: TextIndex, sums: dict[int, float], meant: Sequence[tuple[Term, str]]) -> None:
+def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: RequestText) -> None:
     """Work that is to be divided or coordinated is for who leads those whose work it is, if a role says that it leads."""
-    leaders = _look_up(index, LEAD, True) if any(stem == LEAD for _, stem in meant) else {}
+    leaders = _look_up(index, LEAD, True) if any(term.stem == LEAD for term in request.terms) else {}
     if not leaders:
         return
     leaders = {role for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
@@ -525,48 +520,11 @@ def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> d
     return found
 
 
-def _pairs(meant: Sequence[tuple[Term, str]]) -> Iterable[tuple[str, float]]:
+def _pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
     """Pairs of words that stand near each other."""
-    for at, (first, stem) in enumerate(meant):
-        for later, (second, other) in enumerate(meant[at + 1 : at + 3]):
-            yield f"{stem} {other}", min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7)
-
-
-def _meant(index: TextIndex, term: Term) -> str:
-    """The stem of a word, or of the one known word from which it differs in one letter."""
-    word = term.stem
-    if (
-        word in index.terms
-        or word in trades_by_stem()
-        or word in groups_by_stem()
-        or len(word) < 5
-        or not word.isalpha()
-    ):
-        return word
-    if not index.spelled:
-        for known in sorted(index.terms):
-            if " " not in known and len(known) >= 5:
-                index.spelled.setdefault((known[0], len(known)), []).append(known)
-        index.spelled.setdefault(("", 0), [])
-    for said in dict.fromkeys((word, term.word)):
-        for length in (len(said), len(said) + 1, len(said) - 1):
-            for known in index.spelled.get((said[0], length), ()):
-                if _differs_in_one(said, known):
-                    return known
-    return word
-
-
-def _differs_in_one(word: str, other: str) -> bool:
-    """Whether a letter is missing, added, another, or two neighbors are exchanged."""
-    short, long = (word, other) if len(word) <= len(other) else (other, word)
-    at = 0
-    while at < len(short) and short[at] == long[at]:
-        at += 1
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :]
-    return (short[at + 1 :] == long[at + 1 :] and at > 1 and len(word) > 6) or (
-        short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
-    )
+    for at, first in enumerate(terms):
+        for later, second in enumerate(terms[at + 1 : at + 3]):
+            yield f"{first.stem} {second.stem}", min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7)
 
 
 def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
@@ -575,18 +533,18 @@ def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
 
 
 def _find_evidence(
-    index: TextIndex, request: RequestText, meant: Sequence[tuple[Term, str]], role: int, exact: int | None
+    index: TextIndex, request: RequestText, role: int, exact: int | None
 ) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     if role in request.addressed:
         found.append(Evidence(index.roles[role], "", 10.0, "name"))
     if role == exact and not request.addressed:
         found.append(Evidence("", " ".join(request.whole), 9.0, "example"))
-    for term, stem in meant:
-        value = _look_up(index, stem, not request.creative).get(role)
+    for term in request.terms:
+        value = _look_up(index, term.stem, not request.creative).get(role)
         if value:
-            direct = index.terms.get(stem, {}).get(role, 0.0) >= value
-            found.append(Evidence(term.word, stem, term.weight * value, "word" if direct else "alike"))
+            direct = index.terms.get(term.stem, {}).get(role, 0.0) >= value
+            found.append(Evidence(term.word, term.stem, term.weight * value, "word" if direct else "alike"))
     found.sort(key=lambda each: -each.amount)
     return tuple(found)
 

@@ -9,6 +9,7 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -493,7 +494,7 @@ bi business+intelligence reporting data+analyst dashboard analytics | dashboard 
 database dba sql | query table index schema postgres mysql row column sql backup slow restore replica permission
 software+engineer software+developer programmer developer coder programming code codegen code+generation | ~make code codify program implement develop scaffold boilerplate algorithm script function software pseudocode prototype coded unit+tests unittest command+line command+line+tool cli write+…+test add+…+test write+…+program write+…+script write+…+function write+…+class write+…+tool small+program little+program create+…+app build+…+app from+scratch in+python in+java in+rust in+go in+javascript in+typescript in+cpp proof+of+concept sort+algorithm data+structure automate dark+mode | class module library package app bot game tool web page form component widget extension plugin regex decorator iterator parser calculator crawler scraper generator encoder decoder handler helper endpoint feature option compile python javascript typescript java kotlin swift rust golang cpp csharp php ruby perl bash shell haskell html css react vue svelte django flask fastapi express loop variable method unit docstring stub mock snippet crud recursive recursion string array dictionary object interface struct async thread callback button page screen login user file
 refactor refactoring | refactor restructure rework simplify untangle decouple modularize modernize readable unreadable readability maintainable duplication duplicated copy-pasted spaghetti messy legacy nested monolithic port+…+to rewrite+…+in clean+up+…+code clean+up+…+class split+…+function split+…+class split+…+file split+…+module split+up break+…+up pull+…+out extract+…+into move+…+out+of move+…+into+its+own into+its+own its+own+class own+module own+file too+long technical+debt rename+…+everywhere get+rid+of+…+duplicat same+behavior without+changing+…+behavior without+changing+what behave+differently easier+to+read dead+code god+class long+method type+hint design+pattern | split extract rename tidy rewrite code class function method module inline helper ugly clean copy-paste constant variable structure import cleaner smaller reusable testable
-bugfix bugfixer debugging debugger bug+fix fault+diagnosis troubleshooter troubleshooting | fix bug repair crash exception debug error traceback stacktrace fail broken breaks deadlock hang freeze regression reproduce segfault panic glitch flaky leak hotfix undefined null nan nil corrupt misbehave incorrect wrong wrongly defect diagnose troubleshoot culprit bugfix garbled malfunction ~fault find+out+why figure+out+why what+is+wrong whats+wrong what+goes+wrong went+wrong off+by off+by+one track+down root+cause race+condition infinite+loop endless+loop get+rid+of+…+crash get+rid+of+…+error the+cause stack+trace memory+leak index+out+of+range worked+yesterday used+to+work no+matter+what since+the+last+update since+the+update even+though blank+page empty+page white+page white+screen make+it+work work+again does+nothing nothing+happens keeps+failing fails+with error+message status+500 error+500 internal+server+error wrong+result wrong+order wrong+number should+be stack+overflow | why stuck unexpected timeout correct solve resolve mistake warning cause symptom stop test slow log duplicate missing twice failing red restore investigate
+bugfix bugfixer debugging debugger bug+fix fault+diagnosis troubleshooter troubleshooting | fix bug repair crash exception debug error traceback stacktrace fail broken breaks deadlock hang freeze regression reproduce segfault panic glitch flaky leak hotfix undefined null nan nil corrupt misbehave incorrect wrong wrongly defect diagnose troubleshoot culprit bugfix garbled malfunction ~fault find+out+why figure+out+why what+is+wrong whats+wrong what+goes+wrong went+wrong off+by off+by+one track+down root+cause race+condition infinite+loop endless+loop get+rid+of+…+crash get+rid+of+…+error the+cause stack+trace memory+leak index+out+of+range  no+matter+what since+the+last+update since+the+update even+though blank+page empty+page white+page white+screen make+it+work work+again does+nothing nothing+happens keeps+failing fails+with error+message status+500 error+500 internal+server+error wrong+result wrong+order wrong+number should+be stack+overflow | why stuck unexpected timeout correct solve resolve mistake warning cause symptom stop test slow log duplicate missing twice failing red restore investigate
 backend back+end api server-side | api server endpoint service code microservice total logic cache
 frontend front+end web+developer web ui | css html react button browser javascript page form layout component website homepage banner carousel footer safari click responsive menu
 mobile ios android app | app android ios phone tablet push iphone apple store notification
@@ -811,7 +812,7 @@ def trades() -> dict[str, Trade]:
 
 def _stems(words: str) -> frozenset[str]:
     return frozenset(
-        " ".join(stem(part) for part in each.split("+")) if "+" in each else stem(each)
+        " ".join(map(stem, each.split("+"))) if "+" in each else each if each.startswith("~") else stem(each)
         for word in words.split()
         for each in ([word] if "+" in word else word.split("-"))
     )
@@ -825,6 +826,12 @@ def trades_by_stem() -> dict[str, tuple[str, ...]]:
         for word in trade.words:
             found.setdefault(word, []).append(key)
     return {word: tuple(keys) for word, keys in found.items()}
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Every word of the lists as it is written, for what is misspelled."""
+    return frozenset(re.findall(r"[a-z]{4,}", f"{_ALIKE} {_TRADES}"))
 
 
 @cache
