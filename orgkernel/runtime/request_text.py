@@ -23,6 +23,8 @@ MAKE: Final = "~make"
 """Stands for the order to write a program."""
 LEAD: Final = "~lead"
 """Stands for the order to divide work, to coordinate it, or to decide what comes first."""
+COMMAND: Final = "~command"
+"""Stands for the order to take charge of the whole."""
 LOG: Final = "~log"
 """Stands for pasted lines of a log."""
 FAULT: Final = "~fault"
@@ -116,7 +118,7 @@ _GREETING: Final = re.compile(
     r"""(?:^|(?<=[.!?,\n]))\s*(?:
       (?:hello|hi|hey|yo|hallo|howdy|greetings|moin|hiya|good\ (?:morning|afternoon|evening|night|day)|dear\ \w+)(?:\ (?:there|all|team|everyone|everybody|folks|guys))?\b
     | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b[^.!?\n]* | sleep\ (?:well|tight) | talk\ to\ you\ (?:later|soon)[^.!?\n]* | see\ you\b[^.!?\n]* | good\s?bye\b
-    | (?:well\ done|nice\ work|good\ work(?:\ yesterday|\ today)?|sounds\ (?:good|great|fine)(?:\ to\ me)?|sorry|wrong\ (?:window|chat|tab|person)|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
+    | (?:well\ done|nice\ work|good\ work(?:\ yesterday|\ today)?|(?:ok(?:ay)?\ )?sounds\ (?:good|great|fine)(?:\ to\ me)?|sorry|wrong\ (?:window|chat|tab|person)|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
     | have\ a\ (?:nice|good|great|lovely)\ \w+ | happy\ (?:birthday|new\ year|holidays|friday)\b | merry\ christmas | congrat\w+[^.!?\n]*
     | how(?:'s|\ is|\ are)\ (?:you|it\ going|things|everything|life|your\ day)\b[^.!?,\n]* | how\ have\ you\ been\b | how\ do\ you\ do\b | what'?s\ up\b
     | how\ was\ (?:your|the)\ (?:day|weekend|evening|holiday|vacation|trip|night|morning)\b[^.!?\n]*
@@ -153,7 +155,7 @@ _PRIVATE: Final = frozenset(
     brother sister cousin uncle aunt grandma grandpa grandmother grandfather niece nephew friend roommate neighbor neighbour
     birthday weekend holiday vacation movie film book novel concert song guitar piano football soccer basketball tennis gym
     dinner lunch breakfast pizza beer wine coffee tea cake recipe garden kitchen bedroom couch sofa shower bed bike bicycle
-    highway beach party wedding church school summer winter christmas easter headache sleep mood dream yard
+    highway beach family gardener weather game team lunch neighbourhood vacation train bus party wedding church school summer winter christmas easter headache sleep mood dream yard
     """.split()  # noqa: SIM905
 )
 _WISH: Final = re.compile(
@@ -162,23 +164,27 @@ _WISH: Final = re.compile(
     | i'd\ like | (?:wants?|needs?|want)\ (?:a|an|to|some|the|me|us|you)\b | needs?\ | should | must | has\ to | have\ to | let'?s | help | make\ sure | how\ about | what\ about | time\ to | looking\ for | your\ (?:task|job)\ is | it\ would\ be\ (?:great|nice|good))\b""",
     re.X | re.I,
 )
-_DIVIDES: Final = re.compile(
-    r"""\b(?:divid|distribut|delegat|assign|reassign|allocat|coordinat|oversee|supervis|prioriti[sz]|sequenc|staff|orchestrat|steer)\w*
-    | \b(?:hand|dole|parcel|farm|share)\w*\ (?:\w+\ ){0,3}out\b | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){1,8}(?:into|among|between|up|down)\b
-    | \b(?:plan|organi[sz]e|manage|direct|lead|run|head|task|tell|have|get|let|ask|put|order|decide|settle|choose|set|sum|combine|collect|make\ sure|keep)\b""",
-    re.X | re.I,
-)
-_CREW: Final = re.compile(
-    r"""\byour\ (?:\w+\ )?(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys|folks|sources|collectors|branch(?:es)?|departments?|officers?|executives?|units?|men|xos?)\b
-    | \b(?:both|each|all|every|the|two|three|which|between|among|other)\ (?:\w+\ ){0,2}(?:branch(?:es)|departments?|teams|divisions|sides|wings|sections|xos?|executives|subordinates|specialists|researchers|developers|programmers?|engineers|collectors|analysts)\b
-    | \bwho\ (?:does|should\ do|takes|gets|works|is\ responsible|is\ doing|will\ do|handles|goes)\b | \bwork\ packages?\b | \bsubtasks?\b | \b(?:dev|ops|research|infrastructure|bugfix|code|field|lab)\w*\ (?:and\ \w+\ )?(?:guy|person|people|man|woman|team|branch|side|department|fixer)\b""",
+_CREW: Final = r"(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys?|folks|person|sources|collectors|branch(?:es)?|departments?|divisions|officers?|executives?|units?|sections?|sides|xos?)"
+_LEADS: Final = re.compile(
+    rf"""\byour\ (?:\w+\ )?{_CREW}\b | \b(?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{_CREW}\b(?!\ (?:if|whether|what|how|about))
+    | \b(?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{_CREW}|programmer|tester|jobs?|tasks?|work|pieces)\b
+    | \b(?:divide|distribute|delegate|assign|hand\ out|dole\ out|farm\ out|parcel\ out)\ (?:\w+\ ){{0,4}}(?:work|jobs?|tasks?|pieces|parts|tickets?|questions|roles|them|it)\b
+    | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|pieces|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
+    | \bwork\ packages?\b | \bsubtasks?\b | \bwho\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
+    | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ ){{0,3}}(?:gets|goes|comes|is\ (?:built|done)|to\ (?:build|do)|should\ (?:be\ built|be\ done|come|go)|has\ to\ (?:be|come|go))\ (?:\w+\ )?first\b
+    | \b(?:coordinate|coordinating|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
+    | \bkeep\ (?:an\ eye\ on|track\ of)\ (?:it|them|progress|the\ progress|who|everyone|everybody)\b | \b(?:plan|run|lead|manage|head|organi[sz]e|direct|steer)\ (?:\w+\ ){{0,3}}(?:sprint|project|effort|investigation|study|campaign|operation|migration\ project|team|work\ of|initiative|programme|mission|rollout\ of\ the\ project)\b
+    | \b(?:combine|fuse|sum\ up|put\ together|bring\ together|pull\ together|reconcile)\ (?:\S+\ ){0,7}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b | \bone\ (?:combined|joint|common|finished|well-founded|overall|single|final)\ (?:answer|assessment|report|estimate|picture|recommendation)\b
+    | \b(?:research|collection)\ plan\b | \b(?:intelligence|information)\ requirements?\b | \bcollection\ tasks?\b | \bintelligence\ (?:assessment|estimate|picture)\b | \b(?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
+    | \b(?:specialist|developer|programmer|analyst|researcher|engineer|one\ of\ (?:them|your\ \w+))\ (?:\w+\ ){0,2}(?:is|got|gets|has\ been|seems)\ (?:stuck|blocked|overloaded|lost|busy) | \bgive\ (?:it|this|that|the\ \w+)\ to\ (?:someone|somebody)\ else\b | \bwho\ (?:should|shall|is\ best|can\ best)\b | \bstep\ in\b
+    | \b(?:next|this|coming)\ (?:sprint|iteration|milestone)\b""",
     re.X | re.I,
 )
 _COMMANDS: Final = re.compile(
     r"""\btake\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | \bin\ (?:command|charge)\b | \b(?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
-    | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|thing\ end)\b | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\ (?:on|every|each|when|at|once)
-    | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ )?(?:gets|goes|comes|is|to|should\ be|has\ to\ be|we)\ (?:\w+\ )?(?:first|priority|next)\b | \bsettle\ (?:\w+\ ){0,4}priorit\w+ | \bset\ (?:the\ |our\ )?priorities | \bwho\ does\ what\b
-    | \b(?:coordinate|oversee|supervise)\b | \bkeep\ an\ eye\ on\ (?:it|them|progress|everything|the\ progress|how)\b | \bkeep\ track\ of\ (?:who|everyone|everybody|progress)\b | \bdivide\ (?:it|this|the\ work|the\ job|the\ task|that)\b""",
+    | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|company|organi[sz]ation|picture) | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\b
+    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|branch(?:es)?|divisions?|wings?|sides|executives|xos|teams)\b(?!\ (?:are|is)\ merged) | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
+    | \b(?:new|our|the)\ (?:mission|objective)\b | \bone\ (?:person|head|owner)\ (?:who|that|for)\b | \btake\ (?:this|it|everything)\ over\b | \bplease\ take\ over\b""",
     re.X | re.I,
 )
 _PASTED: Final = re.compile(
@@ -195,7 +201,7 @@ _QUESTION: Final = re.compile(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
       (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
         | define\b | what\ does\ [\w\s-]{1,40}\ (?:mean|stand\ for)\b | who(?:'s|\ is|\ was|\ are|\ were|\ invented|\ discovered|\ wrote|\ painted|\ founded|\ directed|\ sang|\ composed|\ created|\ built|\ developed)\b
-        | how\ (?:tall|old|far|big|deep|heavy|high|fast|long|many|much)\ (?:is|are|was|were|does|do|did|can|could|\w+\ (?:are|is|were|does|do|did|can))\b | when\ (?:was|did|were|is|are)\b | where\ (?:is|are|was|were)\b | in\ (?:what|which)\ (?:year|country|city)\b
+        | how\ (?:tall|old|far|big|deep|heavy|high|fast|long|many|much)\ (?:is|are|was|were|does|do|did|can|could|\w+\ (?:are|is|were|does|do|did|can))\b | when\ (?:was|did|were|is|are)\b | where\ (?:is|are|was|were)\b | (?:in\ )?(?:what|which)\ (?:year|country|city)\b
         | how\ (?:do|does|did)\ (?:\w+\ ){1,3}work\b | why\ (?:is|are|do|does|did|was|were)\b | which\ (?:country|planet|animal|city|river|president|king|language|year)\b | how\ do\ (?:you|i|we|people)\b | can\ (?:dogs|cats|people|humans|fish|birds|you)\b)
     )""",
     re.X | re.I,
@@ -418,7 +424,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         factor, small_talk = min(factor, 0.5 if loose else 0.25), True
     elif not {REQUEST, QUESTION} & set(moods.values()) and not (fault or traced or logged or addressed):
         factor = min(factor, _TOLD)
-        private = tuple(token.stem for token, word in zip(tokens, words, strict=True) if word in _PRIVATE)
+        private = tuple(token.stem for token, word in zip(tokens, words, strict=True) if word in _PRIVATE or word.removesuffix("s") in _PRIVATE)
     kept: dict[str, Term] = {}
     whole = []
     for token, word, placed in zip(tokens, words, weights, strict=True):
@@ -438,11 +444,13 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
             kept[token.stem] = Term(token.stem, text[token.start : token.end].lower(), weight)
     for phrase, spoken, weight in _find_phrases(tokens, words, sentences, weights):
         kept[phrase] = Term(phrase, spoken, weight)
-    leads = _COMMANDS.search(rest) or (_CREW.search(rest) and _DIVIDES.search(rest) and _CREW.search(rest))
-    if leads and REQUEST in moods.values():
-        kept[LEAD] = Term(LEAD, leads.group().lower(), 1.0)
+    commands, leads = _COMMANDS.search(rest), _LEADS.search(rest)
+    if (commands or leads) and {REQUEST, QUESTION} & set(moods.values()):
+        for name, match in ((COMMAND, commands), (LEAD, leads or commands)):
+            if match is not None:
+                kept[name] = Term(name, match.group().strip().lower(), 2.0 if name == COMMAND else 1.0)
     elif made:
-        kept[MAKE] = Term(MAKE, made, 1.3)
+        kept[MAKE] = Term(MAKE, made, 1.6)
     if traced is not None:
         kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
     elif fault is not None:
@@ -467,7 +475,7 @@ def _correct(tokens: list[TextWord], text: str, terms: Container[str]) -> list[T
     found = list(tokens)
     for at, token in enumerate(tokens):
         word = token.text
-        if len(word) < 4 or token.part or not (word.isascii() and word.isalpha()) or not left:
+        if len(word) < 3 or token.part or not (word.isascii() and word.isalpha()) or not left:
             continue
         if (
             word in STOP
@@ -493,7 +501,7 @@ def _nearest(word: str, terms: Container[str]) -> str | None:
 
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        if other != word and known(other):
+        if other != word and (other in STOP or (len(word) > 3 and known(other))):
             return other
     if len(word) < 5:
         return None
@@ -783,7 +791,7 @@ def _find_made(words: list[str], clauses: list[int], weights: list[float], verb:
             for place in range(at + 1, len(words)):
                 if clauses[place] > clauses[verb] + 1:
                     break
-                weights[place] *= 0.5
+                weights[place] *= 0.4
             return f"{words[verb]} {words[at]}"
     return ""
 
