@@ -350,9 +350,9 @@ _PERSON: Final = re.compile(
     r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
 )
 _NAMES_OF_LANGUAGES: Final = {
-    "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "finde"],
-    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "il", "elle", "plus"],
-    "Spanish": ["el", "la", "los", "las", "un", "una", "es", "y", "no", "que", "por", "para", "con", "en", "del", "al", "se", "mi", "mis", "nuestro", "nuestra", "este", "esta", "como", "cual", "puede", "puedes", "gracias", "hola", "hacer", "esta", "donde", "cuando", "porque", "necesito", "quiero"],
+    "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "mache", "finde", "schreib", "gib", "zeig", "sag", "hilf", "diese", "dieser", "dieses", "einer", "eines", "nach", "dann", "hier", "war", "du", "er", "es", "wer", "wem", "wo", "welche", "seit", "gibt", "alle", "kannst", "konntest", "ihn", "ihm", "ihr"],
+    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "il", "elle", "plus", "ce", "ces", "sa", "son", "ses", "tu", "moi", "dis", "donne", "fais", "ecris", "leur", "tous", "toutes", "ou", "par", "cet", "mais", "si"],
+    "Spanish": ["el", "la", "los", "las", "un", "una", "es", "y", "no", "que", "por", "para", "con", "en", "del", "al", "se", "mi", "mis", "nuestro", "nuestra", "este", "esta", "como", "cual", "puede", "puedes", "gracias", "hola", "hacer", "esta", "donde", "cuando", "porque", "necesito", "quiero", "dime", "dame", "haz", "escribe", "esto", "eso", "su", "sus", "tu", "me", "nos", "todos", "todas", "de", "lo", "mas", "pero", "si", "hay", "muy"],
     "Italian": ["il", "lo", "la", "gli", "le", "un", "una", "e", "non", "che", "per", "con", "di", "del", "della", "nel", "sono", "mio", "mia", "nostro", "nostra", "questo", "questa", "come", "puoi", "grazie", "ciao", "fare", "perche", "quando", "dove", "voglio"],
     "Portuguese": ["o", "os", "as", "um", "uma", "e", "nao", "que", "por", "para", "com", "em", "do", "da", "no", "na", "meu", "minha", "nosso", "nossa", "este", "esta", "como", "pode", "obrigado", "ola", "fazer", "quando", "onde", "porque", "preciso", "quero"],
     "Dutch": ["de", "het", "een", "en", "is", "niet", "ik", "wij", "we", "je", "voor", "op", "met", "van", "in", "dat", "die", "dit", "kan", "kunt", "hoe", "wat", "waarom", "mijn", "onze", "ons", "bij", "wordt", "zijn", "of", "naar", "alsjeblieft", "maak", "schrijf"],
@@ -439,9 +439,10 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
             continue
         if word in _WEAK:
             weight *= 0.45
-        before = kept.get(token.stem)
+        known = begin(token.stem) if language is not None and begin(token.stem) in terms else token.stem
+        before = kept.get(known)
         if before is None or before.weight < weight:
-            kept[token.stem] = Term(token.stem, text[token.start : token.end].lower(), weight)
+            kept[known] = Term(known, text[token.start : token.end].lower(), weight)
     for phrase, spoken, weight in _find_phrases(tokens, words, sentences, weights):
         kept[phrase] = Term(phrase, spoken, weight)
     commands, leads = _COMMANDS.search(rest), _LEADS.search(rest)
@@ -475,7 +476,7 @@ def _correct(tokens: list[TextWord], text: str, terms: Container[str]) -> list[T
     found = list(tokens)
     for at, token in enumerate(tokens):
         word = token.text
-        if len(word) < 3 or token.part or not (word.isascii() and word.isalpha()) or not left:
+        if not 3 <= len(word) <= 20 or token.part or not (word.isascii() and word.isalpha()) or not left:
             continue
         if (
             word in STOP
@@ -551,6 +552,11 @@ def _skip(words: list[str], at: int, last: int) -> int:
     while at < last and words[at] in _LEADING:
         at += 1
     return at
+
+
+def begin(stem: str) -> str:
+    """How a word begins: what stands for its stem in other languages than English."""
+    return f"{stem[:6]}-"
 
 
 def find_language(text: str) -> str | None:

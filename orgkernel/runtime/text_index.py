@@ -18,7 +18,7 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from .request_text import FOREIGN_STOP, LEAD, STOP, RequestText, Term, find_language, is_weak, read_request
+from .request_text import FOREIGN_STOP, LEAD, STOP, RequestText, Term, begin, find_language, is_weak, read_request
 from .word_forms import clean, find_tokens, join_words
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
@@ -235,6 +235,8 @@ def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
         stems = content_of(text)
         if not stems:
             continue
+        if find_language(clean(text, 1_000)):
+            stems = tuple(map(begin, stems))
         words = counts.setdefault(name, Counter())
         words.update(stems)
         words.update(f"{first} {second}" for first, second in pairwise(stems) if first != second)
