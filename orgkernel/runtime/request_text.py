@@ -138,7 +138,7 @@ _SMALL_TALK: Final = re.compile(
     | \b(?:it'?s|it\ is|it\ was|is\ it)\ (?:(?:so|very|really|such\ a|a|going\ to)\ )*(?:raining|rain|sunny|snow\w*|hot|cold|nice|lovely|beautiful|windy|friday|monday|weekend|late|cloudy|warm|freezing)\b
     | \bwhat\ a\ (?:nice|lovely|beautiful|long|great|day|week|game|match|terrible|weird|strange|funny)\b
     | \b(?:what|how)(?:'s|\ is|\ will|\ was)\ the\ weather\b | \bweather\ (?:like|today|tomorrow|forecast\ for|this) | \bwhat\ (?:time|day|date)\ is\ (?:it|today)\b | \bwhat(?:'s|\ is)\ the\ (?:time|date)\b
-    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b | \bguess\ what\b | \blike\ i'?m\ (?:five|5)\b | \bforget\ (?:it|about\ it)\b | \bwill\ it\ (?:rain|snow)\b | \bi\ wonder\ (?:if|whether|why)\b | \btongue\ twister
+    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b | \bguess\ what\b | \bi\ (?:\w+\ )?(?:figured|worked|sorted)\ (?:it|that|this)\ out\b | \bi\ (?:\w+\ )?(?:solved|fixed|found)\ it\ (?:myself|already|now)\b | \blike\ i'?m\ (?:five|5)\b | \bforget\ (?:it|about\ it)\b | \bwill\ it\ (?:rain|snow)\b | \bi\ wonder\ (?:if|whether|why)\b | \btongue\ twister
     | \bdid\ you\ (?:know|hear|see|watch|sleep|have|enjoy|catch)\b
     | \bwho\ (?:won|wins|is\ winning|will\ win|scored)\b | \bmeaning\ of\ life\b | \bflip\ a\ coin\b | \broll\ (?:a|the)\ dice?\b | \bpick\ a\ (?:number|card)\b | \bknock,?\ knock\b
     | \brecommend\ (?:me\ )?(?:a|an|some|any)\ (?:good\ |nice\ |great\ |cheap\ )?(?:movies?|films?|books?|songs?|series|shows?|restaurants?|games?|wines?|recipes?|novels?|places?|podcasts?|bands?|albums?)
@@ -175,7 +175,7 @@ _LEADS: Final = re.compile(
     | \b(?:coordinate|coordinating|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
     | \bkeep\ (?:an\ eye\ on|track\ of)\ (?:it|them|progress|the\ progress|who|everyone|everybody)\b | \b(?:plan|run|lead|manage|head|organi[sz]e|direct|steer)\ (?:\w+\ ){{0,3}}(?:sprint|project|effort|investigation|study|campaign|operation|migration\ project|team|work\ of|initiative|programme|mission|rollout\ of\ the\ project)\b
     | \b(?:combine|fuse|sum\ up|put\ together|bring\ together|pull\ together|reconcile)\ (?:\S+\ ){0,7}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b | \bone\ (?:combined|joint|common|finished|well-founded|overall|single|final)\ (?:answer|assessment|report|estimate|picture|recommendation)\b
-    | \b(?:research|collection)\ plan\b | \b(?:intelligence|information)\ requirements?\b | \bcollection\ tasks?\b | \bintelligence\ (?:assessment|estimate|picture)\b | \b(?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
+    | \b(?:weigh|compare|reconcile)\ (?:both|the\ (?:two|three)|all)\ (?:\w+\ )?(?:reports|findings|results)\b | \b(?:research|collection)\ plan\b | \b(?:intelligence|information)\ requirements?\b | \bcollection\ tasks?\b | \bintelligence\ (?:assessment|estimate|picture)\b | \b(?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
     | \b(?:specialist|developer|programmer|analyst|researcher|engineer|one\ of\ (?:them|your\ \w+))\ (?:\w+\ ){0,2}(?:is|got|gets|has\ been|seems)\ (?:stuck|blocked|overloaded|lost|busy) | \bgive\ (?:it|this|that|the\ \w+)\ to\ (?:someone|somebody)\ else\b | \bwho\ (?:should|shall|is\ best|can\ best)\b | \bstep\ in\b
     | \b(?:next|this|coming)\ (?:sprint|iteration|milestone)\b""",
     re.X | re.I,
@@ -189,13 +189,13 @@ _COMMANDS: Final = re.compile(
 )
 _PASTED: Final = re.compile(
     r"""^(?:\s*File\ "[^\n]*|\s+at\ [\w$.<>/]+[(:][^\n]*|Traceback\ [^\n]*|goroutine\ \d+[^\n]*|\s*\^[~^\s]*$|(?:>>>|\$)\ [^\n]*|[\w.-]+\s+\|\ [^\n]*
-    | (?:\[?\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d+\ \d\d:\d\d|\[?\d\d:\d\d:\d\d)[^\n]*
+    | (?:\[?\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d+\ \d\d:\d\d|\d+\.\d+\.\d+\.\d+\ |\[?\d\d:\d\d:\d\d)[^\n]*
     | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b[^\n]*|\w*(?:Error|Exception):[^\n]*|panic:[^\n]*)$""",
     re.X | re.M,
 )
 _TRACE: Final = re.compile(r"Traceback \(most|\bFile \"[^\"\n]+\", line \d|\n\s+at [\w$.<>/]+[(:]|\b\w+(?:Error|Exception)\b|\bpanic:|segmentation fault|core dumped", re.I)
 _LOG_LINES: Final = re.compile(
-    r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\[?\d\d:\d\d:\d\d)", re.M
+    r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\d+\.\d+\.\d+\.\d+ .*\[|\[?\d\d:\d\d:\d\d)", re.M
 )
 _QUESTION: Final = re.compile(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
@@ -256,7 +256,7 @@ _OPENS_STATEMENT: Final = frozenset(
 )
 _CREATING: Final = frozenset(
     """write create make build code program implement develop scaffold generate need want like give extend add put design
-    programm have get provide prototype rewrite port""".split()  # noqa: SIM905
+    programm have get provide prototype rewrite port writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
 )
 _CREATED: Final = frozenset(
     """
@@ -381,8 +381,8 @@ _SCRIPTS: Final = (
 _CODE: Final = re.compile(r"```.*?(?:```|$)", re.S)
 _URL: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.I)
 _QUOTED: Final = re.compile(r"\"[^\"\n]{3,300}\"")
-_BREAK: Final = re.compile(r"[.!?;:\n](?:\s|$)|[,\n]|\s[-\u2013\u2014]\s|[()]")
-_SENTENCE_END: Final = re.compile(r"[.!?\n]")
+_BREAK: Final = re.compile(r"[.!?;:,](?=[\s\"')]|$)|\n|\s[-\u2013\u2014]\s|[()]")
+_SENTENCE_END: Final = re.compile(r"[.!?](?=[\s\"')])|\n")
 
 NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
 """NamedRoles of roles by their first word: all words, and the number of the role."""
@@ -455,7 +455,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     if traced is not None:
         kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
     elif fault is not None:
-        kept[FAULT] = Term(FAULT, fault.group().lower(), 1.0)
+        kept[FAULT] = Term(FAULT, fault.group().lower(), 1.3)
     if logged is not None:
         kept[LOG] = Term(LOG, logged.group(), 1.0)
     return RequestText(
@@ -577,7 +577,7 @@ def _number_clauses(text: str, tokens: list[TextWord]) -> tuple[list[int], list[
     clause = sentence = end = 0
     for token in tokens:
         between = text[end : token.start] if token.start >= end else ""
-        if end and between and _BREAK.search(between + (" " if between[-1:] in ".!?;:" else "")):
+        if end and between and _BREAK.search(between):
             clause += 1
         if end and _SENTENCE_END.search(between):
             sentence += 1
@@ -602,7 +602,7 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
                 begins = at + 1
         elif (
             word == "not"
-            and ((starts and at) or before in ("but", "and") or after == "about")
+            and ((starts and (at or after in ("a", "an", "the", "just"))) or after == "asking" or before in ("but", "and") or after == "about")
             and after != "only"
         ):
             begins = at + 1

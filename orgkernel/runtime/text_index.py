@@ -186,9 +186,10 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     terms: dict[str, dict[int, float]] = {}
     groups: dict[str, dict[int, float]] = {}
     for role, weighed in enumerate(frequencies):
+        senses = _find_senses(weighed)
         for word, frequency in weighed.items():
             value = frequency / (_SATURATION + frequency)
-            for group in groups_by_stem().get(word, ()):
+            for group in senses.get(word, ()):
                 held = groups.setdefault(group, {})
                 held[role] = max(held.get(role, 0.0), value)
             value *= _rarity(spread[word], number)
@@ -326,6 +327,16 @@ def _centrality(word: str, strengths: Mapping[str, float]) -> float:
     if of is None:
         return 0.75
     return 0.5 + 0.5 * max(strengths.get(key, 0.0) for key in of)
+
+
+def _find_senses(words: Iterable[str]) -> dict[str, list[str]]:
+    """The groups of meaning of a role's words: of several, those that it has more words of."""
+    known = {word: groups_by_stem()[word] for word in words if word in groups_by_stem()}
+    company = Counter(group for groups in known.values() for group in groups)
+    return {
+        word: [group for group in groups if company[group] == max(map(company.__getitem__, groups))]
+        for word, groups in known.items()
+    }
 
 
 def _weigh_topics(
