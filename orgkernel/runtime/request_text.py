@@ -36,9 +36,15 @@ _LONGEST_GAP: Final = 6
 
 REQUEST, QUESTION, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
+_BEFORE: Final = 0.55
+"""What words count that stand in another sentence than the request."""
+_VERB: Final = 1.25
+"""What the word counts that opens a sentence."""
 _MOST_CORRECTED: Final = 16
 _TOLD: Final = 0.5
 """What the words of a text count that asks for nothing and reports no fault."""
+_TROUBLED: Final = 0.8
+"""The same where it may tell of trouble."""
 
 
 class Term(NamedTuple):
@@ -158,10 +164,14 @@ _PRIVATE: Final = frozenset(
     highway beach family gardener weather game team lunch neighbourhood vacation train bus party wedding church school summer winter christmas easter headache sleep mood dream yard
     """.split()  # noqa: SIM905
 )
+_TROUBLE: Final = frozenset(
+    """not no cannot cant nobody without lost late since too left never none isnt arent wasnt werent dont doesnt didnt hasnt havent
+    only low high empty missing threatens threatening blocks blocking hurts refuses refused denied lacks needs asks cases""".split()  # noqa: SIM905
+)
 _WISH: Final = re.compile(
     r"""\b(?:please|pls|plz|plaese|pleese|kindly|can\ (?:you|someone|somebody|anyone|we)|could\ (?:you|someone|somebody|we)|(?:will|would)\ you|would\ it\ be\ possible
     | (?:i|we)(?:'d|\ would|'ll|\ will)?\ (?:really\ |just\ |also\ |now\ |only\ |still\ )?(?:need|want|like\ (?:to|a|an|some|you|it|that)|wish|have\ to|must|prefer)
-    | i'd\ like | (?:wants?|needs?|want)\ (?:a|an|to|some|the|me|us|you)\b | needs?\ | should | must | has\ to | have\ to | let'?s | help | make\ sure | how\ about | what\ about | time\ to | looking\ for | your\ (?:task|job)\ is | it\ would\ be\ (?:great|nice|good))\b""",
+    | i'd\ like | (?:wants?|needs?|want)\ (?:a|an|to|some|the|me|us|you)\b | would\ like | needs?\ | should | must | has\ to | have\ to | let'?s | help | make\ sure | how\ about | what\ about | time\ to | looking\ for | your\ (?:task|job)\ is | it\ would\ be\ (?:great|nice|good))\b""",
     re.X | re.I,
 )
 _CREW: Final = r"(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys?|folks|person|sources|collectors|branch(?:es)?|departments?|divisions|officers?|executives?|units?|sections?|sides|xos?)"
@@ -169,7 +179,7 @@ _LEADS: Final = re.compile(
     rf"""\byour\ (?:\w+\ )?{_CREW}\b | \b(?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{_CREW}\b(?!\ (?:if|whether|what|how|about))
     | \b(?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{_CREW}|programmer|tester|jobs?|tasks?|work|pieces)\b
     | \b(?:divide|distribute|delegate|assign|hand\ out|dole\ out|farm\ out|parcel\ out)\ (?:\w+\ ){{0,4}}(?:work|jobs?|tasks?|pieces|parts|tickets?|questions|roles|them|it)\b
-    | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|pieces|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
+    | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
     | \bwork\ packages?\b | \bsubtasks?\b | \bwho\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
     | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ ){{0,3}}(?:gets|goes|comes|is\ (?:built|done)|to\ (?:build|do)|should\ (?:be\ built|be\ done|come|go)|has\ to\ (?:be|come|go))\ (?:\w+\ )?first\b
     | \b(?:coordinate|coordinating|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
@@ -183,7 +193,7 @@ _LEADS: Final = re.compile(
 _COMMANDS: Final = re.compile(
     r"""\btake\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | \bin\ (?:command|charge)\b | \b(?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
     | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|company|organi[sz]ation|picture) | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\b
-    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|branch(?:es)?|divisions?|wings?|sides|executives|xos|teams)\b(?!\ (?:are|is)\ merged) | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
+    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b | \bboth\ branches\b | \bwhich\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
     | \b(?:new|our|the)\ (?:mission|objective)\b | \bone\ (?:person|head|owner)\ (?:who|that|for)\b | \btake\ (?:this|it|everything)\ over\b | \bplease\ take\ over\b""",
     re.X | re.I,
 )
@@ -207,7 +217,7 @@ _QUESTION: Final = re.compile(
     re.X | re.I,
 )
 _FAULT: Final = re.compile(
-    r"""\b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
+    r"""(?:'s|\bis|\bare)\ off\b | \b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
     | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
     | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
     | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|twice\b(?=\W*$))\b""",
@@ -215,7 +225,7 @@ _FAULT: Final = re.compile(
 )
 _ORDERS: Final = frozenset(
     """
-    add adjust analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
+    add adjust adapt come exchange follow followup analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
     begin block book boot break bring build bump buy calculate call cancel capture catch change chart check cherry choose clarify
     classify clean clear clone close code collect combine comment commit compare compile compose compress compute configure
     connect consolidate construct contact containerize continue convert coordinate copy correct correlate count cover crawl create cross
@@ -256,8 +266,10 @@ _OPENS_STATEMENT: Final = frozenset(
 )
 _CREATING: Final = frozenset(
     """write create make build code program implement develop scaffold generate need want like give extend add put design
-    programm have get provide prototype rewrite port writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
+    programm provide prototype rewrite port writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
 )
+_PROGRAMMING: Final = frozenset(("program", "code", "implement", "programming", "develop"))
+_MADE_FOR: Final = frozenset(("me", "us", "something", "it", "a", "an", "the", "this", "that"))
 _CREATED: Final = frozenset(
     """
     script program programme tool app application cli bot game website webpage page form component widget extension plugin
@@ -423,7 +435,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
         factor, small_talk = min(factor, 0.5 if loose else 0.25), True
     elif not {REQUEST, QUESTION} & set(moods.values()) and not (fault or traced or logged or addressed):
-        factor = min(factor, _TOLD)
+        factor = min(factor, _TROUBLED if _TROUBLE & set(words) else _TOLD)
         private = tuple(token.stem for token, word in zip(tokens, words, strict=True) if word in _PRIVATE or word.removesuffix("s") in _PRIVATE)
     kept: dict[str, Term] = {}
     whole = []
@@ -775,14 +787,16 @@ def _weigh_by_place(
             aside = 0.75
         if word in _CREATING and weights[at] and sentences[at] in asks:
             made = made or _find_made(words, clauses, weights, at)
+        if word in _PROGRAMMING and not made and weights[at] and (at == 0 or words[at - 1] not in _ARTICLES - {"please"}):
+            made = word if sentences[at] in asks and at + 1 < len(words) and words[at + 1] in _MADE_FOR else ""
         if word in _PEOPLE and at and words[at - 1] in ("your", "the", "our", "my", "a", "each"):
             weights[at] *= 0.3
         if word in STOP:
             continue
         if sentences[at] != opened:
             opened = sentences[at]
-            weights[at] *= 1.25
-        weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else 0.55)
+            weights[at] *= _VERB
+        weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else _BEFORE)
         if at > 60 and sentences[at] not in asks:
             weights[at] *= 0.6
     return made

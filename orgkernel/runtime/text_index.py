@@ -60,9 +60,9 @@ _ALIKE: Final = 0.6
 """What a word of the same meaning counts, where the word itself counts 1."""
 _TRADE: Final = 0.85
 """What a word of a role's trade counts, where the role has no other."""
-_HINT: Final = 0.5
+_HINT: Final = 0.4
 """What a word counts that other trades use as well."""
-_AMBIGUOUS: Final = 0.2
+_AMBIGUOUS: Final = 0.1
 _TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
 _WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
 _LENGTH: Final = 0.5
