@@ -36,7 +36,7 @@ _LONGEST_GAP: Final = 6
 
 REQUEST, QUESTION, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
-_BEFORE: Final = 0.55
+_BEFORE: Final = 0.4
 """What words count that stand in another sentence than the request."""
 _VERB: Final = 1.25
 """What the word counts that opens a sentence."""
@@ -76,7 +76,7 @@ class RequestText:
     whole: tuple[str, ...] = field(default=())
     """All stems that are no function words, for the comparison with examples."""
     private: tuple[str, ...] = ()
-    """Stems of words of private life in a text that only tells something."""
+    """Stems of words of private life."""
 
 
 _STOP_TEXT: Final = """
@@ -160,9 +160,25 @@ _PRIVATE: Final = frozenset(
     cat dog puppy kitten pet kid kids son daughter baby wife husband girlfriend boyfriend fiance mom mum dad mother father
     brother sister cousin uncle aunt grandma grandpa grandmother grandfather niece nephew friend roommate neighbor neighbour
     birthday weekend holiday vacation movie film book novel concert song guitar piano football soccer basketball tennis gym
-    dinner lunch breakfast pizza beer wine coffee tea cake recipe garden kitchen bedroom couch sofa shower bed bike bicycle
+    dinner lunch breakfast pizza beer wine coffee tea cake recipe garden kitchen bedroom bathroom couch sushi suit shoes shoe tv television taxes flight hotel sofa shower bed bike bicycle
     highway beach family gardener weather game team lunch neighbourhood vacation train bus party wedding church school summer winter christmas easter headache sleep mood dream yard
     """.split()  # noqa: SIM905
+)
+_THINGS: Final = frozenset(
+    """
+    button menu dialog dropdown popup page screen form field login logout export import upload download file app application
+    program script function api endpoint test tests table search list email notification chart image images pdf report link checkout
+    cart order orders price prices total totals sum date dates job cron query autocomplete editor site website response request
+    session cookie cache filter sort sorting map icon tooltip sidebar header footer tab window input checkbox slider calendar
+    invoice invoices password token parser importer exporter worker queue thread process ui frontend backend widget click
+    """.split()  # noqa: SIM905
+)
+"""What programs are made of: a text that only tells something of them tells of a fault."""
+_FEATURE: Final = re.compile(
+    r"""\b(?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
+    | \b(?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+ | \bwants?\ (?:the|our|my)\ (?:\w+\ )?(?:cli|app|page|form|site|website|tool|program|script|bot|editor|game|api)\ to\b
+    | \b(?:could|can)\ we\ have\ \w+ | \bcode\ that\b""",
+    re.X | re.I,
 )
 _TROUBLE: Final = frozenset(
     """not no cannot cant nobody without lost late since too left never none isnt arent wasnt werent dont doesnt didnt hasnt havent
@@ -220,12 +236,12 @@ _FAULT: Final = re.compile(
     r"""(?:'s|\bis|\bare)\ off\b | \b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
     | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
     | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
-    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|twice\b(?=\W*$))\b""",
+    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower|worse)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|is\ behind|charged\ twice|keeps\ \w+ing|twice\b(?=\W*$))\b""",
     re.X | re.I,
 )
 _ORDERS: Final = frozenset(
     """
-    add adjust adapt come exchange follow followup analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
+    reassign introduce resample recap tabulate strip enter tidy weed rework polish adopt obtain investigate conduct compile supply add adjust adapt come exchange follow followup analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
     begin block book boot break bring build bump buy calculate call cancel capture catch change chart check cherry choose clarify
     classify clean clear clone close code collect combine comment commit compare compile compose compress compute configure
     connect consolidate construct contact containerize continue convert coordinate copy correct correlate count cover crawl create cross
@@ -426,7 +442,10 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     logged = _LOG_LINES.search(rest)
     moods = _find_moods(text, tokens, words, clauses, sentences, weights)
     made = _weigh_by_place(words, clauses, sentences, weights, moods)
-    factor, private = 1.0, ()
+    feature = None if made else _FEATURE.search(rest)
+    if feature is not None:
+        made = feature.group().lower()
+    factor, private, told = 1.0, (), False
     small_talk = bool(polite) and len(re.findall(r"\w+", rest)) < 2
     if _SMALL_TALK.search(rest):
         factor, small_talk = 0.2, True
@@ -435,8 +454,14 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
         factor, small_talk = min(factor, 0.5 if loose else 0.25), True
     elif not {REQUEST, QUESTION} & set(moods.values()) and not (fault or traced or logged or addressed):
-        factor = min(factor, _TROUBLED if _TROUBLE & set(words) else _TOLD)
-        private = tuple(token.stem for token, word in zip(tokens, words, strict=True) if word in _PRIVATE or word.removesuffix("s") in _PRIVATE)
+        told = True
+        factor = min(factor, _TROUBLED if (_TROUBLE | _THINGS) & set(words) else _TOLD)
+    if not (made or fault or traced or logged):
+        private = tuple(
+            token.stem
+            for token, word in zip(tokens, words, strict=True)
+            if word in _PRIVATE or word.removesuffix("s") in _PRIVATE
+        )
     kept: dict[str, Term] = {}
     whole = []
     for token, word, placed in zip(tokens, words, weights, strict=True):
@@ -468,6 +493,9 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
     elif fault is not None:
         kept[FAULT] = Term(FAULT, fault.group().lower(), 1.3)
+    elif told and _THINGS & set(words):
+        thing = next(word for word in words if word in _THINGS)
+        kept[FAULT] = Term(FAULT, thing, 0.7)
     if logged is not None:
         kept[LOG] = Term(LOG, logged.group(), 1.0)
     return RequestText(

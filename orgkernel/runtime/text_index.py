@@ -72,15 +72,15 @@ _LEAST: Final = 0.02
 _MISSING: Final = 0.08
 _MOST_MISSING: Final = 5.0
 _STRANGE: Final = 0.4
-"""What is left of a text that only tells something, with words of private life that no role knows."""
+"""What is left of a text with words of private life that no role knows."""
 _ELSEWHERE: Final = 0.2
 _LEADS, _LED, _INHERITED, _HANDED_UP = 1.2, 0.3, 0.35, 0.6
 _HALF: Final = 0.55
-ENOUGH: Final = 0.34
+ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
-ENOUGH_OF_ONE_WORD: Final = 0.42
+ENOUGH_OF_ONE_WORD: Final = 0.44
 """The same where only one of several words speaks for the role."""
-CLEAR: Final = 0.03
+CLEAR: Final = 0.05
 """The lowest margin: by how much the best score is above the next, as a share of the best."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97
