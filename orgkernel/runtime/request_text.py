@@ -127,7 +127,7 @@ _GREETING: Final = re.compile(
     | (?:well\ done|nice\ work|good\ work(?:\ yesterday|\ today)?|(?:ok(?:ay)?\ )?sounds\ (?:good|great|fine)(?:\ to\ me)?|sorry|wrong\ (?:window|chat|tab|person)|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
     | have\ a\ (?:nice|good|great|lovely)\ \w+ | happy\ (?:birthday|new\ year|holidays|friday)\b | merry\ christmas | congrat\w+[^.!?\n]*
     | how(?:'s|\ is|\ are)\ (?:you|it\ going|things|everything|life|your\ day)\b[^.!?,\n]* | how\ have\ you\ been\b | how\ do\ you\ do\b | what'?s\ up\b
-    | how\ was\ (?:your|the)\ (?:day|weekend|evening|holiday|vacation|trip|night|morning)\b[^.!?\n]*
+    | how\ was\ (?:your|the)\ (?:day|weekend|evening|holiday|vacation|trip|night|morning|(?:\w+\ )?party|concert|game|movie|meeting|interview)\b[^.!?\n]*
     | (?:i\ )?hope\ you(?:'re|\ are|\ had|\ have)\b[^.!?,\n]*
     )""",
     re.X | re.I,
@@ -174,6 +174,7 @@ _THINGS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """What programs are made of: a text that only tells something of them tells of a fault."""
+_MEETS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
 _FEATURE: Final = re.compile(
     r"""\b(?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
     | \b(?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+ | \bwants?\ (?:the|our|my)\ (?:\w+\ )?(?:cli|app|page|form|site|website|tool|program|script|bot|editor|game|api)\ to\b
@@ -236,7 +237,7 @@ _FAULT: Final = re.compile(
     r"""(?:'s|\bis|\bare)\ off\b | \b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
     | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
     | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
-    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower|worse)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|is\ behind|charged\ twice|keeps\ \w+ing|twice\b(?=\W*$))\b""",
+    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|keeps\ \w+ing|twice\b(?=\W*$))\b""",
     re.X | re.I,
 )
 _ORDERS: Final = frozenset(
@@ -493,7 +494,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
     elif fault is not None:
         kept[FAULT] = Term(FAULT, fault.group().lower(), 1.3)
-    elif told and _THINGS & set(words):
+    elif told and _THINGS & set(words) and (words[0] != "i" or words[1:2] in _MEETS):
         thing = next(word for word in words if word in _THINGS)
         kept[FAULT] = Term(FAULT, thing, 0.7)
     if logged is not None:

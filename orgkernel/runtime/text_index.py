@@ -71,6 +71,8 @@ _MOST_IN_LIST: Final = 96
 _LEAST: Final = 0.02
 _MISSING: Final = 0.08
 _MOST_MISSING: Final = 5.0
+_CERTAIN, _INCIDENTAL = 0.9, 0.4
+"""Where a role surely has a trade, others of which it has a few words by chance are not its trades."""
 _STRANGE: Final = 0.4
 """What is left of a text with words of private life that no role knows."""
 _ELSEWHERE: Final = 0.2
@@ -315,7 +317,8 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                 doubt *= 1 - _WORD_BESIDE
         found[key] = 1 - doubt
     most = max(found.values(), default=1.0)
-    return {key: value * math.sqrt(value / most) for key, value in found.items() if value >= 0.1}
+    least = _INCIDENTAL if most >= _CERTAIN else 0.1
+    return {key: value * math.sqrt(value / most) for key, value in found.items() if value >= least}
 
 
 def _centrality(word: str, strengths: Mapping[str, float]) -> float:

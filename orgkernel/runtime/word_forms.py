@@ -493,11 +493,6 @@ def _split(word: str, start: int) -> list[TextWord]:
     ]
 
 
-def stems_of(text: str) -> list[str]:
-    """The stems of the words of a text, in order."""
-    return [token.stem for token in find_tokens(join_words(clean(text, 20_000)))]
-
-
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The stem of a word in lower case."""
@@ -560,6 +555,8 @@ def _without_tense(word: str) -> str:
             # `eed` of `feed` and `need` is no ending, and `bring` has no vowel left.
             if ending == "ed" and left[-1] == "e":
                 return word
+            if len(left) == 4 and left[-2:] in ("ll", "ss", "ff", "zz"):  # `calling` is of `call`, `running` of `run`
+                return left
             return left[:-1] if _DOUBLED.search(left) and len(left) > 3 else left
     return word
 
