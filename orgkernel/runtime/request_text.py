@@ -43,6 +43,8 @@ _VERB: Final = 1.25
 _MOST_CORRECTED: Final = 16
 _TOLD: Final = 0.5
 """What the words of a text count that asks for nothing and reports no fault."""
+_PERSONAL: Final = 0.35
+"""The same where somebody tells of himself."""
 _TROUBLED: Final = 0.8
 """The same where it may tell of trouble."""
 
@@ -174,6 +176,7 @@ _THINGS: Final = frozenset(
     """.split()  # noqa: SIM905
 )
 """What programs are made of: a text that only tells something of them tells of a fault."""
+_PERSONS: Final = frozenset(("i", "im", "ive", "he", "hes", "she", "shes", "somebody", "someone"))
 _MEETS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
 _FEATURE: Final = re.compile(
     r"""\b(?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
@@ -197,20 +200,20 @@ _LEADS: Final = re.compile(
     | \b(?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{_CREW}|programmer|tester|jobs?|tasks?|work|pieces)\b
     | \b(?:divide|distribute|delegate|assign|hand\ out|dole\ out|farm\ out|parcel\ out)\ (?:\w+\ ){{0,4}}(?:work|jobs?|tasks?|pieces|parts|tickets?|questions|roles|them|it)\b
     | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
-    | \bwork\ packages?\b | \bsubtasks?\b | \bwho\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
+    | \bwork\ (?:packages?|breakdown)\b | \bsubtasks?\b | \bwho\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
     | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ ){{0,3}}(?:gets|goes|comes|is\ (?:built|done)|to\ (?:build|do)|should\ (?:be\ built|be\ done|come|go)|has\ to\ (?:be|come|go))\ (?:\w+\ )?first\b
-    | \b(?:coordinate|coordinating|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
+    | \bwho\ \w+\ what\b | \bwhat\ (?:to\ do|gets\ done|is\ done|has\ to\ be\ done)\ first\b | \b(?:coordinate|coordinating|reprioriti[sz]e|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
     | \bkeep\ (?:an\ eye\ on|track\ of)\ (?:it|them|progress|the\ progress|who|everyone|everybody)\b | \b(?:plan|run|lead|manage|head|organi[sz]e|direct|steer)\ (?:\w+\ ){{0,3}}(?:sprint|project|effort|investigation|study|campaign|operation|migration\ project|team|work\ of|initiative|programme|mission|rollout\ of\ the\ project)\b
-    | \b(?:combine|fuse|sum\ up|put\ together|bring\ together|pull\ together|reconcile)\ (?:\S+\ ){0,7}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b | \bone\ (?:combined|joint|common|finished|well-founded|overall|single|final)\ (?:answer|assessment|report|estimate|picture|recommendation)\b
+    | \b(?:combine|fuse|sum\ up|put\ together|bring|pull\ together|reconcile)\ (?:\S+\ ){{0,7}}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b | \b(?:in|into|as|with|me)\ (?:one|a\ single|an\ overall)\ (?:\w+\ |well-founded\ )?(?:answer|assessment|report|estimate|picture|recommendation)\b
     | \b(?:weigh|compare|reconcile)\ (?:both|the\ (?:two|three)|all)\ (?:\w+\ )?(?:reports|findings|results)\b | \b(?:research|collection)\ plan\b | \b(?:intelligence|information)\ requirements?\b | \bcollection\ tasks?\b | \bintelligence\ (?:assessment|estimate|picture)\b | \b(?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
-    | \b(?:specialist|developer|programmer|analyst|researcher|engineer|one\ of\ (?:them|your\ \w+))\ (?:\w+\ ){0,2}(?:is|got|gets|has\ been|seems)\ (?:stuck|blocked|overloaded|lost|busy) | \bgive\ (?:it|this|that|the\ \w+)\ to\ (?:someone|somebody)\ else\b | \bwho\ (?:should|shall|is\ best|can\ best)\b | \bstep\ in\b
+    | \b(?:specialist|developer|programmer|analyst|researcher|engineer|one\ of\ (?:them|your\ \w+))\ (?:\w+\ ){{0,2}}(?:is|got|gets|has\ been|seems)\ (?:stuck|blocked|overloaded|lost|busy) | \bgive\ (?:it|this|that|the\ \w+)\ to\ (?:someone|somebody)\ else\b | \bwho\ (?:should|shall|is\ best|can\ best)\b | \bstep\ in\b
     | \b(?:next|this|coming)\ (?:sprint|iteration|milestone)\b""",
     re.X | re.I,
 )
 _COMMANDS: Final = re.compile(
     r"""\btake\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | \bin\ (?:command|charge)\b | \b(?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
     | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|company|organi[sz]ation|picture) | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\b
-    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b | \bboth\ branches\b | \bwhich\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
+    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b | \b(?:both|all|each)\ of\ your\ \w+ | \byour\ (?:two\ |three\ |both\ )?(?:executives|xos|wings|branches|departments|divisions)\b | \b(?:keep\ me\ posted|brief\ me|report\ back)\b | \buse\ everybody\b | \bwhich\ team\b | \bboth\ branches\b | \bwhich\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
     | \b(?:new|our|the)\ (?:mission|objective)\b | \bone\ (?:person|head|owner)\ (?:who|that|for)\b | \btake\ (?:this|it|everything)\ over\b | \bplease\ take\ over\b""",
     re.X | re.I,
 )
@@ -274,7 +277,7 @@ _ASKS: Final = frozenset(
 )
 _LEADING: Final = frozenset(
     """please pls plz hey hi hello ok okay so and then now also just first next finally well right yes but or only simply again
-    maybe kindly quickly instead alright afterwards""".split()  # noqa: SIM905
+    maybe kindly quickly instead alright afterwards you""".split()  # noqa: SIM905
 )
 _OPENS_STATEMENT: Final = frozenset(
     """i im ive we were weve my our the a an this these that those it its there theres he shes she they his her their in on at after
@@ -379,9 +382,9 @@ _PERSON: Final = re.compile(
     r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
 )
 _NAMES_OF_LANGUAGES: Final = {
-    "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "mache", "finde", "schreib", "gib", "zeig", "sag", "hilf", "diese", "dieser", "dieses", "einer", "eines", "nach", "dann", "hier", "war", "du", "er", "es", "wer", "wem", "wo", "welche", "seit", "gibt", "alle", "kannst", "konntest", "ihn", "ihm", "ihr"],
-    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "il", "elle", "plus", "ce", "ces", "sa", "son", "ses", "tu", "moi", "dis", "donne", "fais", "ecris", "leur", "tous", "toutes", "ou", "par", "cet", "mais", "si"],
-    "Spanish": ["el", "la", "los", "las", "un", "una", "es", "y", "no", "que", "por", "para", "con", "en", "del", "al", "se", "mi", "mis", "nuestro", "nuestra", "este", "esta", "como", "cual", "puede", "puedes", "gracias", "hola", "hacer", "esta", "donde", "cuando", "porque", "necesito", "quiero", "dime", "dame", "haz", "escribe", "esto", "eso", "su", "sus", "tu", "me", "nos", "todos", "todas", "de", "lo", "mas", "pero", "si", "hay", "muy"],
+    "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "mache", "finde", "neu", "neue", "neuen", "neuer", "neues", "schreib", "gib", "zeig", "sag", "hilf", "diese", "dieser", "dieses", "einer", "eines", "nach", "dann", "hier", "war", "du", "er", "es", "wer", "wem", "wo", "welche", "seit", "gibt", "alle", "kannst", "konntest", "ihn", "ihm", "ihr"],
+    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "fait", "trouve", "nouveau", "nouvelle", "il", "elle", "plus", "ce", "ces", "sa", "son", "ses", "tu", "moi", "dis", "donne", "fais", "ecris", "leur", "tous", "toutes", "ou", "par", "cet", "mais", "si"],
+    "Spanish": ["el", "la", "los", "las", "un", "una", "es", "y", "no", "que", "por", "para", "con", "en", "del", "al", "se", "mi", "mis", "nuestro", "nuestra", "este", "esta", "como", "cual", "puede", "puedes", "gracias", "hola", "hacer", "esta", "donde", "cuando", "porque", "necesito", "quiero", "dime", "dame", "haz", "escribe", "encuentra", "nuevo", "nueva", "esto", "eso", "su", "sus", "tu", "me", "nos", "todos", "todas", "de", "lo", "mas", "pero", "si", "hay", "muy"],
     "Italian": ["il", "lo", "la", "gli", "le", "un", "una", "e", "non", "che", "per", "con", "di", "del", "della", "nel", "sono", "mio", "mia", "nostro", "nostra", "questo", "questa", "come", "puoi", "grazie", "ciao", "fare", "perche", "quando", "dove", "voglio"],
     "Portuguese": ["o", "os", "as", "um", "uma", "e", "nao", "que", "por", "para", "com", "em", "do", "da", "no", "na", "meu", "minha", "nosso", "nossa", "este", "esta", "como", "pode", "obrigado", "ola", "fazer", "quando", "onde", "porque", "preciso", "quero"],
     "Dutch": ["de", "het", "een", "en", "is", "niet", "ik", "wij", "we", "je", "voor", "op", "met", "van", "in", "dat", "die", "dit", "kan", "kunt", "hoe", "wat", "waarom", "mijn", "onze", "ons", "bij", "wordt", "zijn", "of", "naar", "alsjeblieft", "maak", "schrijf"],
@@ -446,7 +449,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     feature = None if made else _FEATURE.search(rest)
     if feature is not None:
         made = feature.group().lower()
-    factor, private, told = 1.0, (), False
+    factor, private, told, personal = 1.0, (), False, False
     small_talk = bool(polite) and len(re.findall(r"\w+", rest)) < 2
     if _SMALL_TALK.search(rest):
         factor, small_talk = 0.2, True
@@ -456,7 +459,8 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         factor, small_talk = min(factor, 0.5 if loose else 0.25), True
     elif not {REQUEST, QUESTION} & set(moods.values()) and not (fault or traced or logged or addressed):
         told = True
-        factor = min(factor, _TROUBLED if (_TROUBLE | _THINGS) & set(words) else _TOLD)
+        personal = words[0] in _PERSONS and words[1:2] not in _MEETS
+        factor = min(factor, _PERSONAL if personal else _TROUBLED if (_TROUBLE | _THINGS) & set(words) else _TOLD)
     if not (made or fault or traced or logged):
         private = tuple(
             token.stem
@@ -494,9 +498,10 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         kept[FAULT] = Term(FAULT, traced.group().strip(), 1.2)
     elif fault is not None:
         kept[FAULT] = Term(FAULT, fault.group().lower(), 1.3)
-    elif told and _THINGS & set(words) and (words[0] != "i" or words[1:2] in _MEETS):
-        thing = next(word for word in words if word in _THINGS)
-        kept[FAULT] = Term(FAULT, thing, 0.7)
+    elif told and not personal:
+        for word, weight in zip(words, weights, strict=True):
+            if word in _THINGS and weight:
+                kept[FAULT] = Term(FAULT, word, 0.7)
     if logged is not None:
         kept[LOG] = Term(LOG, logged.group(), 1.0)
     return RequestText(
@@ -579,6 +584,8 @@ def _find_moods(
             words[at] in _ORDERS and weights[at] and not (at < last and words[at + 1] in ("is", "was", "are"))
             for at in (*starts, *after_and)
         ):
+            moods[number] = REQUEST
+        elif words[first] in ("only", "just", "not", "rather"):
             moods[number] = REQUEST
         elif "?" in said[-3:] or words[first] in _ASKS:
             moods[number] = QUESTION
@@ -834,7 +841,7 @@ def _weigh_by_place(
 def _find_made(words: list[str], clauses: list[int], weights: list[float], verb: int) -> str:
     """The program that a verb asks for: `a small tool`. What it is for then counts less."""
     for at in range(verb + 1, min(verb + 9, len(words))):
-        if clauses[at] != clauses[verb] or (words[at] in _ENDS_OBJECT and at > verb + 1):
+        if clauses[at] != clauses[verb] or words[at] == "to" or (words[at] in _ENDS_OBJECT and at > verb + 1):
             break
         if words[at] in _CREATED and weights[at] and not (at + 1 < len(words) and words[at + 1] in _CREATED):
             for place in range(at + 1, len(words)):

@@ -76,12 +76,14 @@ _CERTAIN, _INCIDENTAL = 0.9, 0.4
 _STRANGE: Final = 0.4
 """What is left of a text with words of private life that no role knows."""
 _ELSEWHERE: Final = 0.2
-_LEADS, _LED, _INHERITED, _HANDED_UP = 1.2, 0.3, 0.35, 0.6
+_LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
 _HALF: Final = 0.55
 ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
 ENOUGH_OF_ONE_WORD: Final = 0.44
 """The same where only one of several words speaks for the role."""
+_OF_EXAMPLES: Final = 0.75
+"""A share of the lowest score is enough in a language of which there are examples only."""
 CLEAR: Final = 0.05
 """The lowest margin: by how much the best score is above the next, as a share of the best."""
 WORTH_SHOWING: Final = 0.12
@@ -435,13 +437,13 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
     leaders = _look_up(index, LEAD, True) if any(term.stem == LEAD for term in request.terms) else {}
     if not leaders:
         return
-    leaders = {role for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
+    leaders = {role: value for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
     own = {role: amount for role, amount in sums.items() if role not in leaders}
     below: dict[int, float] = {}
     for role in sorted(index.leads, key=lambda each: len(_all_below(index, each))):
         below[role] = sum(own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role])
     for role in leaders:
-        sums[role] = _LEADS + sums.get(role, 0.0) + _INHERITED * below.get(role, 0.0)
+        sums[role] += _LEADS - leaders[role] + _INHERITED * below.get(role, 0.0)
     for role in own:
         sums[role] *= _LED
 
@@ -459,6 +461,8 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -
     enough = ENOUGH
     if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
         enough = ENOUGH_OF_ONE_WORD
+    if request.language in index.languages:
+        enough *= _OF_EXAMPLES
     if not ranked or ranked[0].score < enough:
         outcome = "nothing" if not request.terms else "weak"
         outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
