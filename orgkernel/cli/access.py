@@ -11,7 +11,7 @@ import msgspec
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, echo_answer, painted, places
+from orgkernel.cli.output import as_text, because, echo_answer, painted, places
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow, RemedyEdit, TraceLine
 from orgkernel.decisions.access.envelope import AccessEnvelope
@@ -208,9 +208,7 @@ def _render_decision(asked: str, explanation: AccessExplanation) -> str:
     """The outcome, its reasons with their lines, and the remedies."""
     decision = explanation.decision
     lines = [f"{decision.outcome}: {asked}"]
-    for reason in explanation.reasons:
-        lines.append(f"  because {reason.text}")
-        lines += places(reason.why)
+    lines += because(explanation.reasons)
     if decision.obligations:
         lines.append(f"  obligations: {', '.join(decision.obligations)}")
     lines += _remedies(explanation)

@@ -296,7 +296,7 @@ def personality(agent_id: str, org: str | None, reason: str, form: str, **where:
         with acting_on_agent(**where) as context:
             drift = observe_personality(context, agent_id, Personality(**observed), org=org, reason=reason)
     else:
-        kernel, name = asking_about(org, where["paths"], where["store"], where["no_cache"], None)
+        kernel, name = asking_about(org, where["paths"], where["store"], where["no_cache"])
         drift = kernel.personality(name, agent_id)
     echo_answer(
         form, drift, lambda: as_text([f"{agent_id} {_drift_text(drift)}", *places(drift.why, "    ")])

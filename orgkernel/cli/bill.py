@@ -9,13 +9,11 @@ import msgspec
 
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
 from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
-from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.errors import UsageError
-from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.bills import BillList, BillPage
 
 _EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"PART": ["AGENT"]}, "steps": {}}`'
@@ -33,15 +31,11 @@ def command() -> None:
     """
 
 
-def _open(paths: tuple[str, ...], org: str, store: str | None, as_of: str | None, no_cache: bool) -> Kernel:
-    return open_with_state(paths, org, store, as_of=as_of, no_cache=no_cache)
-
-
 @command.command("list")
 @_where
 def list_(org: str, form: str, **where: Any) -> None:
     """List the bills of an organization."""
-    found = _open(org=org, **where).bills(org)
+    found = open_with_state(org=org, **where).bills(org)
     echo_answer(form, found, lambda: _render_list(found))
 
 
@@ -50,7 +44,7 @@ def list_(org: str, form: str, **where: Any) -> None:
 @_where
 def show(bill: str, org: str, form: str, **where: Any) -> None:
     """Show the parts and the steps of BILL, and who may start it."""
-    found = _open(org=org, **where).bill(org, bill)
+    found = open_with_state(org=org, **where).bill(org, bill)
     echo_answer(form, found, lambda: _render_page(found))
 
 
@@ -59,7 +53,7 @@ def show(bill: str, org: str, form: str, **where: Any) -> None:
 @_where
 def check(bill: str, org: str, form: str, **where: Any) -> None:
     """Check BILL by its rules, and whether the crew as it is now can take its parts. Exits with 1 if not."""
-    kernel = _open(org=org, **where)
+    kernel = open_with_state(org=org, **where)
     page, proposal = kernel.bill(org, bill), kernel.fill_bill(org, bill)
     answer = {"findings": page.findings, "vacancies": proposal.vacancies}
     echo_answer(form, answer, lambda: _render_check(page, proposal))
@@ -79,7 +73,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
 @_where
 def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
     """Propose who takes which part of BILL, by the crew as it is now. Nobody is assigned by it."""
-    found = _open(org=org, **where).fill_bill(org, bill, without=without)
+    found = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
     echo_answer(form, found, lambda: _render_fill(found))
 
 
@@ -93,7 +87,7 @@ def next_(bill: str, instance: Any, org: str, form: str, **where: Any) -> None:
     INSTANCE is a JSON file that tells what was done so far; `-` reads it from standard input.
     """
     told = _parse(bill, instance.read())
-    found = _open(org=org, **where).next_steps(org, told)
+    found = open_with_state(org=org, **where).next_steps(org, told)
     echo_answer(form, found, lambda: _render_next(found))
 
 
@@ -150,7 +144,7 @@ def _render_page(page: BillPage) -> str:
 def _render_check(page: BillPage, proposal: BillAssignment) -> str:
     lines = [f"{each.file}:{each.line}: {each.code}: {each.message}" for each in page.findings]
     for each in proposal.vacancies:
-        lines += [f"part {each.role} is {each.missing} short now", *_because(each.reasons)]
+        lines += [f"part {each.role} is {each.missing} short now", *because(each.reasons)]
     return as_text(lines or [f"{page.bill}: no findings, and the crew can take every part now"])
 
 
@@ -160,12 +154,12 @@ def _render_fill(found: BillAssignment) -> str:
         others = f" (or {', '.join(part.others)})" if part.others else ""
         lines.append(f"  {part.role}: {', '.join(part.agents) or 'nobody'}{others}")
     for each in found.vacancies:
-        lines += [f"  {each.role} is {each.missing} short", *_because(each.reasons)]
+        lines += [f"  {each.role} is {each.missing} short", *because(each.reasons)]
     return as_text(lines)
 
 
 def _render_next(found: NextSteps) -> str:
-    lines = [f"{found.bill} → {found.state}, {found.outcome}", *_because(found.reasons)]
+    lines = [f"{found.bill} → {found.state}, {found.outcome}", *because(found.reasons)]
     for step in found.may_start:
         lines.append(f"  may start {step.step}: {step.name or step.action}")
         lines += [f"    {each.text}" for each in step.obligations]
@@ -189,11 +183,3 @@ def _render_next(found: NextSteps) -> str:
         lines.append(f"  finding {finding.code}: {finding.text}")
         lines += places(finding.why)
     return as_text(lines)
-
-
-def _because(reasons: tuple[Reason, ...]) -> list[str]:
-    lines = []
-    for reason in reasons:
-        lines.append(f"  because {reason.text}")
-        lines += places(reason.why)
-    return lines

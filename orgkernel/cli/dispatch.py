@@ -8,7 +8,7 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.decisions.dispatch import DispatchDecision
 
 
@@ -58,9 +58,7 @@ def _render(decision: DispatchDecision) -> str:
         lines = [f"{decision.asked} → {decision.role_id} ({decision.role_name})"]
     else:
         lines = [f"{decision.asked} → not applicable: the host continues unchanged"]
-    for reason in decision.reasons:
-        lines.append(f"  because {reason.text}")
-        lines += places(reason.why)
+    lines += because(decision.reasons)
     for label, words in (
         ("plans", decision.plans),
         ("tools", decision.tools),

@@ -6,6 +6,13 @@ import os
 
 import click
 
+from orgkernel.cli.listening import (
+    host_option,
+    require_key_option,
+    store_budget_option,
+    tls_files,
+    tls_options,
+)
 from orgkernel.cli.opening import format_option, path_option
 from orgkernel.cli.output import counted, echo_indented
 from orgkernel.cli.stores import store_option
@@ -14,26 +21,10 @@ from orgkernel.diagnostics.wording import printable
 
 @click.command("doctor")
 @path_option
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address that `serve` listens on.")
-@click.option(
-    "--require-key",
-    is_flag=True,
-    envvar="ORGKERNEL_REQUIRE_KEY",
-    help="`serve` needs a key from loopback too.",
-)
-@click.option(
-    "--tls-certificate",
-    envvar="ORGKERNEL_TLS_CERTIFICATE",
-    metavar="FILE",
-    help="Certificate of `serve` (PEM).",
-)
-@click.option(
-    "--tls-key", envvar="ORGKERNEL_TLS_KEY", metavar="FILE", help="Private key of the certificate (PEM)."
-)
-@click.option(
-    "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
-    help="Size that the store may have in `serve`.",
-)  # fmt: skip
+@host_option
+@require_key_option
+@tls_options
+@store_budget_option
 @click.option("--offline", is_flag=True, help="Do not fetch the keys of the identity provider.")
 @store_option
 @format_option("text", "json")
@@ -53,8 +44,8 @@ def command(
     Give it the options that you give to `serve`. It changes nothing and prints no secrets. Exits 0 if all is well or
     there are warnings only, 1 with a problem, 2 if it cannot look.
     """
-    from orgkernel.cli.checkup import Asked, check_everything
-    from orgkernel.cli.serve import tls_files
+    from orgkernel.cli.checkup import check_everything
+    from orgkernel.cli.checkup_report import Asked
 
     asked = Asked(
         os.getcwd(), os.environ, paths, store, host, require_key, tls_files(tls_certificate, tls_key),

@@ -9,7 +9,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
 
@@ -67,9 +67,7 @@ def _lines(decision: HandlingDecision) -> Iterator[str]:
     level = f", level {decision.level}" if decision.level else ""
     without = ", without a model" if decision.without_model else ""
     yield f"{decision.intent} → {decision.tier.replace('_', ' ')}{named}{level}{without}"
-    for reason in decision.reasons:
-        yield f"  because {reason.text}"
-        yield from places(reason.why)
+    yield from because(decision.reasons)
     for check in decision.tools:
         step = f"step {check.step}: " if check.step else ""
         yield f"  {step}tool {check.tool} {check.action}: {check.outcome}"

@@ -41,7 +41,7 @@ def _status(
 ) -> None:  # fmt: skip
     status: OrgStatus | None
     if value is None:
-        kernel, name = asking_about(org, paths, store, no_cache, None)
+        kernel, name = asking_about(org, paths, store, no_cache)
         status = kernel.access(name).state.status.get(kind)
     else:
         with acting_on_agent(actor, paths, store, no_cache) as context:

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 
 if TYPE_CHECKING:
-    from orgkernel.decisions.reasons import Why
+    from orgkernel.decisions.reasons import Reason, Why
 
 # Allowed inside a JSON string, but acted on by terminals or rejected by UTF-8. JSON itself escapes characters below U+0020.
 # None of these occurs outside of strings.
@@ -85,6 +85,13 @@ def counted(number: int, noun: str) -> str:
 def places(whys: Iterable[Why], indent: str = "      ") -> Iterable[str]:
     """The places of some lines, each once."""
     return dict.fromkeys(f"{indent}{why.file}:{why.line}" for why in whys)
+
+
+def because(reasons: Iterable[Reason]) -> Iterator[str]:
+    """Reasons with the places that they rest on."""
+    for reason in reasons:
+        yield f"  because {reason.text}"
+        yield from places(reason.why)
 
 
 def as_yaml(value: Any) -> str:

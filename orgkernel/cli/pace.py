@@ -9,7 +9,7 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, because, echo_answer
 from orgkernel.decisions.pace import RolePace
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
@@ -77,8 +77,6 @@ def _parse_observation(text: str) -> Observation:
 def _render(pace: RolePace) -> str:
     change = "" if pace.tier == pace.previous else f" (was {pace.previous})"
     lines = [f"{pace.role_id} → {pace.tier}{change}"]
-    for reason in pace.reasons:
-        lines.append(f"  because {reason.text}")
-        lines += places(reason.why)
+    lines += because(pace.reasons)
     lines += [f"  must {each.text}" for each in pace.obligations]
     return as_text(lines)

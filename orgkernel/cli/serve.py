@@ -6,32 +6,31 @@ import gc
 import logging
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
+from orgkernel.cli.listening import (
+    host_option,
+    require_key_option,
+    store_budget_option,
+    tls_files,
+    tls_options,
+)
 from orgkernel.cli.opening import cache_option, open_kernel, path_option, save
 from orgkernel.cli.stores import store_option
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import NotServed, UsageError
+from orgkernel.errors import NotServed
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import find_project
 from orgkernel.kernel.stored import locate_store
 from orgkernel.snapshots.packing import DamagedEntry, verify_snapshot
 
-if TYPE_CHECKING:
-    from manifest_api.guards.tls import TlsFiles
-
 
 @click.command("serve")
 @path_option
 @click.option("--active", metavar="ORG", help="Organization that requests call `active`.")
-@click.option(
-    "--host",
-    default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on. Addresses beyond loopback need an API key first.",
-)
+@host_option
 @click.option(
     "--port",
     default=8000,
@@ -52,18 +51,12 @@ if TYPE_CHECKING:
     "--trusted-proxy", "trusted_proxies", multiple=True, metavar="ADDRESS",
     help="Address or network of a proxy that may state the scheme and host of a request. Repeatable.",
 )  # fmt: skip
-@click.option(
-    "--require-key", is_flag=True, envvar="ORGKERNEL_REQUIRE_KEY",
-    help="Loopback needs a key too, except for /livez and /readyz.",
-)  # fmt: skip
+@require_key_option
 @click.option(
     "--drain", default=2.0, show_default=True, type=click.FloatRange(0, 600), metavar="SECONDS",
     help="How long /readyz answers 503 after SIGTERM before the server closes.",
 )  # fmt: skip
-@click.option(
-    "--store-budget", default=4096, show_default=True, type=click.IntRange(1), metavar="MIB",
-    help="Size of the store beyond which callers without a key get no answer that has to be audited.",
-)  # fmt: skip
+@store_budget_option
 @click.option(
     "--keep-decisions", default=90, show_default=True, type=click.IntRange(0), metavar="DAYS",
     help="Drop audit rows of decisions that are older. 0 keeps all rows of the audit.",
@@ -72,13 +65,7 @@ if TYPE_CHECKING:
     "--keep-history", default=365, show_default=True, type=click.IntRange(1), metavar="DAYS",
     help="Drop audit rows of grants, requests, ranks, keys and locks that are older.",
 )  # fmt: skip
-@click.option(
-    "--tls-certificate", envvar="ORGKERNEL_TLS_CERTIFICATE", metavar="FILE",
-    help="Speak HTTPS with this certificate (PEM). SIGHUP reads it again.",
-)  # fmt: skip
-@click.option(
-    "--tls-key", envvar="ORGKERNEL_TLS_KEY", metavar="FILE", help="Private key of the certificate (PEM).",
-)  # fmt: skip
+@tls_options
 @store_option
 @cache_option
 @click.option("--access-log", is_flag=True, help="Log each request too.")
@@ -143,15 +130,6 @@ def command(
         budget=store_budget * 1024 * 1024,
         retention=Retention(keep_decisions, keep_history) if keep_decisions else None, tls=tls,
     )  # fmt: skip
-
-
-def tls_files(certificate: str | None, key: str | None) -> TlsFiles | None:
-    """The files of the two options, which belong together. Raises `UsageError`."""
-    from manifest_api.guards.tls import TlsFiles
-
-    if (certificate is None) != (key is None):
-        raise UsageError("`--tls-certificate` and `--tls-key` belong together", "give both, or none")
-    return None if certificate is None or key is None else TlsFiles(certificate, key)
 
 
 def _log_ready(kernel: Kernel, url: str) -> None:

@@ -9,11 +9,10 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
-from orgkernel.cli.output import as_text, echo_answer, places
+from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.capability.proposals import Proposals
 from orgkernel.decisions.capability.skills import SkillList
-from orgkernel.decisions.reasons import Reason
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 
 
@@ -101,19 +100,19 @@ def _proposed(found: Proposals) -> Iterator[str]:
 
 
 def _listed(found: SkillList) -> Iterator[str]:
-    yield from _because(found.reasons)
+    yield from because(found.reasons)
     for card in found.skills:
         yield f"{card.name}  {card.description}"
     for withheld in found.withheld:
         yield f"not {withheld.name}:"
-        yield from _because(withheld.reasons)
+        yield from because(withheld.reasons)
 
 
 def _shown(found: SkillDisclosed) -> Iterator[str]:
     activation = found.activation
     if activation.card is None:
         yield f"deny: skill {activation.name} for {activation.subject}"
-        yield from _because(activation.reasons)
+        yield from because(activation.reasons)
         return
     yield from activation.body.splitlines()
     if found.resources:
@@ -124,13 +123,7 @@ def _shown(found: SkillDisclosed) -> Iterator[str]:
 def _content(file: SkillResource) -> Iterator[str]:
     if file.outcome == "deny":
         yield f"deny: {file.path} of skill {file.name} for {file.subject}"
-        yield from _because(file.reasons)
+        yield from because(file.reasons)
         return
     text = file.content if file.encoding == "utf-8" else f"{len(base64.b64decode(file.content))} bytes"
     yield from text.splitlines()
-
-
-def _because(reasons: tuple[Reason, ...]) -> Iterator[str]:
-    for reason in reasons:
-        yield f"  because {reason.text}"
-        yield from places(reason.why)

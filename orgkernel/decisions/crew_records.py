@@ -45,6 +45,19 @@ class ServiceCounts(msgspec.Struct, frozen=True, gc=False):
         """How many episodes are recorded."""
         return self.successes + self.failures
 
+    def counting(self, episode: Episode) -> ServiceCounts:
+        """The counts with one more episode."""
+        is_success = episode.outcome == "success"
+        return ServiceCounts(
+            self.agent_id, self.org_id, self.successes + is_success, self.failures + (not is_success),
+            (self.recent + ("+" if is_success else "-"))[-RECENT:], max(self.last_at, episode.at),
+        )  # fmt: skip
+
+
+def no_service(episode: Episode) -> ServiceCounts:
+    """The counts of the agent of an episode before its first one."""
+    return ServiceCounts(episode.agent_id, episode.org_id, 0, 0, "", episode.at)
+
 
 class AgentIdentity(msgspec.Struct, frozen=True, gc=False):
     """Who an agent is, whatever roles it fills: its key, and when it was born into the organization."""

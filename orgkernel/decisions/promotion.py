@@ -145,8 +145,7 @@ def _demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> Promotion
 def _checks(
     view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
 ) -> Iterator[RequirementCheck]:
-    stored = state.agents.get(agent_id)
-    lifecycle = "active" if stored is None else stored.lifecycle
+    lifecycle = state.lifecycle_of(agent_id)
     yield RequirementCheck(kind="lifecycle", met=lifecycle == "active", text=f"the agent is {lifecycle}")
     trust = trust_of(view, state, agent_id)
     yield RequirementCheck(

@@ -217,5 +217,10 @@ class StateView(msgspec.Struct, frozen=True):
     personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
     """The latest observation by agent id."""
 
+    def lifecycle_of(self, agent_id: str) -> Lifecycle:
+        """The lifecycle of a declared agent: it is active until something else is stored."""
+        stored = self.agents.get(agent_id)
+        return "active" if stored is None else stored.lifecycle
+
 
 EMPTY_STATE = StateView()

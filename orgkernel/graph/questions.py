@@ -17,6 +17,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.graph.structure import find_circles
+from orgkernel.records.crew_roster import Assignment, RosterMember
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
 
@@ -357,6 +358,21 @@ class OrgView(ABC):
     def roles_filled_by(self, agent_id: str) -> tuple[Edge, ...]:
         """Roles an agent fills here."""
         return self.edges_from(EdgeKind.FILLS, agent_id)
+
+    def assignments_of(self, agent_id: str) -> tuple[tuple[int, Assignment], ...]:
+        """The assignments by which an agent fills its roles here, each with its number in the roster."""
+        roles = {edge.target for edge in self.roles_filled_by(agent_id)}
+        member: RosterMember = self.records.agents[agent_id].record
+        return tuple(
+            (number, each)
+            for number, each in enumerate(member.assignments)
+            if each.org in (None, self.org_id) and each.role in roles
+        )
+
+    def watches_of(self, agent_id: str, role_id: str | None = None) -> tuple[str, ...]:
+        """The watches in which an agent fills its roles here, or one of them."""
+        own = (each for _, each in self.assignments_of(agent_id) if role_id in (None, each.role))
+        return tuple(dict.fromkeys(watch for each in own for watch in each.watches))
 
     def agents_in(self, role_id: str) -> tuple[Edge, ...]:
         """Agents that fill the role here."""

@@ -18,6 +18,7 @@ from orgkernel.kernel.manifest_cache import ManifestCache
 from orgkernel.kernel.registry import Registry
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.roots import Request, resolve_paths, shipped_request
+from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
     from networkx import MultiDiGraph
@@ -458,10 +459,7 @@ class Kernel(Registry):
     def _desk_with_agent(self, org: str, agent: str) -> OrganizationAccess:
         """The desk of an organization whose roster declares the agent. Raises `UnknownAgent`."""
         desk = self.access(org)
-        agents = desk.view.records.agents
-        if agent not in agents:
-            help = did_you_mean(agent, agents) or (f"agents are {listing(agents)}" if agents else "")
-            raise UnknownAgent(f"organization {quote(desk.view.org_id)} has no agent {quote(agent)}", help)
+        require_declared_agent(desk.view.records, agent)
         return desk
 
     def agents(

@@ -16,14 +16,13 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.promotion import check_rank, decide_promotion
+from orgkernel.decisions.promotion import PromotionDecision, decide_promotion
 from orgkernel.decisions.qualifications import find_latest, has_passed
 from orgkernel.decisions.reasons import why_edge, why_place
 from orgkernel.decisions.role_skills import skills_of_roles
 from orgkernel.decisions.skill_levels import levels_now
 from orgkernel.decisions.skill_profile import build_skill_profile
 from orgkernel.decisions.state_view import StateView
-from orgkernel.decisions.trust import trust_of
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -59,7 +58,6 @@ def build_agent_manifest(
     member: RosterMember = definition.record
     holder = tables_of(view).subject(f"agent:{agent_id}")
     assert holder is not None  # the roster declares it
-    stored = state.agents.get(agent_id)
     asked = AccessRequest(holder.subject, "", "", context)
     rows = what_can(view, holder.subject, request=asked, state=state, kinds=("credential", "data", "role"))
     tools = tuple(_tools(view, holder, state, context))
@@ -70,7 +68,6 @@ def build_agent_manifest(
     procedures = tuple(parts.procedures_of(view, at_work))
     promotion = decide_promotion(view, state, agent_id, context.now)
     identity = state.identities.get(agent_id)
-    trust = trust_of(view, state, agent_id)
     levels = levels_now(view.records, state.skills.get(agent_id, ()), context.now)
     return v1.AgentManifest(
         agent_id=agent_id,
@@ -80,11 +77,11 @@ def build_agent_manifest(
         org_id=view.org_id,
         org_name=view.records.organization.name,
         why=(why_place(f"agent {agent_id} is in the crew", place),),
-        roles=tuple(_posts(view, agent_id, member)),
+        roles=tuple(_posts(view, agent_id)),
         departments=tuple(_departments(view, roles)),
-        lifecycle="active" if stored is None else stored.lifecycle,
+        lifecycle=state.lifecycle_of(agent_id),
         rank=_rank(view, rank_now(view, state, holder)),
-        next_rank=_next_rank(view, state, holder, context.now),
+        next_rank=_next_rank(view, state, promotion, context.now),
         trust=promotion.trust.mean,
         promotion=promotion,
         qualification_status=parts.status_of(view, state, agent_id, promotion, context.now),
@@ -98,7 +95,7 @@ def build_agent_manifest(
         current_duty=parts.duty_of(view, state, agent_id, roles),
         service_record=parts.service_of(state, agent_id, promotions),
         recent_activity=parts.activity_of(state, (agent_id,)),
-        trust_distribution=trust,
+        trust_distribution=promotion.trust,
         skills=tuple(
             skill_item(view, each.edge, levels)
             for each in skills_of_roles(view, holder.identity.roles).values()
@@ -125,15 +122,14 @@ def build_agent_manifest(
     )
 
 
-def _posts(view: OrgView, agent_id: str, member: RosterMember) -> Iterator[v1.Post]:
-    watches = {each.role: each.watches for each in member.assignments if each.org in (None, view.org_id)}
+def _posts(view: OrgView, agent_id: str) -> Iterator[v1.Post]:
     for edge in view.roles_filled_by(agent_id):
         profile = view.records.posts[edge.target].profile
         yield v1.Post(
             id=edge.target,
             name=profile.name,
             role_type=profile.role_type,
-            watches=watches.get(edge.target, ()),
+            watches=view.watches_of(agent_id, edge.target),
             why=(why_edge(edge),),
         )
 
@@ -150,17 +146,16 @@ def _rank(view: OrgView, step: int) -> RankItem | None:
     return RankItem(**_said_of_rank(ranks[step])) if 0 <= step < len(ranks) else None
 
 
-def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> NextRank | None:
+def _next_rank(view: OrgView, state: StateView, decision: PromotionDecision, now: float) -> NextRank | None:
     """The next rank, and the requirements for the promotion."""
-    ranks, step = view.records.ranks, rank_now(view, state, holder) + 1
-    if not 0 <= step < len(ranks):
+    path = decision.promotion
+    if path is None:
         return None
-    declared = view.records.promotions.get(ranks[step].id)
+    declared = view.records.promotions.get(path.rank)
     promotion = Promotion() if declared is None else declared.record
-    results = state.results.get(holder.identity.id, ())
-    checks = check_rank(view, state, holder.identity.id, ranks[step], now)
+    results = state.results.get(decision.agent_id, ())
     return NextRank(
-        **_said_of_rank(ranks[step]),
+        **_said_of_rank(next(rank for rank in view.records.ranks if rank.id == path.rank)),
         requirements=tuple(
             RequirementItem(scope=each.scope, min_proficiency=each.min_proficiency, min_count=each.min_count)
             for each in promotion.requirements
@@ -169,8 +164,8 @@ def _next_rank(view: OrgView, state: StateView, holder: Subject, now: float) -> 
         missing_qualifications=tuple(
             each for each in promotion.qualifications if not has_passed(view.records, results, each, now)
         ),
-        eligible=all(each.met for each in checks),
-        checks=checks,
+        eligible=path.outcome == "eligible",
+        checks=path.requirements,
     )
 
 

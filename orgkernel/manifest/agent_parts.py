@@ -23,9 +23,8 @@ from orgkernel.decisions.qualifications import QualificationStanding, build_qual
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.service_record import Trajectory, decide_drift, summarize_service
 from orgkernel.decisions.state_view import StateView
-from orgkernel.graph.cognitive_skills import required_skills
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.schema import EdgeKind
+from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.runtime.utc import as_utc
 
 BASELINE_TIER = 1
@@ -220,12 +219,7 @@ def intents_of(
     view: OrgView, state: StateView, holder: Subject, context: AccessContext
 ) -> Iterator[IntentItem]:
     """The intents of the agent's roles, and how each would be handled now."""
-    edges = {
-        edge.target: edge
-        for role_id in holder.identity.roles
-        for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
-    }
-    for intent, edge in edges.items():
+    for intent, edge in _serving(view, holder.identity.roles).items():
         decision = decide_handling(view, state, HandlingRequest(holder.subject, intent, context))
         reason = decision.reasons[0] if decision.reasons else None
         yield IntentItem(
@@ -237,16 +231,21 @@ def intents_of(
         )
 
 
+def _serving(view: OrgView, roles: Iterable[str]) -> dict[str, Edge]:
+    """The intents that roles serve, each with the edge of the last role that does."""
+    return {
+        edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
+    }
+
+
 def procedures_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[ProcedureItem]:
-    """The procedures that come with the skills that the roles of somebody at work require, or that they list."""
+    """The procedures that the roles of somebody at work perform."""
     if isinstance(holder, Reason):
         return
-    profiles = [view.records.posts[role_id].profile for role_id in holder.roles]
-    listed = {each for profile in profiles for each in profile.capabilities.procedures}
-    required = {skill for profile in profiles for skill in required_skills(profile)}
+    performed = {end for role_id in holder.roles for end, _ in view.ends_from(EdgeKind.PERFORMS, role_id)}
     for procedure in view.records.procedures.values():
         record = procedure.record
-        if procedure.id in listed or record.skill in required:
+        if procedure.id in performed:
             yield ProcedureItem(
                 id=procedure.id,
                 name=record.name or procedure.id,
@@ -294,26 +293,18 @@ def status_of(
 def duty_of(view: OrgView, state: StateView, agent_id: str, roles: tuple[str, ...]) -> Duty:
     """The roles, watches and intents of the agent, with the recorded watch and alert."""
     definition = view.records.agents[agent_id]
-    own = [
-        (number, each)
-        for number, each in enumerate(definition.record.assignments)
-        if each.org in (None, view.org_id) and each.role in roles
-    ]
-    watches = tuple(dict.fromkeys(watch for _, each in own for watch in each.watches))
+    watches = view.watches_of(agent_id)
     watch, alert = state.status.get("watch"), state.status.get("alert")
-    intents = dict.fromkeys(
-        edge.target for role_id in roles for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id)
-    )
     return Duty(
         roles=roles,
         watches=watches,
         current_watch=None if watch is None else watch.value,
         on_watch=None if watch is None else watch.value in watches,
         alert=None if alert is None else alert.value,
-        intents=tuple(intents),
+        intents=tuple(_serving(view, roles)),
         why=tuple(
             why_place(f"agent {agent_id} fills role {each.role}", definition.place("assignments", number))
-            for number, each in own
+            for number, each in view.assignments_of(agent_id)
         ),
     )
 

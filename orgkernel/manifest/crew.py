@@ -131,14 +131,8 @@ def _members(view: OrgView) -> Iterator[_Member]:
             continue
         record: RosterMember = definition.record
         found = (view.records.posts[role_id].profile.department for role_id in roles)
-        watches = (
-            watch
-            for each in record.assignments
-            if each.org in (None, view.org_id) and each.role in roles
-            for watch in each.watches
-        )
         departments = tuple(dict.fromkeys(each for each in found if each is not None))
-        yield _Member(agent_id, record, roles, departments, tuple(dict.fromkeys(watches)))
+        yield _Member(agent_id, record, roles, departments, view.watches_of(agent_id))
 
 
 def select_agents(view: OrgView, state: StateView, wanted: AgentFilter, now: float) -> tuple[str, ...]:
@@ -189,7 +183,7 @@ def _narrowing(
 def _fits(view: OrgView, state: StateView, member: _Member, wanted: AgentFilter, now: float) -> bool:
     return (
         (wanted.watch is None or wanted.watch in member.watches)
-        and (wanted.lifecycle is None or wanted.lifecycle == _lifecycle(state, member.agent_id))
+        and (wanted.lifecycle is None or wanted.lifecycle == state.lifecycle_of(member.agent_id))
         and (wanted.rank is None or wanted.rank == _rank(view, state, member.agent_id))
         and (
             wanted.qualification is None
@@ -225,7 +219,7 @@ def _line(view: OrgView, state: StateView, member: _Member) -> AgentLine:
         rank=_rank(view, state, member.agent_id),
         trust=trust.mean,
         trust_distribution=trust,
-        lifecycle=_lifecycle(state, member.agent_id),
+        lifecycle=state.lifecycle_of(member.agent_id),
         org_id=view.org_id,
     )
 
@@ -235,8 +229,3 @@ def _rank(view: OrgView, state: StateView, agent_id: str) -> str | None:
     ranks = view.records.ranks
     step = -1 if subject is None else rank_now(view, state, subject)
     return ranks[step].id if 0 <= step < len(ranks) else None
-
-
-def _lifecycle(state: StateView, agent_id: str) -> Lifecycle:
-    stored = state.agents.get(agent_id)
-    return "active" if stored is None else stored.lifecycle

@@ -21,13 +21,13 @@ from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecy
 from orgkernel.decisions.trust import DEFAULT_WEIGHT, Trust, trust_from
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Conflict, Refused, UnknownAgent, UnknownRecord
+from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, Right, noted_in
-from orgkernel.snapshots.snapshot import OrgSnapshot
+from orgkernel.snapshots.snapshot import OrgSnapshot, require_declared_agent
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -290,13 +290,12 @@ def _snapshots(kernel: Kernel | None, org_id: str = ALL_ORGANIZATIONS) -> list[O
 
 def require_agent(context: Context, org_id: str, agent_id: str, what: str, itself: str) -> Right | None:
     """The right over an agent; raises `UnknownAgent` or `UnknownRecord` for one nobody knows, and `Refused`."""
-    declared = dict.fromkeys(
-        each for snapshot in _snapshots(context.kernel, org_id) for each in snapshot.records.agents
-    )
+    snapshots = _snapshots(context.kernel, org_id)
+    declared = dict.fromkeys(each for snapshot in snapshots for each in snapshot.records.agents)
     if agent_id not in declared and context.store.agents.get(org_id, agent_id) is None:
-        if context.kernel is not None and org_id != ALL_ORGANIZATIONS:
-            help = did_you_mean(agent_id, declared) or (f"agents are {listing(declared)}" if declared else "")
-            raise UnknownAgent(f"organization {quote(org_id)} has no agent {quote(agent_id)}", help)
+        if org_id != ALL_ORGANIZATIONS:
+            for snapshot in snapshots:
+                require_declared_agent(snapshot.records, agent_id)
         stored = dict.fromkeys(each.agent_id for each in context.store.agents.list())
         help = (
             did_you_mean(agent_id, [*declared, *stored])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
+from typing import Annotated
 
 import msgspec
 
@@ -23,15 +23,15 @@ from orgkernel.decisions.service_record import (
     summarize_service,
 )
 from orgkernel.decisions.skill_levels import SkillTerms, terms_of
-from orgkernel.decisions.vacancies import VacancyAnswer, decide_vacancies
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import Refused, UnknownAgent
+from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import NO_AUTHORITY, require_authority
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, Right, find_member, noted_in
 from orgkernel.runtime.utc import as_utc
+from orgkernel.snapshots.snapshot import require_declared_agent
 
 # -- the alert and the watch -------------------------------------------------------------------------------------------
 
@@ -57,14 +57,6 @@ def set_status(
     return noted_in(context, right).crew.set_status(
         org_id, kind, value, actor=context.actor.name, reason=reason
     )
-
-
-def find_status(context: Context, *, org: str | None = None) -> dict[OrgStatusKind, OrgStatus | None]:
-    """The recorded alert and watch of an organization; None for what nobody has recorded."""
-    org_id = choose_organization(context, org)
-    require_one(org_id, "the alert")
-    status = context.documents.access(org_id).state.status
-    return {kind: status.get(kind) for kind in get_args(OrgStatusKind)}
 
 
 def _right_of_command(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
@@ -132,7 +124,7 @@ def record_episode(
     org_id = choose_organization(context, org)
     require_one(org_id, "an episode")
     view = context.documents.organization(org_id).snapshot.index
-    _require_declared_agent(view, agent_id)
+    require_declared_agent(view.records, agent_id)
     right = require_authority(
         context, f"agent:{agent_id}", f"record the work of {quote(f'agent:{agent_id}')}",
         itself="record its own work", org_id=org_id,
@@ -175,13 +167,6 @@ def _given(name: str | None) -> tuple[str, ...]:
     return () if name is None else (name,)
 
 
-def _require_declared_agent(view: OrgView, agent_id: str) -> None:
-    agents = view.records.agents
-    if agent_id not in agents:
-        help = did_you_mean(agent_id, agents) or (f"agents are {listing(agents)}" if agents else "")
-        raise UnknownAgent(f"organization {quote(view.org_id)} has no agent {quote(agent_id)}", help)
-
-
 # -- personality -------------------------------------------------------------------------------------------------------
 
 
@@ -191,7 +176,7 @@ def observe_personality(
     """Record a measured personality, and how far it is from the one in the roster. Raises as `record_episode`."""
     org_id = choose_organization(context, org)
     require_one(org_id, "a personality")
-    _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
+    require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     right = require_authority(
         context, f"agent:{agent_id}", f"record the personality of {quote(f'agent:{agent_id}')}",
         itself="record its own personality", org_id=org_id,
@@ -205,7 +190,7 @@ def find_drift_of(context: Context, agent_id: str, *, org: str | None = None) ->
     """How far the personality of an agent has drifted. Raises `UnknownAgent`."""
     org_id = choose_organization(context, org)
     desk = context.documents.access(org_id)
-    _require_declared_agent(desk.view, agent_id)
+    require_declared_agent(desk.view.records, agent_id)
     return decide_drift(desk.view, agent_id, desk.state)
 
 
@@ -233,9 +218,9 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
     org_id = choose_organization(context, org)
     require_one(org_id, "a service record")
     desk = context.documents.access(org_id)
-    _require_declared_agent(desk.view, agent_id)
+    require_declared_agent(desk.view.records, agent_id)
     state = desk.state
-    identity, stored = state.identities.get(agent_id), state.agents.get(agent_id)
+    identity = state.identities.get(agent_id)
     start = desk.view.records.agents[agent_id].record.rank
     return ServiceRecord(
         agent_id,
@@ -243,7 +228,7 @@ def find_service_record(context: Context, agent_id: str, *, org: str | None = No
         identity,
         None if identity is None else as_utc(identity.born_at),
         state.commissions.get(agent_id, ()),
-        "active" if stored is None else stored.lifecycle,
+        state.lifecycle_of(agent_id),
         summarize_service(state.service.get(agent_id)),
         context.store.rank_changes(org_id, agent_id, start),
         decide_drift(desk.view, agent_id, state),
@@ -258,17 +243,5 @@ def find_episodes(
     require_one(org_id, "a list of episodes")
     found = context.store.crew.episodes(org_id, agent_id, before=before, limit=limit)
     if not found:
-        _require_declared_agent(context.documents.organization(org_id).snapshot.index, agent_id)
+        require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     return found
-
-
-# -- vacancies ---------------------------------------------------------------------------------------------------------
-
-
-def find_vacancies(context: Context, *, org: str | None = None) -> VacancyAnswer:
-    """The roles that no agent at work fills."""
-    org_id = choose_organization(context, org)
-    require_one(org_id, "a list of vacancies")
-    desk = context.documents.access(org_id)
-    now, _ = desk.clock()
-    return decide_vacancies(desk.view, desk.state, now)

@@ -4,30 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from orgkernel.decisions.role_skills import CommissionPlan, plan_commission
-from orgkernel.decisions.skill_levels import LOWEST, SkillTerms, levels_now, terms_of
+from orgkernel.decisions.skill_levels import LOWEST, SkillTerms, terms_of
 from orgkernel.decisions.state_records import SkillAssessment
 from orgkernel.decisions.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
-from orgkernel.errors import Refused, UnknownAgent
+from orgkernel.errors import Refused
 from orgkernel.operations.agents import require_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.rights import UNKNOWN_NAME, noted_in
+from orgkernel.snapshots.snapshot import require_declared_agent
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
-
-
-class SkillsCommissioned(msgspec.Struct, frozen=True):
-    """The skills that an agent was given with its roles."""
-
-    added: tuple[SkillRecord, ...]
-    """Prerequisites first; those that it had before are not among them."""
-    skipped: tuple[tuple[str, str], ...]
-    """Skills that it was not given, each with the prerequisite that it lacks."""
 
 
 def acquire_skill(
@@ -114,29 +103,6 @@ def resume_skill(
     return store.skills.resume(agent_id, skill, org_id=org_id, actor=context.actor.name, note=reason)
 
 
-def plan_skills(context: Context, org_id: str, agent_id: str) -> CommissionPlan:
-    """The skills that the roles of an agent give it, as `commission_skills` of the store takes them."""
-    desk = context.documents.access(org_id)
-    now = desk.here_and_now().now
-    levels = levels_now(desk.view.records, desk.state.skills.get(agent_id, ()), now)
-    roles = [edge.target for edge in desk.view.roles_filled_by(agent_id)]
-    return plan_commission(desk.view, roles, levels)
-
-
-def commission_agent_skills(
-    context: Context, agent_id: str, *, org: str | None = None, reason: str = ""
-) -> SkillsCommissioned:
-    """Give an agent the universal skills and those that its roles require, at level 1. Doing it again changes nothing."""
-    org_id, store = _right(
-        context, agent_id, org, "commissioning", f"commission {quote(f'agent:{agent_id}')}"
-    )
-    plan = plan_skills(context, org_id, agent_id)
-    added = store.skills.commission(
-        agent_id, plan.skills, org_id=org_id, actor=context.actor.name, note=reason
-    )
-    return SkillsCommissioned(added, plan.skipped)
-
-
 def list_skill_history(
     context: Context,
     agent_id: str,
@@ -153,8 +119,8 @@ def list_skill_history(
     org_id = choose_organization(context, org)
     require_one(org_id, "the history of skills")
     changes = context.store.skills.history(org_id, agent_id, after=after, limit=limit)
-    if not changes and agent_id not in context.documents.organization(org_id).snapshot.records.agents:
-        raise UnknownAgent(f"organization {quote(org_id)} has no agent {quote(agent_id)}")
+    if not changes:
+        require_declared_agent(context.documents.organization(org_id).snapshot.records, agent_id)
     return tuple(each for each in changes if until is None or each.at <= until)
 
 

@@ -10,7 +10,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.bill import Bill, BillRole, BillStep
+from orgkernel.records.bill import Bill, BillRole
 from orgkernel.rules.rule import Finding
 
 
@@ -48,11 +48,6 @@ def bills_of(view: OrgView) -> Iterator[WrittenBill]:
         found = bill_of(document)
         if found is not None:
             yield found
-
-
-def steps_of(bill: Bill) -> Iterator[tuple[int, BillStep]]:
-    """The steps with their numbers."""
-    return enumerate(bill.steps)
 
 
 def is_declared(view: OrgView, wanted: BillRole) -> bool:

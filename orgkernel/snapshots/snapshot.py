@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
-from orgkernel.errors import UnknownRole
+from orgkernel.errors import UnknownAgent, UnknownRole
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.records import OrgRecords
 from orgkernel.index.org_index import OrgIndex
@@ -90,6 +90,14 @@ class OrgSnapshot:
         return all(
             found.severity is not Severity.ERROR or is_of_one_role(found) for found in self.diagnostics
         )
+
+
+def require_declared_agent(records: OrgRecords, agent_id: str) -> None:
+    """Raise `UnknownAgent` if no roster of the organization declares the agent."""
+    agents = records.agents
+    if agent_id not in agents:
+        help = did_you_mean(agent_id, agents) or (f"agents are {listing(agents)}" if agents else "")
+        raise UnknownAgent(f"organization {quote(records.org_id)} has no agent {quote(agent_id)}", help)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Select, delete, func, select, tuple_
+from sqlalchemy import Connection, Select, delete, func, select, tuple_
 
 from orgkernel.decisions.state_records import (
     AcceptedFinding,
@@ -105,6 +105,19 @@ def read_rows(
         for row in connection.execution_options(yield_per=_AT_ONCE).execute(query):
             entry = decode_entry(row.body)
             yield AuditRow(row.writer, row.stream, row.sequence, row.previous, row.digest, entry)
+
+
+def read_entries(
+    connection: Connection, kind: str, until: float | None, subject: str | None = None
+) -> Iterator[AuditEntry]:
+    """The entries of a kind up to a time and at that time, oldest first."""
+    query = select(audit.c.body).where(audit.c.kind == kind)
+    if until is not None:
+        query = query.where(audit.c.at <= until)
+    if subject is not None:
+        query = query.where(audit.c.subject == subject)
+    for row in connection.execute(query.order_by(audit.c.at, audit.c.writer, audit.c.sequence)):
+        yield decode_entry(row.body)
 
 
 def count_unknown_senders(context: StoreContext, since: float | None = None) -> tuple[SenderCount, ...]:

@@ -18,6 +18,7 @@ import msgspec
 from orgkernel.decisions.state_records import AcceptedFinding, Stream
 from orgkernel.errors import BadStore
 from orgkernel.runtime.regular_files import read_regular
+from orgkernel.state.private_files import one_at_a_time
 from orgkernel.state.signing import SignedLines, SigningKey, Tokens
 
 try:
@@ -168,12 +169,12 @@ class Folder:
     def add_segment(self, segment: Segment) -> None:
         """Write down a sealed or dropped segment; on the disk when this returns."""
         self._require_key()
-        with self._locked():
+        with one_at_a_time(self.path):
             self.segments.add(segment)
 
     def accept(self, findings: tuple[AcceptedFinding, ...]) -> None:
         """Write down findings that somebody has accepted; on the disk when this returns."""
-        with self._locked():
+        with one_at_a_time(self.path):
             self.accepted.add(*findings)
 
     def rotate_key(self, until: float) -> None:
@@ -181,7 +182,7 @@ class Folder:
 
         The head of a process that is running is signed with the new key by its next commit.
         """
-        with self._locked(), self.signing.rotating(until):
+        with one_at_a_time(self.path), self.signing.rotating(until):
             self.roster.sign_again(Enrollment)
             self.segments.sign_again(Segment)
             self.accepted.sign_again(AcceptedFinding)
@@ -218,7 +219,7 @@ class Folder:
 
     def _enroll(self, writer: str, is_bare: Callable[[], bool]) -> None:
         """Add a writer to the roster, and the writers of before the roster was there."""
-        with self._locked():
+        with one_at_a_time(self.path):
             lines = [line for _, line in self.roster.read(Enrollment)]
             known = {line.writer for line in lines if line is not None}
             heads = self.trusted_heads()
@@ -235,19 +236,8 @@ class Folder:
     def _require_key(self) -> None:
         """Make the folder and its key unless they are there."""
         os.makedirs(self.path, mode=0o700, exist_ok=True)
-        with self._locked():  # without links, a second key would take the place of the first
+        with one_at_a_time(self.path):  # without links, a second key would take the place of the first
             self.signing.create()
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One process after the other adds lines to the files that all writers share."""
-        file = os.open(os.path.join(self.path, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if fcntl:
-                fcntl.flock(file, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(file)
 
     def _head_path(self, writer: str) -> str:
         return os.path.join(self.path, f"writer-{writer}.head")

@@ -16,7 +16,6 @@ from sqlalchemy import Column, Select, insert, select, update
 
 from orgkernel.decisions.crew_records import (
     OUTCOMES,
-    RECENT,
     AgentIdentity,
     Commission,
     Episode,
@@ -26,15 +25,15 @@ from orgkernel.decisions.crew_records import (
     Personality,
     PersonalityObservation,
     ServiceCounts,
+    no_service,
 )
 from orgkernel.decisions.skill_levels import LOWEST, SkillTerms
 from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import AgentState, Lifecycle, SkillRecord
+from orgkernel.decisions.state_view import AgentState, Lifecycle
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome, note_agent
 from orgkernel.state.chain import clean_text
-from orgkernel.state.crew_view import observation_of
 from orgkernel.state.rows import (
     StoreContext,
     record_of,
@@ -44,7 +43,7 @@ from orgkernel.state.rows import (
     require_word,
     row_of,
 )
-from orgkernel.state.skills import exercise_skill
+from orgkernel.state.skills import exercise_skill, history_row, new_skill
 from orgkernel.state.tables import (
     agent_identities,
     agent_service,
@@ -237,13 +236,6 @@ class Crew:
 
         return self._context.change(change)
 
-    def observations(self, org_id: str, agent_id: str) -> tuple[PersonalityObservation, ...]:
-        """Every observation of an agent, oldest first."""
-        table = personality_observations
-        query = select(table).where(table.c.org_id == org_id, table.c.agent_id == agent_id)
-        with self._context.reading() as connection:
-            return tuple(map(observation_of, connection.execute(query.order_by(table.c.number))))
-
 
 # -- within the transaction of a commission ------------------------------------------------------------------------------
 
@@ -310,16 +302,9 @@ def _commission(
             )
         for skill in new:
             held[agent_id].add(skill)
-            record = SkillRecord(
-                agent_id, org_id, skill, LOWEST, now, source="commissioning", decays_from=now
-            )  # fmt: skip
+            record = new_skill(org_id, agent_id, skill, LOWEST, now, "commissioning")
             rows[skill_records].append(row_of(record))
-            rows[skill_assessments].append(
-                {
-                    "org_id": org_id, "agent_id": agent_id, "skill": skill, "at": now, "activity": "acquired",
-                    "proficiency": LOWEST, "source": "commissioning", "actor": actor, "note": note,
-                }
-            )  # fmt: skip
+            rows[skill_assessments].append(history_row(record, "acquired", now, actor, note))
         result = CommissionedAgent(agent_id, identities[agent_id], added, born, assigned, new)
         if added or born or assigned or new:
             _note_commission(transaction, org_id, draft, result, actor, reason)
@@ -429,7 +414,7 @@ def _record_episode(
         exercise_skill(transaction, org_id, agent_id, each, actor=actor, note=f"episode {episode.episode_id}")
     _require_stored(transaction, org_id, agent_id, lifecycle, actor)
     count_outcome(transaction, org_id, agent_id, succeeded=succeeded)
-    _count_service(transaction, episode, succeeded)
+    _count_service(transaction, episode)
     for kind, name in outcomes_of(episode):
         _count(transaction, org_id, agent_id, kind, name, succeeded)
     transaction.audit(
@@ -483,20 +468,12 @@ def _require_stored(
         note_agent(transaction, "created", actor, "declared by the roster", state)
 
 
-def _count_service(transaction: Transaction, episode: Episode, succeeded: bool) -> None:
+def _count_service(transaction: Transaction, episode: Episode) -> None:
     table = agent_service
     where = (table.c.org_id == episode.org_id, table.c.agent_id == episode.agent_id)
     row = transaction.connection.execute(select(table).where(*where)).first()
-    old = (
-        ServiceCounts(episode.agent_id, episode.org_id, 0, 0, "", episode.at)
-        if row is None
-        else record_of(ServiceCounts, row)
-    )
-    new = ServiceCounts(
-        old.agent_id, old.org_id, old.successes + succeeded, old.failures + (not succeeded),
-        (old.recent + ("+" if succeeded else "-"))[-RECENT:], max(old.last_at, episode.at),
-    )  # fmt: skip
-    values = {**row_of(new), "version": transaction.touch()}
+    old = no_service(episode) if row is None else record_of(ServiceCounts, row)
+    values = {**row_of(old.counting(episode)), "version": transaction.touch()}
     transaction.connection.execute(
         insert(table).values(values) if row is None else update(table).where(*where).values(values)
     )

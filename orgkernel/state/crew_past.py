@@ -6,11 +6,9 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, get_args
 
-import msgspec
 from sqlalchemy import Connection, Table, select
 
 from orgkernel.decisions.crew_records import (
-    RECENT,
     AgentIdentity,
     Commission,
     Episode,
@@ -19,14 +17,14 @@ from orgkernel.decisions.crew_records import (
     OutcomeCount,
     PersonalityObservation,
     ServiceCounts,
+    no_service,
 )
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.audit import read_entries
 from orgkernel.state.crew import outcomes_of
 from orgkernel.state.crew_view import CrewRecords, observation_of
-from orgkernel.state.rows import record_of
+from orgkernel.state.rows import group_rows, record_of
 from orgkernel.state.tables import (
     agent_identities,
-    audit,
     commissions,
     episodes,
     org_status,
@@ -39,9 +37,7 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
     identities = (
         record_of(AgentIdentity, row) for row in _until(connection, agent_identities, "born_at", org_id, at)
     )
-    roles: dict[str, list[Commission]] = {}
-    for row in _until(connection, commissions, "at", org_id, at):
-        roles.setdefault(row.agent_id, []).append(record_of(Commission, row))
+    roles = (record_of(Commission, row) for row in _until(connection, commissions, "at", org_id, at))
     observed: dict[str, PersonalityObservation] = {
         row.agent_id: observation_of(row)
         for row in _until(connection, personality_observations, "at", org_id, at)
@@ -50,10 +46,8 @@ def read_crew_at(connection: Connection, org_id: str, at: float) -> CrewRecords:
     return CrewRecords(
         status=MappingProxyType(dict(_status(connection, org_id, at))),
         identities=_sorted({each.agent_id: each for each in identities}),
-        commissions=_sorted(
-            {agent: tuple(sorted(each, key=lambda one: one.role_id)) for agent, each in roles.items()}
-        ),
-        service=_service(org_id, done),
+        commissions=_sorted(group_rows(sorted(roles, key=lambda each: each.role_id), "agent_id")),
+        service=_service(done),
         outcomes=_outcomes(org_id, done),
         personalities=_sorted(observed),
     )
@@ -66,14 +60,8 @@ def _until(connection: Connection, table: Table, time: str, org_id: str, at: flo
 
 
 def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[str, OrgStatus]]:
-    query = (
-        select(audit.c.body)
-        .where(audit.c.kind == "status", audit.c.subject == f"organization:{org_id}", audit.c.at <= at)
-        .order_by(audit.c.at, audit.c.writer, audit.c.sequence)
-    )
     last: dict[str, OrgStatus] = {}
-    for row in connection.execute(query):
-        entry = msgspec.json.decode(row.body, type=AuditEntry)
+    for entry in read_entries(connection, "status", at, f"organization:{org_id}"):
         for kind in get_args(OrgStatusKind):
             if entry.activity == kind:
                 last[kind] = OrgStatus(org_id, kind, entry.record_id, entry.at, entry.actor, entry.reason)
@@ -83,15 +71,10 @@ def _status(connection: Connection, org_id: str, at: float) -> Iterator[tuple[st
     yield from sorted(last.items())
 
 
-def _service(org_id: str, done: list[Episode]) -> Mapping[str, ServiceCounts]:
+def _service(done: list[Episode]) -> Mapping[str, ServiceCounts]:
     found: dict[str, ServiceCounts] = {}
     for each in done:
-        old = found.get(each.agent_id) or ServiceCounts(each.agent_id, org_id, 0, 0, "", each.at)
-        good = each.outcome == "success"
-        found[each.agent_id] = ServiceCounts(
-            old.agent_id, org_id, old.successes + good, old.failures + (not good),
-            (old.recent + ("+" if good else "-"))[-RECENT:], max(old.last_at, each.at),
-        )  # fmt: skip
+        found[each.agent_id] = (found.get(each.agent_id) or no_service(each)).counting(each)
     return _sorted(found)
 
 

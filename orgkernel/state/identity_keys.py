@@ -16,14 +16,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.certificates import SEED_BYTES, did_of
-from orgkernel.state.private_files import write_new
+from orgkernel.state.private_files import one_at_a_time, write_new
 from orgkernel.state.rows import require_id
 from orgkernel.state.signing import Tokens
-
-try:
-    import fcntl
-except ImportError:  # no such locks there
-    fcntl = None  # type: ignore[assignment]
 
 _FOLDER = "identities"
 _MOST_BYTES = 64 * 1024 * 1024
@@ -81,15 +76,11 @@ class IdentityKeys:
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
         """One process after the other makes keys here. Raises `BadStore` if the folder cannot be written."""
-        with _as_store_error(self.folder):
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            lock = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if fcntl:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with contextlib.ExitStack() as held:
+            with _as_store_error(self.folder):
+                os.makedirs(self.folder, mode=0o700, exist_ok=True)
+                held.enter_context(one_at_a_time(self.folder))
             yield
-        finally:
-            os.close(lock)
 
     def issuer(self) -> bytes:
         """The key of the organization; it is made where there is none. Within `writing`."""

@@ -13,7 +13,6 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.state_records import AuditEntry, AuditFilter
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -25,10 +24,10 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
-from orgkernel.state.audit import read_rows
+from orgkernel.state.audit import read_entries
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
-from orgkernel.state.rows import StoreContext, record_of
+from orgkernel.state.rows import StoreContext, group_rows, record_of
 from orgkernel.state.tables import (
     audit,
     grant_uses,
@@ -60,12 +59,12 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
                 },
                 org_id,
             ),
-            grants=_by_subject(_grants(connection, at)),
-            restrictions=_by_subject(_restrictions(connection, at)),
-            results=_by_agent(_results(connection, org_id, at)),
+            grants=_grouped(_grants(connection, at), "subject"),
+            restrictions=_grouped(_restrictions(connection, at), "subject"),
+            results=_grouped(_results(connection, org_id, at), "agent_id"),
             reports=reports,
             raised=raised,
-            skills=_by_agent(_skills(connection, org_id, at)),
+            skills=_grouped(_skills(connection, org_id, at), "agent_id"),
             **crew._asdict(),
         )
 
@@ -88,14 +87,8 @@ def _require_history(connection: Connection, at: float) -> None:
 
 def _agents(connection: Connection, at: float) -> Iterator[AgentState]:
     """Agents as the last change before the time left them."""
-    query = (
-        select(audit.c.body)
-        .where(audit.c.kind == "agent", audit.c.at <= at)
-        .order_by(audit.c.at, audit.c.writer, audit.c.sequence)
-    )
     last: dict[tuple[str, str], AgentState] = {}
-    for row in connection.execute(query):
-        entry = msgspec.json.decode(row.body, type=AuditEntry)
+    for entry in read_entries(connection, "agent", at):
         detail = entry.detail or {}
         if "lifecycle" in detail:
             agent_id = entry.subject.removeprefix("agent:")
@@ -181,31 +174,20 @@ def _reports(connection: Connection, org_id: str, at: float) -> Iterator[StoredR
         yield record_of(StoredReport, row)
 
 
-def _by_subject(rows: Iterable[Any]) -> Mapping[str, tuple[Any, ...]]:
-    return _grouped(rows, "subject")
-
-
-def _by_agent(rows: Iterable[Any]) -> Mapping[str, tuple[Any, ...]]:
-    return _grouped(rows, "agent_id")
-
-
-def _grouped(rows: Iterable[Any], name: str) -> Mapping[str, tuple[Any, ...]]:
-    found: dict[str, list[Any]] = {}
-    for row in rows:
-        found.setdefault(getattr(row, name), []).append(row)
-    return MappingProxyType({key: tuple(each) for key, each in found.items()})
+def _grouped(rows: Iterable[T], column: str) -> Mapping[str, tuple[T, ...]]:
+    return MappingProxyType(group_rows(rows, column))
 
 
 def read_rank_changes(
     context: StoreContext, org_id: str, agent_id: str, start: str | None, until: float | None = None
 ) -> tuple[RankMove, ...]:
-    """Changes of an agent's rank up to a time, oldest first. `start` is the rank that the documents state."""
-    wanted = AuditFilter(until=until, kind="agent", subject=f"agent:{agent_id}")
-    rows = [row for row in read_rows(context, wanted) if row.entry.org_id == org_id]
+    """Changes of an agent's rank up to a time and at that time, oldest first. `start` is the rank that the documents state."""
+    with context.reading() as connection:
+        entries = [*read_entries(connection, "agent", until, f"agent:{agent_id}")]
     found, before = [], start
-    for row in sorted(rows, key=lambda each: (each.entry.at, each.sequence)):
-        entry, after = row.entry, (row.entry.detail or {}).get("rank")
-        if entry.activity == "ranked" and after != before:
+    for entry in entries:
+        after = (entry.detail or {}).get("rank")
+        if entry.org_id == org_id and entry.activity == "ranked" and after != before:
             found.append(RankMove(as_utc(entry.at) or "", before, after, entry.actor, entry.reason))
             before = after
     return tuple(found)

@@ -1,11 +1,29 @@
-"""Private files that must not exist before, such as a new secret: only their owner may read them."""
+"""Private files, such as a new secret, which must not exist before: only their owner may read them."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
+
+try:
+    import fcntl
+except ImportError:  # no such locks there
+    fcntl = None  # type: ignore[assignment]
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+@contextlib.contextmanager
+def one_at_a_time(folder: str) -> Iterator[None]:
+    """One process after the other changes the files of a folder that all share."""
+    file = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if fcntl:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(file)
 
 
 def write_new(path: str, content: bytes) -> None:

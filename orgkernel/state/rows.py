@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -103,6 +103,14 @@ def record_of(kind: type[T], row: Any) -> T:
         },
         kind,
     )
+
+
+def group_rows(rows: Iterable[T], column: str) -> dict[str, tuple[T, ...]]:
+    """Rows or records by the value of a column, in their order."""
+    found: dict[str, list[T]] = {}
+    for row in rows:
+        found.setdefault(getattr(row, column), []).append(row)
+    return {value: tuple(each) for value, each in found.items()}
 
 
 def require_record(

@@ -6,7 +6,7 @@ of work. What a skill needs and how it decays is in the documents; callers say i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -64,7 +64,7 @@ class Skills:
                 )
             for skill, lowest in terms.prerequisites:
                 _require_prerequisite(transaction, org_id, agent_id, terms.skill, skill, lowest, decay)
-            return add_skill(
+            return _add(
                 transaction, org_id, agent_id, terms.skill, level, source=source, actor=actor, note=note
             )
 
@@ -138,23 +138,6 @@ class Skills:
 
         return self._context.change(change)
 
-    def commission(
-        self,
-        agent_id: str,
-        skills: Sequence[str],
-        *,
-        org_id: str,
-        actor: str,
-        note: str = "",
-    ) -> tuple[SkillRecord, ...]:
-        """Give an agent the skills it does not have yet, in this order. Returns those that are new."""
-        _require_agent(org_id, agent_id)
-        return self._context.change(
-            lambda transaction: commission_skills(
-                transaction, org_id, agent_id, skills, actor=actor, note=note
-            )
-        )
-
     def list(self, org_id: str | None = None, agent_id: str | None = None) -> tuple[SkillRecord, ...]:
         """The records of all organizations or of one, and of one of its agents, by agent, skill and organization."""
         query = select(skill_records)
@@ -200,7 +183,7 @@ def require_skill(transaction: Transaction, org_id: str, agent_id: str, skill: s
     return found
 
 
-def add_skill(
+def _add(
     transaction: Transaction,
     org_id: str,
     agent_id: str,
@@ -212,53 +195,30 @@ def add_skill(
     note: str = "",
 ) -> SkillRecord:
     """Add a skill that is not held yet."""
-    (record,) = _add(transaction, org_id, agent_id, (skill,), level, source, actor, note)
+    require_id("the skill", skill)
+    record = new_skill(org_id, agent_id, skill, level, transaction.now, source)
+    transaction.connection.execute(
+        insert(skill_records).values({**row_of(record), "version": transaction.touch()})
+    )
+    _note(transaction, record, "acquired", actor, note)
     return record
 
 
-def _add(
-    transaction: Transaction,
-    org_id: str,
-    agent_id: str,
-    skills: Sequence[str],
-    level: int,
-    source: SkillSource,
-    actor: str,
-    note: str,
-) -> tuple[SkillRecord, ...]:
-    """Add skills that are not held yet, by one statement for each table."""
-    now = transaction.now
-    records = tuple(
-        SkillRecord(
-            agent_id, org_id, require_id("the skill", skill), level, now, source=source, decays_from=now
-        )
-        for skill in skills
-    )
-    if records:
-        version = transaction.touch()
-        transaction.connection.execute(
-            insert(skill_records), [{**row_of(record), "version": version} for record in records]
-        )
-        _note(transaction, records, "acquired", actor, note)
-    return records
+def new_skill(
+    org_id: str, agent_id: str, skill: str, level: int, now: float, source: SkillSource
+) -> SkillRecord:
+    """The record of a skill that is acquired now."""
+    return SkillRecord(agent_id, org_id, skill, level, now, source=source, decays_from=now)
 
 
-def commission_skills(
-    transaction: Transaction,
-    org_id: str,
-    agent_id: str,
-    skills: Sequence[str],
-    *,
-    actor: str,
-    note: str = "",
-) -> tuple[SkillRecord, ...]:
-    """Give an agent the skills it does not have yet at level 1, in this order. Doing it again changes nothing."""
-    query = select(skill_records.c.skill).where(
-        skill_records.c.org_id == org_id, skill_records.c.agent_id == agent_id
-    )
-    held = set(transaction.connection.scalars(query))
-    new = [skill for skill in dict.fromkeys(skills) if skill not in held]
-    return _add(transaction, org_id, agent_id, new, LOWEST, "commissioning", actor, note)
+def history_row(
+    record: SkillRecord, activity: SkillActivity, at: float, actor: str, note: str
+) -> dict[str, Any]:
+    """A change of a skill as its history has it. The texts are clean."""
+    return {
+        "org_id": record.org_id, "agent_id": record.agent_id, "skill": record.skill, "at": at, "activity": activity,
+        "proficiency": record.proficiency, "source": record.source, "actor": actor, "note": note,
+    }  # fmt: skip
 
 
 def exercise_skill(
@@ -322,38 +282,28 @@ def _set(
         .where(*_is_skill(old.org_id, old.agent_id, old.skill))
         .values(**values, version=transaction.touch())
     )
-    _note(transaction, (new,), activity, actor, note)
+    _note(transaction, new, activity, actor, note)
     return new
 
 
 def _note(
-    transaction: Transaction, records: Sequence[SkillRecord], activity: SkillActivity, actor: str, note: str
+    transaction: Transaction, record: SkillRecord, activity: SkillActivity, actor: str, note: str
 ) -> None:
-    """Write changes of one agent into the history, each by itself, and into the audit as one act."""
-    note, who = clean_text(note), clean_text(actor)
-    rows = [
-        {
-            "org_id": each.org_id, "agent_id": each.agent_id, "skill": each.skill, "at": transaction.now,
-            "activity": activity, "proficiency": each.proficiency, "source": each.source, "actor": who, "note": note,
-        }
-        for each in records
-    ]  # fmt: skip
-    transaction.connection.execute(insert(skill_assessments), rows)
-    first = records[0]
-    detail: dict[str, Any] = {"level": first.proficiency, "source": first.source}
-    if len(records) > 1:
-        detail["skills"] = [each.skill for each in records]
+    """Write a change into the history and into the audit."""
+    note = clean_text(note)
+    row = history_row(record, activity, transaction.now, clean_text(actor), note)
+    transaction.connection.execute(insert(skill_assessments).values(row))
     transaction.audit(
         AuditEntry(
             "skill",
             transaction.now,
             activity,
-            subject=f"agent:{first.agent_id}",
+            subject=f"agent:{record.agent_id}",
             actor=actor,
-            org_id=first.org_id,
-            record_id=first.skill if len(records) == 1 else "",
+            org_id=record.org_id,
+            record_id=record.skill,
             reason=note,
-            detail=detail,
+            detail={"level": record.proficiency, "source": record.source},
         )
     )
 

@@ -17,9 +17,9 @@ from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.agents import invalidate_result, promote_agent, record_result
-from orgkernel.operations.commissions import CommissionOrder, commission_agents
+from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, commission_agents
 from orgkernel.operations.context import OPERATOR, Context, actor_named
-from orgkernel.operations.skills import acquire_skill, assess_skill, commission_agent_skills
+from orgkernel.operations.skills import acquire_skill, assess_skill
 from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
@@ -85,6 +85,11 @@ class Ship:
         profile = self.kernel.skill_profile("ship", "ann")
         return {each.skill: each.level for each in (*profile.universal, *profile.role)}[skill]
 
+    def commissioned(self) -> CommissionOutcome:
+        order = CommissionOrder(agent="ann", role="pilot")
+        (done,) = commission_agents(self.acting(), [order]).commissions
+        return done
+
     def passed(self, test: str, score: float, model: str = "m1") -> int:
         digests = {"model": model} if test == "helm_test" else {}
         return record_result(self.acting(), "ann", test, score, digests=digests).result_id
@@ -104,8 +109,7 @@ def test_c1_a_role_gives_its_tools(ship: Ship) -> None:
 
 def test_c2_passing_a_test_raises_the_skill_by_one_step(ship: Ship) -> None:
     """Up to the level that the score reaches, from what is left of it, and not before the tests it builds on."""
-    given = commission_agent_skills(ship.acting(), "ann")
-    assert [each.skill for each in given.added][-2:] == ["maps", "helm"]
+    assert ship.commissioned().new_skills[-2:] == ("maps", "helm")
     with pytest.raises(
         Conflict, match="has not passed `theory`, and `helm_test` builds on it: it was never tested"
     ):
@@ -124,7 +128,8 @@ def test_c2_passing_a_test_raises_the_skill_by_one_step(ship: Ship) -> None:
     assert ship.level("helm") == 2
     ship.passed("helm_test", 0.65)
     assert ship.level("helm") == 3
-    assert commission_agent_skills(ship.acting(), "ann").added == ()
+    again = ship.commissioned()
+    assert (again.outcome, again.new_skills) == ("already", ())
 
 
 def test_c3_passing_a_test_unlocks_the_tools_it_names(ship: Ship) -> None:
@@ -197,7 +202,7 @@ def test_c5_whoever_is_commissioned_has_the_tools_of_the_role(ship: Ship) -> Non
     """Those that the decision allows at that moment, and what keeps the others away is told with them."""
 
     def tools() -> tuple[tuple[str, ...], tuple[str, ...]]:
-        (done,) = commission_agents(ship.acting(), [CommissionOrder(agent="ann", role="pilot")]).commissions
+        done = ship.commissioned()
         step = next(each for each in done.steps if each.step == "tools")
         return step.items, step.missing
 

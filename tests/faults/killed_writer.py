@@ -16,7 +16,9 @@ import time
 
 from sqlalchemy import event
 
+from orgkernel.decisions.crew_records import AgentIdentity
 from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.crew import CommissionDraft
 from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
 
@@ -46,7 +48,9 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
     def commission() -> None:
         while True:
             agent = f"a{os.urandom(6).hex()}"
-            store.skills.commission(agent, SKILLS, org_id="shop", actor="a")
+            identity = AgentIdentity(agent, "shop", f"did:key:z{agent}", time.time())
+            draft = CommissionDraft(agent, "hand", "active", SKILLS, identity, "{}")
+            store.crew.commission("shop", [draft], actor="a", snapshot="s")
             os.write(pipe, f"commissioned {agent}\n".encode())
 
     threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant, commission)]

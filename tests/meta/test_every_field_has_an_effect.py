@@ -8,6 +8,7 @@ other value changes an answer here or in the two files beside this one, or its d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, get_args
 
@@ -398,51 +399,42 @@ def write(folder: Path, changes: dict[str, Any]) -> Path:
     )
 
 
-def observe(snapshot: Snapshot) -> Any:
-    """Findings, decisions, and what the bundle tells a host; no texts of manifests."""
-    seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
+def observe(snapshot: Snapshot) -> Iterator[Any]:
+    """Findings, decisions, and what the bundle tells a host; no texts of manifests. What is quickly seen comes first."""
+    yield sorted((found.code, found.message) for found in snapshot.diagnostics)
     for organization in snapshot.organizations.values():
         view = organization.index
         for domain in (*view.records.domains, *view.records.aliases, "other"):
             decision = decide_dispatch(view, domain)
-            seen.append(
-                (domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans))
-            )
-        seen.append(decide_by_intent(view, "lay").role_id)
-        seen += [decide_by_text(view, text).role_id for text in ("Juggle five torches", "Build walls")]
-        for request in requests(list(view.roles)):
-            decided = decide_access(view, request)
-            seen.append((request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations))  # fmt: skip
+            yield domain, decision.outcome, decision.role_id, str(decision.tools), str(decision.plans)
+        yield decide_by_intent(view, "lay").role_id
         for subject in (f"role:{role}" for role in view.roles):
             for intent in ("cut", "shine", "greet", "whistle"):
                 way = decide_handling(view, EMPTY_STATE, HandlingRequest(subject, intent))
-                seen.append(
-                    (
-                        subject,
-                        intent,
-                        way.tier,
-                        way.name,
-                        way.level,
-                        way.tools,
-                        [each.name for each in way.fallbacks],
-                    )
-                )
-        seen += [len(decide_proposals(view, state).proposals) for state in (PLANNED, OFTEN_PLANNED)]
+                yield subject, intent, way.tier, way.name, way.level, way.tools, [each.name for each in way.fallbacks]  # fmt: skip
+        yield [len(decide_proposals(view, state).proposals) for state in (PLANNED, OFTEN_PLANNED)]
         for state in (NEW, TESTED):
             for tool in ("saw", "notes"):
                 decided = decide_access(view, AccessRequest("agent:ann", "use", f"tool:{tool}"), state)
-                seen.append((tool, decided.outcome, decided.codes))
+                yield tool, decided.outcome, decided.codes
         for state in ASKED_OF_ANN if "ann" in view.records.agents else ():
-            seen += asked_of_ann(view, state)
-        try:
-            bundle = compile_bundle(view, "tests")
-        except Exception:
-            continue
-        roles = bundle["roles"].values()
-        seen.append([(role["pace"], role["max_turns"], _kept(role["doctrine"]), role["tools"], role["host_tools"]) for role in roles])  # fmt: skip
-        seen.append([(name, each["examples"], each["triggers"]) for name, each in bundle["domains"].items()])
-        seen.append((bundle["aliases"], bundle["dispatch"], list(bundle["tools"])))
-    return seen
+            yield from asked_of_ann(view, state)
+        yield from _told_to_a_host(view)
+        yield [decide_by_text(view, text).role_id for text in ("Juggle five torches", "Build walls")]
+        for request in requests(list(view.roles)):
+            decided = decide_access(view, request)
+            yield request, decided.outcome, decided.codes, decided.level_required, decided.level_effective, decided.obligations  # fmt: skip
+
+
+def _told_to_a_host(view: OrgView) -> Iterator[Any]:
+    try:
+        bundle = compile_bundle(view, "tests")
+    except Exception:
+        return
+    roles = bundle["roles"].values()
+    yield [(role["pace"], role["max_turns"], _kept(role["doctrine"]), role["tools"], role["host_tools"]) for role in roles]  # fmt: skip
+    yield [(name, each["examples"], each["triggers"]) for name, each in bundle["domains"].items()]
+    yield bundle["aliases"], bundle["dispatch"], list(bundle["tools"])
 
 
 def asked_of_ann(view: OrgView, state: StateView) -> Iterator[Any]:
@@ -487,7 +479,7 @@ def requests(roles: list[str]) -> Iterator[AccessRequest]:
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return observe(read(write(tmp_path_factory.mktemp("before"), {})))
+    return list(observe(read(write(tmp_path_factory.mktemp("before"), {}))))
 
 
 @pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in CHANGES.items()])
@@ -495,11 +487,11 @@ def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path,
     """A finding, a decision or what a host is told to do."""
     together = TOGETHER.get(field, {})
     if together:
-        before = observe(read(write(tmp_path / "before", together)))
+        before = list(observe(read(write(tmp_path / "before", together))))
     snapshot = read(write(tmp_path / "after", {**together, field: value}))
     invalid = [found for found in snapshot.diagnostics if found.code.startswith("ORG1")]
     assert field.endswith("_schema") or not invalid, "not a valid value"
-    assert observe(snapshot) != before
+    assert any(now != then for now, then in zip_longest(observe(snapshot), before))
 
 
 def models() -> Iterator[type[BaseModel]]:

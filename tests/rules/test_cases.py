@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
@@ -44,7 +45,7 @@ def everything_found(case: dict[str, Any], folder: Path) -> tuple[Diagnostic, ..
         found = grants if grant.asleep_since is None else asleep
         found[grant.subject] = (*found.get(grant.subject, ()), grant)
     status = {
-        kind: OrgStatus("", kind, value)  # type: ignore[arg-type]
+        kind: msgspec.convert({"org_id": "", "kind": kind, "value": value}, OrgStatus)
         for kind, value in case.get("stored_status", {}).items()
     }
     seen = {

@@ -130,3 +130,13 @@ class Past:
             store.read_past(ORG, before)
         assert refusal.value.code == "PAST_UNKNOWN"
         assert store.read_past(ORG, clock.now).agents["worf"].rank == "commander"
+
+    def test_a_change_of_rank_is_past_at_its_own_time(self, store: Store, clock: Clock) -> None:
+        """The list of changes agrees with the rank that the state of that time has."""
+        store.agents.add("worf", org_id=ORG, actor="a", rank="ensign")
+        clock.now += DAY
+        store.agents.set_rank("worf", "commander", org_id=ORG, actor="a")
+        assert store.read_past(ORG, clock.now).agents["worf"].rank == "commander"
+        (move,) = store.rank_changes(ORG, "worf", "ensign", clock.now)
+        assert (move.before, move.after) == ("ensign", "commander")
+        assert store.rank_changes(ORG, "worf", "ensign", clock.now - 1) == ()

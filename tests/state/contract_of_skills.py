@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from orgkernel.decisions.skill_levels import DAY, SkillTerms, level_now
@@ -85,40 +83,6 @@ class Skills:
         acquire(store, MAPS, 5)
         clock.now -= 100 * DAY
         assert store.skills.exercise("worf", MAPS, org_id="shop", actor="a").proficiency == 5
-
-    def test_commissioning_again_changes_nothing(self, store: Store, clock: Clock) -> None:
-        """What an agent has keeps its level and its history, in whatever order skills are named."""
-        new = store.skills.commission("worf", ["maps", "helm", "maps"], org_id="shop", actor="a")
-        assert [(each.skill, each.proficiency, each.source) for each in new] == [
-            ("maps", 1, "commissioning"),
-            ("helm", 1, "commissioning"),
-        ]
-        store.skills.assess("worf", MAPS, 6, org_id="shop", actor="a")
-        version = store.read_view("shop").version
-        assert store.skills.commission("worf", ["helm", "maps"], org_id="shop", actor="a") == ()
-        assert store.read_view("shop").version == version
-        assert activities(store) == [("acquired", 1), ("acquired", 1), ("assessed", 6)]
-
-    def test_two_who_commission_at_once_do_it_once(
-        self, store: Store, place: StoreLocation, clock: Clock
-    ) -> None:
-        """In two processes as in two threads."""
-        with opened(place, clock) as other:
-            stores = (store, other, store, other)
-            threads = [
-                threading.Thread(
-                    target=each.skills.commission,
-                    args=("worf", ["maps", "helm"]),
-                    kwargs={"org_id": "shop", "actor": "a"},
-                )
-                for each in stores
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            assert activities(other) == [("acquired", 1), ("acquired", 1)]
-            assert len(other.read_view("shop").skills["worf"]) == 2
 
     def test_what_is_no_skill_or_level_is_refused(self, store: Store) -> None:
         """And nobody practices a skill they do not have."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics import Place
-from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import Edge
 
 
@@ -28,14 +28,6 @@ def place_in_profile(post: RolePost, *route: str) -> Place:
         if post.has(*route[:length]):
             return post.place(*route[:length], key=True)
     return post.place("role_id", key=True)
-
-
-def place_in_organization(records: OrgRecords, *route: str) -> Place:
-    """The line of a field of the organization; the nearest that is written above it, and last that of its hierarchy."""
-    for length in range(len(route), 0, -1):
-        if records.document.has(*route[:length]):
-            return records.document.place(*route[:length], key=True)
-    return records.document.place("hierarchy", key=True)
 
 
 def why_profiles(evaluation: Evaluation, *route: str) -> tuple[Why, ...]:

@@ -9,7 +9,7 @@ import pytest
 from orgkernel.decisions.commissioning import decide_commission
 from orgkernel.decisions.crew_records import Personality, PersonalityObservation
 from orgkernel.decisions.service_record import decide_drift
-from orgkernel.decisions.state_view import EMPTY_STATE, AgentState, SkillRecord, StateView
+from orgkernel.decisions.state_view import EMPTY_STATE, AgentState, Lifecycle, SkillRecord, StateView
 from orgkernel.decisions.vacancies import decide_vacancies
 from orgkernel.graph.questions import OrgView
 from tests.support.trees import read, write_tree
@@ -77,8 +77,8 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> OrgView:
     return read(folder).organizations["ship"].index
 
 
-def stored(**agents: str) -> dict[str, AgentState]:
-    return {name: AgentState(name, lifecycle=each, org_id="ship") for name, each in agents.items()}  # type: ignore[arg-type]
+def stored(**agents: Lifecycle) -> dict[str, AgentState]:
+    return {name: AgentState(name, lifecycle=each, org_id="ship") for name, each in agents.items()}
 
 
 def test_the_seven_steps_say_what_they_do_and_what_is_missing(view: OrgView) -> None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from orgkernel import AgentFilter, Kernel
-from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, StateView
+from orgkernel.decisions.state_view import (
+    EMPTY_STATE,
+    AgentState,
+    QualificationResult,
+    SkillRecord,
+    StateView,
+)
+from orgkernel.decisions.trust import trust_of
 from orgkernel.errors import UnknownAgent
 from orgkernel.manifest.crew import build_agent_list, select_agents
 
@@ -14,8 +23,8 @@ KERNEL = Kernel.open()
 VIEW = KERNEL.organization("starship").snapshot.index
 
 
-def chosen(state: StateView = StateView(), now: float = 0.0, **wanted: object) -> list[str]:  # noqa: B008 (frozen)
-    return list(select_agents(VIEW, state, AgentFilter(**wanted), now))  # type: ignore[arg-type]
+def chosen(state: StateView = EMPTY_STATE, now: float = 0.0, **wanted: Any) -> list[str]:
+    return list(select_agents(VIEW, state, AgentFilter(**wanted), now))
 
 
 def skill(agent: str, name: str, level: int, *, suspended: bool = False) -> SkillRecord:
@@ -77,7 +86,7 @@ def test_stored_ranks_results_and_lifecycles() -> None:
 def test_pages() -> None:
     """Pages follow one another without a gap, and the last one has no cursor."""
     everybody = chosen()
-    first = build_agent_list(VIEW, StateView(), everybody, limit=10)
+    first = build_agent_list(VIEW, EMPTY_STATE, everybody, limit=10)
     assert (first.count, first.next, len(first.agents)) == (16, everybody[9], 10)
     rest = KERNEL.agents("starship", after=first.next, limit=10)
     assert [each.agent_id for each in first.agents + rest.agents] == everybody
@@ -92,3 +101,12 @@ def test_a_line() -> None:
     assert (line.agent_id, line.callsign, line.roles, line.departments, line.watches, line.rank, line.lifecycle) == (
         "rivet", "Rivet", ("engineering_officer",), ("engineering",), ("alpha", "beta"), "lieutenant", "active",
     )  # fmt: skip
+
+
+def test_the_trust_of_a_line_rests_on_outcomes() -> None:
+    """It is the trust of the agent's manifest, and not the one that the roster starts with."""
+    state = StateView(agents={"rivet": AgentState("rivet", org_id="starship", successes=3, failures=1)})
+    (line,) = build_agent_list(VIEW, state, ["rivet"]).agents
+    trust = trust_of(VIEW, state, "rivet")
+    assert (line.trust, line.trust_distribution) == (trust.mean, trust)
+    assert line.trust != trust.prior_mean

@@ -1,0 +1,55 @@
+"""What a check of `orgkernel doctor` is told, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from orgkernel.errors import OrgkernelError
+
+if TYPE_CHECKING:
+    from manifest_api.guards.tls import TlsFiles
+
+CheckStatus = Literal["ok", "warning", "problem"]
+Lines = Iterator[tuple[CheckStatus, str, str]]
+"""What is found, and what to do about it."""
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What one check found."""
+
+    check: str
+    status: CheckStatus
+    message: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be checked: the options, with the same meaning as those of `orgkernel serve`."""
+
+    folder: str
+    environment: Mapping[str, str]
+    paths: tuple[str, ...] = ()
+    store: str | None = None
+    host: str = "127.0.0.1"
+    needs_key: bool = False
+    tls: TlsFiles | None = None
+    budget: int = 0
+    offline: bool = False
+
+
+def run_check(name: str, check: Callable[[], Lines]) -> Iterator[Checked]:
+    """A check; what it raises is a problem, and the others go on."""
+    try:
+        for status, message, help in check():
+            yield Checked(name, status, message, help)
+    except OrgkernelError as error:
+        yield Checked(name, "problem", error.message, error.help)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        where = f"`{error.filename}`: " if error.filename else ""
+        yield Checked(name, "problem", f"{where}{reason}", "allow this user to read it")
