@@ -18,7 +18,10 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from .request_text import FOREIGN_STOP, LEAD, STOP, RequestText, Term, begin, find_language, is_weak, read_request
+from .languages import FOREIGN_STOP, begin, find_language
+from .request_acts import LEAD
+from .request_text import RequestText, Term, is_weak, read_request
+from .request_words import STOP
 from .word_forms import clean, find_tokens, join_words
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
@@ -300,7 +303,13 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
         titled: set[str] = set()
         for title in trade.titles:
             if len(title) == 1:
-                said = _TITLE if title[0] in name and title[0] not in covered else _TITLE_BESIDE if title[0] in main else 0.0
+                said = (
+                    _TITLE
+                    if title[0] in name and title[0] not in covered
+                    else _TITLE_BESIDE
+                    if title[0] in main
+                    else 0.0
+                )
             elif all(word in name for word in title):
                 said = _TITLE_OF_WORDS
             else:
@@ -404,8 +413,12 @@ def rank_roles(
             sums[role] = sums.get(role, 0.0) + weight * value
     _let_leaders_take(index, sums, request)
     total = sum(term.weight for term in request.terms)
-    elsewhere = min(3.0, sum(term.weight for term in request.terms if _is_elsewhere(index, term.stem))) * _ELSEWHERE
-    factor = request.factor * (_STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0)
+    elsewhere = (
+        min(3.0, sum(term.weight for term in request.terms if _is_elsewhere(index, term.stem))) * _ELSEWHERE
+    )
+    factor = request.factor * (
+        _STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0
+    )
     scores: dict[int, float] = {}
     for role, found in sums.items():
         amount = found * index.priors[role] * factor
@@ -441,7 +454,9 @@ def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: Request
     own = {role: amount for role, amount in sums.items() if role not in leaders}
     below: dict[int, float] = {}
     for role in sorted(index.leads, key=lambda each: len(_all_below(index, each))):
-        below[role] = sum(own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role])
+        below[role] = sum(
+            own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role]
+        )
     for role in leaders:
         sums[role] += _LEADS - leaders[role] + _INHERITED * below.get(role, 0.0)
     for role in own:
@@ -544,7 +559,10 @@ def _pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
     """Pairs of words that stand near each other."""
     for at, first in enumerate(terms):
         for later, second in enumerate(terms[at + 1 : at + 3]):
-            yield f"{first.stem} {second.stem}", min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7)
+            yield (
+                f"{first.stem} {second.stem}",
+                min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7),
+            )
 
 
 def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:

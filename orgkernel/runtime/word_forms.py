@@ -555,7 +555,12 @@ def _without_tense(word: str) -> str:
             # `eed` of `feed` and `need` is no ending, and `bring` has no vowel left.
             if ending == "ed" and left[-1] == "e":
                 return word
-            if len(left) == 4 and left[-2:] in ("ll", "ss", "ff", "zz"):  # `calling` is of `call`, `running` of `run`
+            if len(left) == 4 and left[-2:] in (
+                "ll",
+                "ss",
+                "ff",
+                "zz",
+            ):  # `calling` is of `call`, `running` of `run`
                 return left
             return left[:-1] if _DOUBLED.search(left) and len(left) > 3 else left
     return word

@@ -842,7 +842,9 @@ def phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
         if " " in phrase:
             stems = tuple(phrase.split())
             found.setdefault(stems[0], []).append(stems)
-    return {first: tuple(sorted(each, key=lambda stems: (-len(stems), stems))) for first, each in found.items()}
+    return {
+        first: tuple(sorted(each, key=lambda stems: (-len(stems), stems))) for first, each in found.items()
+    }
 
 
 @cache

@@ -23,7 +23,8 @@ from orgkernel.decisions.routing.role_texts import TextSource, about_domain, sou
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.runtime.request_text import MOST_CHARACTERS, begin
+from orgkernel.runtime.languages import begin
+from orgkernel.runtime.request_text import MOST_CHARACTERS
 from orgkernel.runtime.text_index import (
     FIELDS,
     Evidence,
