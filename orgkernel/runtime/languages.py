@@ -12,7 +12,7 @@ from .request_words import STOP
 
 _NAMES_OF_LANGUAGES: Final = {
     "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "mache", "finde", "neu", "neue", "neuen", "neuer", "neues", "schreib", "gib", "zeig", "sag", "hilf", "diese", "dieser", "dieses", "einer", "eines", "nach", "dann", "hier", "war", "du", "er", "es", "wer", "wem", "wo", "welche", "seit", "gibt", "alle", "kannst", "konntest", "ihn", "ihm", "ihr"],
-    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "fait", "trouve", "nouveau", "nouvelle", "il", "elle", "plus", "ce", "ces", "sa", "son", "ses", "tu", "moi", "dis", "donne", "fais", "ecris", "leur", "tous", "toutes", "ou", "par", "cet", "mais", "si"],
+    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "fait", "trouve", "nouveau", "sans", "rien", "tout", "aussi", "etre", "avoir", "vous", "svp", "nouvelle", "il", "elle", "plus", "ce", "ces", "sa", "son", "ses", "tu", "moi", "dis", "donne", "fais", "ecris", "leur", "tous", "toutes", "ou", "par", "cet", "mais", "si"],
     "Spanish": ["el", "la", "los", "las", "un", "una", "es", "y", "no", "que", "por", "para", "con", "en", "del", "al", "se", "mi", "mis", "nuestro", "nuestra", "este", "esta", "como", "cual", "puede", "puedes", "gracias", "hola", "hacer", "esta", "donde", "cuando", "porque", "necesito", "quiero", "dime", "dame", "haz", "escribe", "encuentra", "nuevo", "nueva", "esto", "eso", "su", "sus", "tu", "me", "nos", "todos", "todas", "de", "lo", "mas", "pero", "si", "hay", "muy"],
     "Italian": ["il", "lo", "la", "gli", "le", "un", "una", "e", "non", "che", "per", "con", "di", "del", "della", "nel", "sono", "mio", "mia", "nostro", "nostra", "questo", "questa", "come", "puoi", "grazie", "ciao", "fare", "perche", "quando", "dove", "voglio"],
     "Portuguese": ["o", "os", "as", "um", "uma", "e", "nao", "que", "por", "para", "com", "em", "do", "da", "no", "na", "meu", "minha", "nosso", "nossa", "este", "esta", "como", "pode", "obrigado", "ola", "fazer", "quando", "onde", "porque", "preciso", "quero"],
@@ -43,7 +43,11 @@ _SCRIPTS: Final = (
 
 def begin(stem: str) -> str:
     """How a word begins: what stands for its stem in other languages than English."""
-    return f"{stem[:6]}-"
+    if len(stem) > 6:
+        return f"{stem[:6]}-"
+    while len(stem) > 3 and stem[-1] in "aeinrst":
+        stem = stem[:-1]
+    return f"{stem}-"
 
 
 def find_language(text: str) -> str | None:

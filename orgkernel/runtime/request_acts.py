@@ -40,7 +40,7 @@ COMMAND: Final = "~command"
 """The order to take charge of the whole."""
 _PHRASE: Final = 1.2
 """What a phrase counts."""
-_LONGEST_GAP: Final = 6
+_LONGEST_GAP: Final = 7
 
 
 class Act(NamedTuple):
@@ -92,7 +92,7 @@ def find_made(words: list[str], clauses: list[int], weights: list[float], orders
     for at, word in enumerate(words):
         if not orders[at] or not weights[at]:
             continue
-        if word in CREATING:
+        if word in CREATING and not (at and words[at - 1] in ARTICLES - {"please"}):
             made = _find_object(words, clauses, weights, at)
             if made is not None:
                 for place in range(made + 1, len(words)):

@@ -143,8 +143,12 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
+    rest = " ".join(_between(text, polite))
     if language is None:
-        tokens = correct_words(tokens, text, terms)
+        written, tokens = tokens, correct_words(tokens, text, terms)
+        for before, after in zip(written, tokens, strict=True):
+            if before is not after:
+                rest = re.sub(rf"\b{before.text}\b", after.text, rest, flags=re.I)
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
@@ -469,7 +473,11 @@ def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[fl
             or before.endswith("s")
         ):
             continue
-        if at - start > 3 and not MAKING & set(words[max(start, at - 6) : at]):
+        orders = any(
+            words[place] in MAKING and (place == start or words[place - 1] in BEFORE_ORDER | LEAD_INS)
+            for place in range(max(start, at - 6), at)
+        )
+        if not orders and at - start > 2:
             continue
         weights[at] = 1.3
         for place in range(at + 1, len(words)):

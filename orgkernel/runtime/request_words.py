@@ -131,7 +131,7 @@ LEADING_WORDS: Final = re.compile(
     | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
     | \bwork\ (?:packages?|breakdown)\b | \bsubtasks?\b | \bwho\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
     | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ ){{0,3}}(?:gets|goes|comes|is\ (?:built|done)|to\ (?:build|do)|should\ (?:be\ built|be\ done|come|go)|has\ to\ (?:be|come|go))\ (?:\w+\ )?first\b
-    | \bwho\ \w+\ what\b | \bwhat\ (?:to\ do|gets\ done|is\ done|has\ to\ be\ done)\ first\b | \b(?:coordinate|coordinating|reprioriti[sz]e|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
+    | \bwho\ \w+\ what\b | \bhave\ them\ (?:researched|checked|investigated|built|done|fixed)\b | \bsplit\ (?:up\ )?the\ (?:question|requirement|work|project|job)\b | \bwhat\ (?:to\ do|gets\ done|is\ done|has\ to\ be\ done)\ first\b | \b(?:coordinate|coordinating|reprioriti[sz]e|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
     | \bkeep\ (?:an\ eye\ on|track\ of)\ (?:it|them|progress|the\ progress|who|everyone|everybody)\b | \b(?:plan|run|lead|manage|head|organi[sz]e|direct|steer)\ (?:\w+\ ){{0,3}}(?:sprint|project|effort|investigation|study|campaign|operation|migration\ project|team|work\ of|initiative|programme|mission|rollout\ of\ the\ project)\b
     | \b(?:combine|fuse|sum\ up|put\ together|bring|pull\ together|reconcile)\ (?:\S+\ ){{0,7}}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b | \b(?:in|into|as|with|me)\ (?:one|a\ single|an\ overall)\ (?:\w+\ |well-founded\ )?(?:answer|assessment|report|estimate|picture|recommendation)\b
     | \b(?:weigh|compare|reconcile)\ (?:both|the\ (?:two|three)|all)\ (?:\w+\ )?(?:reports|findings|results)\b | \b(?:research|collection)\ plan\b | \b(?:intelligence|information)\ requirements?\b | \bcollection\ tasks?\b | \bintelligence\ (?:assessment|estimate|picture)\b | \b(?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
@@ -142,7 +142,7 @@ LEADING_WORDS: Final = re.compile(
 COMMANDS: Final = re.compile(
     r"""\btake\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | \bin\ (?:command|charge)\b | \b(?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
     | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|company|organi[sz]ation|picture) | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\b
-    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b | \b(?:both|all|each)\ of\ your\ \w+ | \byour\ (?:two\ |three\ |both\ )?(?:executives|xos|wings|branches|departments|divisions)\b | \b(?:keep\ me\ posted|brief\ me|report\ back)\b | \buse\ everybody\b | \bwhich\ team\b | \bboth\ branches\b | \bwhich\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
+    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b | \b(?:both|all|each)\ of\ your\ \w+ | \byour\ (?:two\ |three\ |both\ )?(?:executives|xos|wings|branches|departments|divisions)\b | \b(?:keep\ me\ posted|brief\ me|report\ back)\b | \buse\ everybody\b | \bwhich\ team\b | \bboth\ branches\b | \bthe\ two\ branches\b | \bboth\ (?:engineering|research|operations|intelligence|development|sales|marketing|support)\ and\b | \bstop\ everything\b | \b(?:change|changing)\ (?:of\ )?direction\b | \bwhich\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
     | \b(?:new|our|the)\ (?:mission|objective)\b | \bone\ (?:person|head|owner)\ (?:who|that|for)\b | \btake\ (?:this|it|everything)\ over\b | \bplease\ take\ over\b""",
     re.X | re.I,
 )
@@ -173,12 +173,12 @@ FAULTY: Final = re.compile(
     r"""(?:'s|\bis|\bare)\ off\b | \b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
     | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
     | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
-    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|keeps\ \w+ing|twice\b(?=\W*$))\b""",
+    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|keeps\ \w+ing|twice\b(?=\W*$))\b""",
     re.X | re.I,
 )
 ORDERS: Final = frozenset(
     """
-    reassign introduce resample recap tabulate strip enter tidy weed rework polish adopt obtain investigate conduct compile supply add adjust adapt come exchange follow followup analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
+    reprioritize reprioritise reassign introduce resample recap tabulate strip enter tidy weed rework polish adopt obtain investigate conduct compile supply add adjust adapt come exchange follow followup analyse analyze answer archive arrange ask assemble assess assign assume attach audit automate back backup batch
     begin block book boot break bring build bump buy calculate call cancel capture catch change chart check cherry choose clarify
     classify clean clear clone close code collect combine comment commit compare compile compose compress compute configure
     connect consolidate construct contact containerize continue convert coordinate copy correct correlate count cover crawl create cross
@@ -219,7 +219,7 @@ OPENS_STATEMENT: Final = frozenset(
 )
 CREATING: Final = frozenset(
     """write create make build code program implement develop scaffold generate need want like give extend add put design
-    programm provide prototype rewrite port writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
+    programm provide prototype rewrite writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
 )
 PROGRAMMING: Final = frozenset(("program", "code", "implement", "programming", "develop"))
 MADE_FOR: Final = frozenset(("me", "us", "something", "it", "a", "an", "the", "this", "that"))
@@ -248,7 +248,7 @@ OURS: Final = frozenset(
 )
 GENRE: Final = frozenset(
     """poem poems haiku limerick joke jokes riddle riddles story stories song songs rap sonnet ballad verse verses pun puns fable
-    rhyme fairytale tale lullaby ode anecdote quote""".split()  # noqa: SIM905
+    rhyme fairytale tale lullaby melody tune eulogy toast ode anecdote quote""".split()  # noqa: SIM905
 )
 MAKING: Final = frozenset(
     """

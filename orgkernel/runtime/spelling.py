@@ -48,7 +48,7 @@ def _nearest(word: str, terms: Container[str]) -> str | None:
 
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        if other != word and (other in STOP or (len(word) > 3 and known(other))):
+        if other != word and (other in STOP or (known(other) if len(word) > 3 else other in COMMON)):
             return other
     if len(word) < 5:
         return None

@@ -56,6 +56,7 @@ _JOINED: Final = (
     (re.compile(r"\bsocial media\b", re.I), "socialmedia"),
     (re.compile(r"\bopen[ -]source\b", re.I), "opensource"),
     (re.compile(r"\bpull request", re.I), "pullrequest"),
+    (re.compile(r"\b(?:[ldmjcnst]|qu)'(?=\w{3})", re.I), ""),  # of French words
 )  # fmt: skip
 
 _SPELLING: Final = (
