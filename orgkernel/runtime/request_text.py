@@ -72,6 +72,8 @@ REQUEST, QUESTION_MOOD, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
 _BEFORE: Final = 0.4
 """What words count that stand in another sentence than the request."""
+_BESIDE_ACT: Final = 0.85
+"""What words count where an act is known: what is done tells roles apart better than what it is done to."""
 _VERB: Final = 1.25
 """What the word counts that opens a sentence."""
 _TOLD: Final = 0.5
@@ -160,9 +162,14 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     creative = _mask_topic_of_poem(words, sentences, weights)
     reading.moods = _find_moods(reading)
     acts, told = _find_acts(reading, bool(addressed))
-    factor, small_talk = _judge_kind(reading, told)
+    ordered = bool(acts)
+    phrases = list(find_phrases(tokens, words, sentences, weights))
+    factor, small_talk = _judge_kind(reading, told, bool(phrases))
     kept, whole = _keep_words(reading, language, terms)
-    for act in (*find_phrases(tokens, words, sentences, weights), *acts):
+    acts += phrases
+    if acts:
+        kept = {stem: term._replace(weight=_BESIDE_ACT * term.weight) for stem, term in kept.items()}
+    for act in acts:
         kept[act.name] = Term(act.name, act.words, act.weight)
     return RequestText(
         tuple(kept.values()),
@@ -172,7 +179,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         small_talk or creative,
         language,
         tuple(whole),
-        () if acts else _find_private(reading),
+        () if ordered else _find_private(reading),
     )
 
 
@@ -198,7 +205,7 @@ def _is_personal(words: list[str]) -> bool:
     return words[0] in PERSONS and words[1:2] not in MEETS
 
 
-def _judge_kind(reading: _Reading, told: bool) -> tuple[float, bool]:
+def _judge_kind(reading: _Reading, told: bool, worded: bool) -> tuple[float, bool]:
     """How much the words count for being small talk, a question of general knowledge or a story, and whether they are small talk."""
     words, rest = reading.words, reading.rest
     factor = 1.0
@@ -208,7 +215,7 @@ def _judge_kind(reading: _Reading, told: bool) -> tuple[float, bool]:
     question = QUESTION.match(rest)
     if question is not None and not set(words) & OURS:
         loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
-        return min(factor, 0.5 if loose else 0.25), True
+        return min(factor, 0.6 if worded else 0.5 if loose else 0.25), True
     if told:
         troubled = _TROUBLED if (TROUBLE | THINGS) & set(words) else _TOLD
         factor = min(factor, _PERSONAL if _is_personal(words) else troubled)

@@ -110,7 +110,8 @@ MEETS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], [
 FEATURE: Final = re.compile(
     r"""\b(?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
     | \b(?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+ | \bwants?\ (?:the|our|my)\ (?:\w+\ )?(?:cli|app|page|form|site|website|tool|program|script|bot|editor|game|api)\ to\b
-    | \b(?:could|can)\ we\ have\ \w+ | \bcode\ that\b""",
+    | \b(?:could|can)\ we\ have\ \w+ | \bcode\ that\b | \bnew\ feature\ ?: | \bshould\ (?:also\ )?(?:show|display|list|accept|support|allow|have|remember|offer|include|read|handle|export|print|return|warn|send|let|use)\b
+    | ^\W*(?:please\ )?(?:(?:an?|some|one|small|little|tiny|simple|short|new|quick|python|bash|javascript|java|go|rust|sql|react|cli|web|shell|powershell|html)\ )+(?:script|program|tool|app|function|class|gui|page|game|bot|query|module|library|component|form|extension|plugin|endpoint|regex|parser|macro|snippet|decorator|one-liner)\b""",
     re.X | re.I,
 )
 TROUBLE: Final = frozenset(
@@ -173,7 +174,7 @@ FAULTY: Final = re.compile(
     r"""(?:'s|\bis|\bare)\ off\b | \b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
     | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
     | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
-    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|keeps\ \w+ing|twice\b(?=\W*$))\b""",
+    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|(?:connection|access|permission)\ (?:refused|denied)|refuses\ (?:the\ )?connections?|not\ found\b|no\ module\ named|nobody\ can|stops\ (?:at|after|when)|works\ only|says\ (?:error|invalid|no|not)|keeps\ \w+ing|twice\b(?=\W*$))\b""",
     re.X | re.I,
 )
 ORDERS: Final = frozenset(
@@ -219,7 +220,7 @@ OPENS_STATEMENT: Final = frozenset(
 )
 CREATING: Final = frozenset(
     """write create make build code program implement develop scaffold generate need want like give extend add put design
-    programm provide prototype rewrite writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
+    programm provide give prototype rewrite writing creating making building coding implementing developing adding""".split()  # noqa: SIM905
 )
 PROGRAMMING: Final = frozenset(("program", "code", "implement", "programming", "develop"))
 MADE_FOR: Final = frozenset(("me", "us", "something", "it", "a", "an", "the", "this", "that"))
@@ -230,7 +231,7 @@ CREATED: Final = frozenset(
     handler helper endpoint feature option flag mode button toggle test tests unittest unittests limiter client wrapper validator checker viewer
     editor counter formatter importer exporter algorithm struct interface function functions class classes module method subroutine
     procedure library snippet code prototype stopwatch timer loader reader writer simulator visualizer scheduler tracker cache stub
-    mock fixture server service daemon utility command macro hook userscript hints support keyboard shortcut translator sorter cleaner
+    mock fixture server service daemon utility command macro hook userscript hints support keyboard shortcut gui query docstring docstrings comments alarm notifier dashboard translator sorter cleaner
     """.split()  # noqa: SIM905
 )
 ENDS_OBJECT: Final = frozenset(

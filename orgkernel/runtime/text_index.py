@@ -21,8 +21,9 @@ from typing import Any, Final, NamedTuple
 from .languages import FOREIGN_STOP, begin, find_language
 from .request_acts import LEAD
 from .request_text import RequestText, Term, is_weak, read_request
-from .request_words import STOP
+from .request_words import CREATED, STOP, THINGS
 from .word_forms import clean, find_tokens, join_words
+from .word_forms import stem as find_stem
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
 FIELDS: Final[Mapping[str, float]] = {
@@ -78,6 +79,7 @@ _CERTAIN, _INCIDENTAL = 0.9, 0.4
 """Where a role surely has a trade, others of which it has a few words by chance are not its trades."""
 _STRANGE: Final = 0.4
 """What is left of a text with words of private life that no role knows."""
+_THINGS: Final = frozenset(map(find_stem, THINGS | CREATED))
 _ELSEWHERE: Final = 0.2
 _LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
 _HALF: Final = 0.55
@@ -538,7 +540,12 @@ def _is_known(index: TextIndex, stem: str) -> bool:
 def _is_elsewhere(index: TextIndex, stem: str) -> bool:
     """Whether a word is of trades that no role has."""
     of = trades_by_stem().get(stem)
-    return of is not None and stem not in index.terms and not any(key in index.topics for key in of)
+    return (
+        of is not None
+        and stem not in _THINGS
+        and stem not in index.terms
+        and not any(key in index.topics for key in of)
+    )
 
 
 def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> dict[int, float]:
