@@ -52,7 +52,7 @@ def begin(stem: str) -> str:
 
 def find_language(text: str) -> str | None:
     """The language of a text, where it is not English and is recognized by its script or its function words."""
-    for name, script in _SCRIPTS:
+    for name, script in () if text.isascii() else _SCRIPTS:
         if script.search(text):
             return name
     words = re.findall(r"[a-z]+", text[:600].lower())

@@ -58,7 +58,7 @@ def find_fault(text: str) -> Act | None:
     if traced is not None:
         return Act(FAULT, traced.group().strip(), 1.2)
     fault = FAULTY.search(text)
-    return None if fault is None else Act(FAULT, fault.group().strip().lower(), 1.3)
+    return None if fault is None else Act(FAULT, fault.group().strip(), 1.3)
 
 
 def find_log(text: str) -> Act | None:
@@ -78,13 +78,13 @@ def find_leading(text: str) -> tuple[Act, ...]:
     commands = COMMANDS.search(text)
     leads = LEADING_WORDS.search(text) or commands
     found = ((COMMAND, commands, 2.0), (LEAD, leads, 1.0))
-    return tuple(Act(name, match.group().strip().lower(), weight) for name, match, weight in found if match)
+    return tuple(Act(name, match.group().strip(), weight) for name, match, weight in found if match)
 
 
 def find_feature(text: str) -> Act | None:
     """That a program is to do something more."""
     feature = FEATURE.search(text)
-    return None if feature is None else Act(MAKE, feature.group().lower(), 1.6)
+    return None if feature is None else Act(MAKE, feature.group().strip(), 1.6)
 
 
 def find_made(words: list[str], clauses: list[int], weights: list[float], orders: list[bool]) -> Act | None:

@@ -70,6 +70,8 @@ MOST_CHARACTERS: Final = 4_000
 MOST_TOKENS: Final = 160
 REQUEST, QUESTION_MOOD, STATEMENT = "request", "question", "statement"
 _LAST_TOKENS: Final = 60
+_LONGEST_CHAT: Final = 30
+"""How many words small talk has: among more it is no more than a remark."""
 _BEFORE: Final = 0.4
 """What words count that stand in another sentence than the request."""
 _BESIDE_ACT: Final = 0.85
@@ -130,7 +132,7 @@ class _Reading:
     weights: list[float]
     polite: list[tuple[int, int]]
     rest: str
-    """The text without greetings."""
+    """The text without greetings, in lower case."""
     moods: dict[int, str] = field(default_factory=dict)
     """Of each sentence: whether it asks for something, is a question, or only tells something."""
 
@@ -145,18 +147,16 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
-    rest = " ".join(_between(text, polite))
+    rest = " ".join(_between(text, polite)).lower()
     if language is None:
         written, tokens = tokens, correct_words(tokens, text, terms)
         for before, after in zip(written, tokens, strict=True):
             if before is not after:
-                rest = re.sub(rf"\b{before.text}\b", after.text, rest, flags=re.I)
+                rest = re.sub(rf"\b{before.text}\b", after.text, rest)
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
     weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
-    reading = _Reading(
-        text, tokens, words, clauses, sentences, weights, polite, " ".join(_between(text, polite))
-    )
+    reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest)
     _mask_negations(words, clauses, weights)
     addressed = _mask_names(words, clauses, weights, names, text, tokens)
     creative = _mask_topic_of_poem(words, sentences, weights)
@@ -210,7 +210,7 @@ def _judge_kind(reading: _Reading, told: bool, worded: bool) -> tuple[float, boo
     words, rest = reading.words, reading.rest
     factor = 1.0
     small_talk = bool(reading.polite) and len(re.findall(r"\w+", rest)) < 2
-    if SMALL_TALK.search(rest):
+    if len(words) <= _LONGEST_CHAT and SMALL_TALK.search(rest):
         factor, small_talk = 0.2, True
     question = QUESTION.match(rest)
     if question is not None and not set(words) & OURS:

@@ -64,27 +64,41 @@ GREETING: Final = re.compile(
     re.X | re.I,
 )
 SMALL_TALK: Final = re.compile(
-    r"""
-      \b(?:who|what)\ are\ you\b | \bwhat(?:'s|\ is)\ your\ (?:name|favou?rite|age|opinion|hobby|dream|job|purpose)\b | \bhow\ old\ are\ you\b
-    | \bare\ you\ (?:an?\b|real|human|alive|sentient|there|ok|okay|sure|serious|happy|tired|busy|awake|married|single|conscious|bored|listening|kidding)
-    | \b(?:do|did|have|would|could)\ you\ (?:ever\ |really\ |also\ |sometimes\ )?(?:like|love|believe|feel|dream|sleep|eat|enjoy|hate|watch|prefer|miss|see\ the|hear\ about|celebrate|play|get\ tired|get\ bored|have\ (?:a\ )?(?:feelings?|friends?|famil|hobb|favou?rite|name|brothers?|sisters?|kids|children|pets?|dreams?|plans|fun|nice|good))
-    | \bcan\ you\ (?:feel|dream|love|hear\ me|believe|sing|dance|laugh|cry|smell|taste|think)\b | \bwhere\ are\ you\b
-    | \bwhat\ can\ you\ do\b | \bwhat\ do\ you\ (?:like|do\ (?:for\ fun|all\ day|in\ your)|eat|enjoy|dream)\b
-    | \btell\ me\ (?:about\ yourself|something|a\ (?:fun|funny|interesting|random)|a\ bedtime) | \bentertain\ me\b | \bi'?m\ bored\b | \bsurprise\ me\b
-    | \bi(?:'m|\ am|\ feel|\ was|'ve\ been|\ am\ feeling)\ (?:(?:so|very|really|a\ bit|just|quite|too|feeling|still|already)\ )*(?:tired|happy|sad|bored|hungry|lonely|excited|fine|good|great|sorry|glad|thirsty|sleepy|exhausted|nervous|in\ love|proud|curious|back|home|here|kidding|joking|cold|hot)\b
-    | \b(?:it'?s|it\ is|it\ was|is\ it)\ (?:(?:so|very|really|such\ a|a|going\ to)\ )*(?:raining|rain|sunny|snow\w*|hot|cold|nice|lovely|beautiful|windy|friday|monday|weekend|late|cloudy|warm|freezing)\b
-    | \bwhat\ a\ (?:nice|lovely|beautiful|long|great|day|week|game|match|terrible|weird|strange|funny)\b
-    | \b(?:what|how)(?:'s|\ is|\ will|\ was)\ the\ weather\b | \bweather\ (?:like|today|tomorrow|forecast\ for|this) | \bwhat\ (?:time|day|date)\ is\ (?:it|today)\b | \bwhat(?:'s|\ is)\ the\ (?:time|date)\b
-    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b | \bguess\ what\b | \bi\ (?:\w+\ )?(?:figured|worked|sorted)\ (?:it|that|this)\ out\b | \bi\ (?:\w+\ )?(?:solved|fixed|found)\ it\ (?:myself|already|now)\b | \blike\ i'?m\ (?:five|5)\b | \bforget\ (?:it|about\ it)\b | \bwill\ it\ (?:rain|snow)\b | \bi\ wonder\ (?:if|whether|why)\b | \btongue\ twister
-    | \bdid\ you\ (?:know|hear|see|watch|sleep|have|enjoy|catch)\b
-    | \bwho\ (?:won|wins|is\ winning|will\ win|scored)\b | \bmeaning\ of\ life\b | \bflip\ a\ coin\b | \broll\ (?:a|the)\ dice?\b | \bpick\ a\ (?:number|card)\b | \bknock,?\ knock\b
-    | \brecommend\ (?:me\ )?(?:a|an|some|any)\ (?:good\ |nice\ |great\ |cheap\ )?(?:movies?|films?|books?|songs?|series|shows?|restaurants?|games?|wines?|recipes?|novels?|places?|podcasts?|bands?|albums?)
-    | \b(?:what|which)\ (?:\w+\ )?should\ i\ (?:eat|cook|wear|watch|read|have\ for|drink|name|listen|play)\b | \bany\ (?:good\ )?(?:movie|book|film|series|music|restaurant)\ (?:tips|recommend\w+|suggest\w+)
-    | \blet'?s\ (?:chat|talk|play|have\ (?:a\ chat|lunch|coffee|a\ coffee|a\ beer|fun))\b | \bplay\ (?:a\ game|chess|tic)\b
-    | \bmy\ (?:favou?rite|crush|girlfriend|boyfriend|grandma|grandmother|birthday|weekend|dream|horoscope|zodiac)\b | \bhoroscope\b | ^\W*my\ (?:neighbou?r|friend|uncle|aunt|cousin|roommate)\ (?:bought|has|is|was|went|got|says|said|had|likes|loves|just)\b | ^\W*ok(?:ay)?,?\ fine\b
-    | \b(?:had|have|having|ate|eating)\ (?:\w+\ ){0,2}(?:for\ )?(?:breakfast|lunch|dinner)\b(?!\ (?:meeting|menu|event))
-    """,
-    re.X | re.I,
+    r"""\b(?:
+      (?:who|what)\ are\ you\b | what(?:'s|\ is)\ your\ (?:name|favou?rite|age|opinion|hobby|dream|job|purpose)\b
+      | how\ old\ are\ you\b
+      | are\ you\ (?:an?\b|real|human|alive|sentient|there|ok|okay|sure|serious|happy|tired|busy|awake|married|single|conscious|bored|listening|kidding)
+      | (?:do|did|have|would|could)\ you\ (?:ever\ |really\ |also\ |sometimes\ )?(?:like|love|believe|feel|dream|sleep|eat|enjoy|hate|watch|prefer|miss|see\ the|hear\ about|celebrate|play|get\ tired|get\ bored|have\ (?:a\ )?(?:feelings?|friends?|famil|hobb|favou?rite|name|brothers?|sisters?|kids|children|pets?|dreams?|plans|fun|nice|good))
+      | can\ you\ (?:feel|dream|love|hear\ me|believe|sing|dance|laugh|cry|smell|taste|think)\b
+      | where\ are\ you\b | what\ can\ you\ do\b
+      | what\ do\ you\ (?:like|do\ (?:for\ fun|all\ day|in\ your)|eat|enjoy|dream)\b
+      | tell\ me\ (?:about\ yourself|something|a\ (?:fun|funny|interesting|random)|a\ bedtime) | entertain\ me\b
+      | i'?m\ bored\b | surprise\ me\b
+      | i(?:'m|\ am|\ feel|\ was|'ve\ been|\ am\ feeling)\ (?:(?:so|very|really|a\ bit|just|quite|too|feeling|still|already)\ )*(?:tired|happy|sad|bored|hungry|lonely|excited|fine|good|great|sorry|glad|thirsty|sleepy|exhausted|nervous|in\ love|proud|curious|back|home|here|kidding|joking|cold|hot)\b
+      | (?:it'?s|it\ is|it\ was|is\ it)\ (?:(?:so|very|really|such\ a|a|going\ to)\ )*(?:raining|rain|sunny|snow\w*|hot|cold|nice|lovely|beautiful|windy|friday|monday|weekend|late|cloudy|warm|freezing)\b
+      | what\ a\ (?:nice|lovely|beautiful|long|great|day|week|game|match|terrible|weird|strange|funny)\b
+      | (?:what|how)(?:'s|\ is|\ will|\ was)\ the\ weather\b
+      | weather\ (?:like|today|tomorrow|forecast\ for|this) | what\ (?:time|day|date)\ is\ (?:it|today)\b
+      | what(?:'s|\ is)\ the\ (?:time|date)\b | guess\ what\b
+      | i\ (?:\w+\ )?(?:figured|worked|sorted)\ (?:it|that|this)\ out\b
+      | i\ (?:\w+\ )?(?:solved|fixed|found)\ it\ (?:myself|already|now)\b | like\ i'?m\ (?:five|5)\b
+      | forget\ (?:it|about\ it)\b | will\ it\ (?:rain|snow)\b | i\ wonder\ (?:if|whether|why)\b
+      | tongue\ twister | did\ you\ (?:know|hear|see|watch|sleep|have|enjoy|catch)\b
+      | who\ (?:won|wins|is\ winning|will\ win|scored)\b | meaning\ of\ life\b | flip\ a\ coin\b
+      | roll\ (?:a|the)\ dice?\b | pick\ a\ (?:number|card)\b | knock,?\ knock\b
+      | recommend\ (?:me\ )?(?:a|an|some|any)\ (?:good\ |nice\ |great\ |cheap\ )?(?:movies?|films?|books?|songs?|series|shows?|restaurants?|games?|wines?|recipes?|novels?|places?|podcasts?|bands?|albums?)
+      | (?:what|which)\ (?:\w+\ )?should\ i\ (?:eat|cook|wear|watch|read|have\ for|drink|name|listen|play)\b
+      | any\ (?:good\ )?(?:movie|book|film|series|music|restaurant)\ (?:tips|recommend\w+|suggest\w+)
+      | let'?s\ (?:chat|talk|play|have\ (?:a\ chat|lunch|coffee|a\ coffee|a\ beer|fun))\b
+      | play\ (?:a\ game|chess|tic)\b
+      | my\ (?:favou?rite|crush|girlfriend|boyfriend|grandma|grandmother|birthday|weekend|dream|horoscope|zodiac)\b
+      | horoscope\b
+      | (?:had|have|having|ate|eating)\ (?:\w+\ ){0,2}(?:for\ )?(?:breakfast|lunch|dinner)\b(?!\ (?:meeting|menu|event))
+    )
+    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b
+    | ^\W*my\ (?:neighbou?r|friend|uncle|aunt|cousin|roommate)\ (?:bought|has|is|was|went|got|says|said|had|likes|loves|just)\b
+    | ^\W*ok(?:ay)?,?\ fine\b""",
+    re.X,
 )
 PRIVATE: Final = frozenset(
     """
@@ -108,11 +122,15 @@ THINGS: Final = frozenset(
 PERSONS: Final = frozenset(("i", "im", "ive", "he", "hes", "she", "shes", "somebody", "someone"))
 MEETS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
 FEATURE: Final = re.compile(
-    r"""\b(?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
-    | \b(?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+ | \bwants?\ (?:the|our|my)\ (?:\w+\ )?(?:cli|app|page|form|site|website|tool|program|script|bot|editor|game|api)\ to\b
-    | \b(?:could|can)\ we\ have\ \w+ | \bcode\ that\b | \bnew\ feature\ ?: | \bshould\ (?:also\ )?(?:show|display|list|accept|support|allow|have|remember|offer|include|read|handle|export|print|return|warn|send|let|use)\b
+    r"""\b(?:
+      (?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
+      | (?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+
+      | wants?\ (?:the|our|my)\ (?:\w+\ )?(?:cli|app|page|form|site|website|tool|program|script|bot|editor|game|api)\ to\b
+      | (?:could|can)\ we\ have\ \w+ | code\ that\b | new\ feature\ ?:
+      | should\ (?:also\ )?(?:show|display|list|accept|support|allow|have|remember|offer|include|read|handle|export|print|return|warn|send|let|use)\b
+    )
     | ^\W*(?:please\ )?(?:(?:an?|some|one|small|little|tiny|simple|short|new|quick|python|bash|javascript|java|go|rust|sql|react|cli|web|shell|powershell|html)\ )+(?:script|program|tool|app|function|class|gui|page|game|bot|query|module|library|component|form|extension|plugin|endpoint|regex|parser|macro|snippet|decorator|one-liner)\b""",
-    re.X | re.I,
+    re.X,
 )
 TROUBLE: Final = frozenset(
     """not no cannot cant nobody without lost late since too left never none isnt arent wasnt werent dont doesnt didnt hasnt havent
@@ -126,26 +144,54 @@ WISH: Final = re.compile(
 )
 CREW: Final = r"(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys?|folks|person|sources|collectors|branch(?:es)?|departments?|divisions|officers?|executives?|units?|sections?|sides|xos?)"
 LEADING_WORDS: Final = re.compile(
-    rf"""\byour\ (?:\w+\ )?{CREW}\b | \b(?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{CREW}\b(?!\ (?:if|whether|what|how|about))
-    | \b(?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{CREW}|programmer|tester|jobs?|tasks?|work|pieces)\b
-    | \b(?:divide|distribute|delegate|assign|hand\ out|dole\ out|farm\ out|parcel\ out)\ (?:\w+\ ){{0,4}}(?:work|jobs?|tasks?|pieces|parts|tickets?|questions|roles|them|it)\b
-    | \b(?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
-    | \bwork\ (?:packages?|breakdown)\b | \bsubtasks?\b | \bwho\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
-    | \b(?:which|what)\ (?:one\ |of\ \w+\ |\w+\ ){{0,3}}(?:gets|goes|comes|is\ (?:built|done)|to\ (?:build|do)|should\ (?:be\ built|be\ done|come|go)|has\ to\ (?:be|come|go))\ (?:\w+\ )?first\b
-    | \bwho\ \w+\ what\b | \bhave\ them\ (?:researched|checked|investigated|built|done|fixed)\b | \bsplit\ (?:up\ )?the\ (?:question|requirement|work|project|job)\b | \bwhat\ (?:to\ do|gets\ done|is\ done|has\ to\ be\ done)\ first\b | \b(?:coordinate|coordinating|reprioriti[sz]e|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system) | \b(?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
-    | \bkeep\ (?:an\ eye\ on|track\ of)\ (?:it|them|progress|the\ progress|who|everyone|everybody)\b | \b(?:plan|run|lead|manage|head|organi[sz]e|direct|steer)\ (?:\w+\ ){{0,3}}(?:sprint|project|effort|investigation|study|campaign|operation|migration\ project|team|work\ of|initiative|programme|mission|rollout\ of\ the\ project)\b
-    | \b(?:combine|fuse|sum\ up|put\ together|bring|pull\ together|reconcile)\ (?:\S+\ ){{0,7}}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b | \b(?:in|into|as|with|me)\ (?:one|a\ single|an\ overall)\ (?:\w+\ |well-founded\ )?(?:answer|assessment|report|estimate|picture|recommendation)\b
-    | \b(?:weigh|compare|reconcile)\ (?:both|the\ (?:two|three)|all)\ (?:\w+\ )?(?:reports|findings|results)\b | \b(?:research|collection)\ plan\b | \b(?:intelligence|information)\ requirements?\b | \bcollection\ tasks?\b | \bintelligence\ (?:assessment|estimate|picture)\b | \b(?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
-    | \b(?:specialist|developer|programmer|analyst|researcher|engineer|one\ of\ (?:them|your\ \w+))\ (?:\w+\ ){{0,2}}(?:is|got|gets|has\ been|seems)\ (?:stuck|blocked|overloaded|lost|busy) | \bgive\ (?:it|this|that|the\ \w+)\ to\ (?:someone|somebody)\ else\b | \bwho\ (?:should|shall|is\ best|can\ best)\b | \bstep\ in\b
-    | \b(?:next|this|coming)\ (?:sprint|iteration|milestone)\b""",
-    re.X | re.I,
+    rf"""\b(?:
+      your\ (?:\w+\ )?{CREW}\b
+      | (?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{CREW}\b(?!\ (?:if|whether|what|how|about))
+      | (?:divid|distribut|delegat|assign|reassign|allocat|share|split|spread|hand)\w*\ (?:\S+\ ){{0,7}}(?:among|between|over|across|out|up|to)\ (?:\w+\ ){{0,2}}(?:\w+\ and\ )?(?:the\ )?(?:\w+\ )?(?:{CREW}|programmer|tester|jobs?|tasks?|work|pieces)\b
+      | (?:divide|distribute|delegate|assign|hand\ out|dole\ out|farm\ out|parcel\ out)\ (?:\w+\ ){{0,4}}(?:work|jobs?|tasks?|pieces|parts|tickets?|questions|roles|them|it)\b
+      | (?:break|cut|split|carve|slice)\ (?:\S+\ ){{1,8}}(?:into|down|up)\b(?:\ \w+){{0,2}}\ (?:tasks?|subtasks?|work\ packages?|packages|jobs|steps|tickets|assignments|and\ (?:assign|distribute|hand|give|delegate))\b
+      | work\ (?:packages?|breakdown)\b | subtasks?\b
+      | who\ (?:does|should\ do|takes|is\ doing|will\ do|handles|works\ on)\ (?:what|which|it|this|the)\b
+      | (?:which|what)\ (?:one\ |of\ \w+\ |\w+\ ){{0,3}}(?:gets|goes|comes|is\ (?:built|done)|to\ (?:build|do)|should\ (?:be\ built|be\ done|come|go)|has\ to\ (?:be|come|go))\ (?:\w+\ )?first\b
+      | who\ \w+\ what\b | have\ them\ (?:researched|checked|investigated|built|done|fixed)\b
+      | split\ (?:up\ )?the\ (?:question|requirement|work|project|job)\b
+      | what\ (?:to\ do|gets\ done|is\ done|has\ to\ be\ done)\ first\b
+      | (?:coordinate|coordinating|reprioriti[sz]e|oversee|supervise|orchestrate|delegate|prioriti[sz]e|reassign)\b(?!\ system)
+      | (?:settle|set|sort\ out|decide(?:\ on)?)\ (?:\w+\ ){{0,4}}priorit\w+
+      | keep\ (?:an\ eye\ on|track\ of)\ (?:it|them|progress|the\ progress|who|everyone|everybody)\b
+      | (?:plan|run|lead|manage|head|organi[sz]e|direct|steer)\ (?:\w+\ ){{0,3}}(?:sprint|project|effort|investigation|study|campaign|operation|migration\ project|team|work\ of|initiative|programme|mission|rollout\ of\ the\ project)\b
+      | (?:combine|fuse|sum\ up|put\ together|bring|pull\ together|reconcile)\ (?:\S+\ ){{0,7}}(?:reports?|findings|answers|sources|assessments?|pictures?|specialists)\b
+      | (?:in|into|as|with|me)\ (?:one|a\ single|an\ overall)\ (?:\w+\ |well-founded\ )?(?:answer|assessment|report|estimate|picture|recommendation)\b
+      | (?:weigh|compare|reconcile)\ (?:both|the\ (?:two|three)|all)\ (?:\w+\ )?(?:reports|findings|results)\b
+      | (?:research|collection)\ plan\b | (?:intelligence|information)\ requirements?\b | collection\ tasks?\b
+      | intelligence\ (?:assessment|estimate|picture)\b
+      | (?:what|as)\ (?:our|all|the)\ (?:three\ |four\ |different\ )?sources\ (?:say|report|tell)
+      | (?:specialist|developer|programmer|analyst|researcher|engineer|one\ of\ (?:them|your\ \w+))\ (?:\w+\ ){{0,2}}(?:is|got|gets|has\ been|seems)\ (?:stuck|blocked|overloaded|lost|busy)
+      | give\ (?:it|this|that|the\ \w+)\ to\ (?:someone|somebody)\ else\b
+      | who\ (?:should|shall|is\ best|can\ best)\b | step\ in\b
+      | (?:next|this|coming)\ (?:sprint|iteration|milestone)\b
+    )""",
+    re.X,
 )
 COMMANDS: Final = re.compile(
-    r"""\btake\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | \bin\ (?:command|charge)\b | \b(?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
-    | \b(?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|company|organi[sz]ation|picture) | \bend[- ]to[- ]end\ responsib\w+ | \breport\ (?:back\ )?to\ me\b
-    | \b(?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b | \b(?:both|all|each)\ of\ your\ \w+ | \byour\ (?:two\ |three\ |both\ )?(?:executives|xos|wings|branches|departments|divisions)\b | \b(?:keep\ me\ posted|brief\ me|report\ back)\b | \buse\ everybody\b | \bwhich\ team\b | \bboth\ branches\b | \bthe\ two\ branches\b | \bboth\ (?:engineering|research|operations|intelligence|development|sales|marketing|support)\ and\b | \bstop\ everything\b | \b(?:change|changing)\ (?:of\ )?direction\b | \bwhich\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b | \b(?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
-    | \b(?:new|our|the)\ (?:mission|objective)\b | \bone\ (?:person|head|owner)\ (?:who|that|for)\b | \btake\ (?:this|it|everything)\ over\b | \bplease\ take\ over\b""",
-    re.X | re.I,
+    r"""\b(?:
+      take\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | in\ (?:command|charge)\b
+      | (?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
+      | (?:whole|overall|entire)\ (?:\w+\ ){0,2}(?:mission|project|operation|effort|relaunch|campaign|company|organi[sz]ation|picture)
+      | end[-]to[-]end\ responsib\w+ | report\ (?:back\ )?to\ me\b
+      | (?:both|all|the\ two|each|which|between\ the)\ (?:\w+\ )?(?:departments?|divisions?|wings?|sides|executives|xos|teams)\b
+      | (?:both|all|each)\ of\ your\ \w+
+      | your\ (?:two\ |three\ |both\ )?(?:executives|xos|wings|branches|departments|divisions)\b
+      | (?:keep\ me\ posted|brief\ me|report\ back)\b | use\ everybody\b | which\ team\b | both\ branches\b
+      | the\ two\ branches\b
+      | both\ (?:engineering|research|operations|intelligence|development|sales|marketing|support)\ and\b
+      | stop\ everything\b | (?:change|changing)\ (?:of\ )?direction\b
+      | which\ branch\ (?:\w+\ )?(?:first|goes|gets|comes|takes)\b
+      | (?:responsible|accountable|answers?)\ (?:to\ me\ )?for\ (?:all|everything|the\ whole|it\ all)\b
+      | (?:new|our|the)\ (?:mission|objective)\b | one\ (?:person|head|owner)\ (?:who|that|for)\b
+      | take\ (?:this|it|everything)\ over\b | please\ take\ over\b
+    )""",
+    re.X,
 )
 PASTED: Final = re.compile(
     r"""^(?:\s*File\ "[^\n]*|\s+at\ [\w$.<>/]+[(:][^\n]*|Traceback\ [^\n]*|goroutine\ \d+[^\n]*|\s*\^[~^\s]*$|(?:>>>|\$)\ [^\n]*|[\w.-]+\s+\|\ [^\n]*
@@ -159,7 +205,7 @@ TRACEBACK: Final = re.compile(
 )
 LOG_LINES: Final = re.compile(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\d+\.\d+\.\d+\.\d+ .*\[|\[?\d\d:\d\d:\d\d)",
-    re.M,
+    re.M | re.I,
 )
 QUESTION: Final = re.compile(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
@@ -171,11 +217,12 @@ QUESTION: Final = re.compile(
     re.X | re.I,
 )
 FAULTY: Final = re.compile(
-    r"""(?:'s|\bis|\bare)\ off\b | \b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
-    | \b(?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong
-    | too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)
-    | (?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|(?:connection|access|permission)\ (?:refused|denied)|refuses\ (?:the\ )?connections?|not\ found\b|no\ module\ named|nobody\ can|stops\ (?:at|after|when)|works\ only|says\ (?:error|invalid|no|not)|keeps\ \w+ing|twice\b(?=\W*$))\b""",
-    re.X | re.I,
+    r"""\b(?:
+      (?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
+      | (?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)|(?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|(?:connection|access|permission)\ (?:refused|denied)|refuses\ (?:the\ )?connections?|not\ found\b|no\ module\ named|nobody\ can|stops\ (?:at|after|when)|works\ only|says\ (?:error|invalid|no|not)|keeps\ \w+ing|twice\b(?=\W*$))\b
+    )
+    | (?:'s|\bis|\bare)\ off\b""",
+    re.X,
 )
 ORDERS: Final = frozenset(
     """

@@ -12,7 +12,7 @@ from .request_words import COMMON, STOP
 from .word_forms import TextWord, stem
 from .word_topics import groups_by_stem, known_words, trades_by_stem
 
-_MOST_CORRECTED: Final = 16
+_MOST_CORRECTED: Final = 8
 _LONGEST: Final = 20
 
 
