@@ -24,6 +24,7 @@ from .request_words import (
     PROGRAMMING,
     THINGS,
     TRACEBACK,
+    TRACES,
 )
 from .word_forms import TextWord
 from .word_topics import GAP, phrases_by_first_stem
@@ -54,7 +55,7 @@ class Act(NamedTuple):
 
 def find_fault(text: str) -> Act | None:
     """That the text reports a fault, in words or by a traceback."""
-    traced = TRACEBACK.search(text)
+    traced = TRACEBACK.search(text) if any(sign in text for sign in TRACES) else None
     if traced is not None:
         return Act(FAULT, traced.group().strip(), 1.2)
     fault = FAULTY.search(text)

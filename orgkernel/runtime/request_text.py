@@ -9,7 +9,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -518,8 +518,8 @@ def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
             weights[at] *= 0.6
 
 
-def _inside(token: TextWord, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= token.start < end for start, end in spans)
+def _inside(token: TextWord, spans: Collection[tuple[int, int]]) -> bool:
+    return bool(spans) and any(start <= token.start < end for start, end in spans)
 
 
 def _between(text: str, spans: Collection[tuple[int, int]]) -> list[str]:

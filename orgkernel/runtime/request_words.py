@@ -203,6 +203,8 @@ TRACEBACK: Final = re.compile(
     r"Traceback \(most|\bFile \"[^\"\n]+\", line \d|\n\s+at [\w$.<>/]+[(:]|\b\w+(?:Error|Exception)\b|\bpanic:|segmentation fault|core dumped",
     re.I,
 )
+TRACES: Final = ("error", "exception", "traceback", 'file "', "\n", "panic:", "fault", "core dumped")
+"""What a text holds that may hold a traceback."""
 LOG_LINES: Final = re.compile(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\d+\.\d+\.\d+\.\d+ .*\[|\[?\d\d:\d\d:\d\d)",
     re.M | re.I,

@@ -6,6 +6,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Container
+from functools import cache
 from typing import Final
 
 from .request_words import COMMON, STOP
@@ -40,24 +41,29 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
     return found
 
 
+@cache
+def _known() -> frozenset[str]:
+    return COMMON | STOP | known_words()
+
+
 def _nearest(word: str, terms: Container[str]) -> str | None:
     """The known word that differs in two letters exchanged, or in a letter too many or too few."""
-
-    def known(other: str) -> bool:
-        return other in COMMON or other in STOP or other in known_words() or stem(other) in terms
-
+    known = _known()
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        if other != word and (other in STOP or (known(other) if len(word) > 3 else other in COMMON)):
+        if other != word and (
+            other in STOP or other in COMMON or (len(word) > 3 and (other in known or stem(other) in terms))
+        ):
             return other
     if len(word) < 5:
         return None
     for at in range(len(word)):
-        if known(word[:at] + word[at + 1 :]):
-            return word[:at] + word[at + 1 :]
+        other = word[:at] + word[at + 1 :]
+        if other in known or stem(other) in terms:
+            return other
     for at in range(1, len(word) + 1):
         for letter in "etaoinsrlcdupmhgbyfvkwxqjz":
             other = word[:at] + letter + word[at:]
-            if known(other):
+            if other in known:
                 return other
     return None
