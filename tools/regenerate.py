@@ -15,7 +15,7 @@ from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundl
 from orgkernel.exchange.agent_zero.specification import organization_form
 from orgkernel.project.scaffold import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
-from orgkernel.triggers.names import ALIASES, NAMES
+from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
 from tools.plain_records import RECORDS, SHAPES, plain_record_modules

@@ -6,7 +6,7 @@ import copy
 import time
 from typing import Any
 
-from . import reading
+from . import effect, pinning, reading
 from .choosing import Choice
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
@@ -16,13 +16,12 @@ from .saying import say
 PLANS = "_org_htn_allowed_plans"
 
 
-def begin_task(memory: AgentMemory, agent: Any) -> bool:
-    """Record the task. True if the message is new; a host that restarts a turn sends the same message again."""
-    message = getattr(agent, "last_user_message", None)
-    task, mark = reading.task_of(agent), str(id(message))
-    if (task, mark) == (memory.task, memory.task_mark):
+def begin_task(active: Active, memory: AgentMemory, agent: Any) -> bool:
+    """Record the task of a message that has just come. False if the message only asks which role is pinned."""
+    task = pinning.obey(active, agent, reading.task_of(agent))
+    if task is None:
         return False
-    memory.task, memory.task_mark = task, mark
+    memory.task = task
     memory.new_task = True
     memory.state = ""
     memory.steering = None
@@ -34,7 +33,6 @@ def begin_task(memory: AgentMemory, agent: Any) -> bool:
 def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice) -> None:
     """Activate the chosen role, and log it if it is another role than before."""
     role, before = choice.role, memory.role_id
-    memory.shown_role_id = role.role_id if role is not None else None
     _start_or_go_on(memory, role, choice.domain)
     memory.domain = choice.domain
     memory.role_id = role.role_id if role is not None else None
@@ -45,12 +43,14 @@ def put_in_force(active: Active, memory: AgentMemory, agent: Any, choice: Choice
     else:
         _show(active, memory, agent, role)
     if before != memory.role_id:
+        if role is not None:
+            effect.note_role(agent, memory, role.role_id)
         _say_transition(active, agent, before, role, choice.reason)
 
 
 def switch_off(memory: AgentMemory, agent: Any) -> None:
     """The layer was switched off: remove what neighbors read."""
-    memory.role_id = memory.shown_role_id = memory.domain = None
+    memory.role_id = memory.domain = None
     memory.roles.clear()
     _hide(memory, agent)
 
@@ -102,7 +102,7 @@ def _release_plan(role: bundles.BundleRole, agent: Any) -> None:
     plan = reading.plan_of(agent).get("plan_id")
     if plan is not None and plan not in role.plans:
         del agent._htn_state
-        say(agent, f"Plan released: {plan} is not a plan of {role.role_name}")
+        say(agent, f"Plan released: {plan}", content=f"It is not a plan of {role.role_name}.")
 
 
 def _say_transition(
@@ -112,6 +112,6 @@ def _say_transition(
     was = last.role_name if last is not None else before
     if role is not None:
         instead = f" (instead of {was})" if was else ""
-        say(agent, f"Role activated: {role.role_name}{instead}; {reason}")
+        say(agent, f"Role activated: {role.role_name}{instead}", content=reason)
     elif was:
-        say(agent, f"Role released: {was}; {reason}")
+        say(agent, f"Role released: {was}", content=reason)

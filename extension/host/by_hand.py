@@ -1,156 +1,517 @@
-"""Use an organization file that was copied by hand and has no compiled bundle.
+"""Compile an organization from `active.json` and `roles/*.json` alone, here in the host.
 
-It provides who takes which domain, the plans of each role, chains of command and SALUTE; the specification's own files
-hold nothing else that is reliable. Tools are neither trimmed nor refused, triggers are text that was never parsed, and
-messages cannot be classified without a belief state tracker. `orgkernel org activate` provides all of it.
+Somebody who copies or edits these files gets what they say: who takes which domain, which tools each role has, whom it
+commands, its plans, its tiers with their triggers, its file scope. What only the organization's own documents can say
+(policies, levels, approvals, ranks) is not in these files. What is in them and cannot be enforced here is named in a
+remark, and what would give a right is then not given. The law `by_hand_equals_the_bundle` compares both.
+
+The words of domains and the names of tools are in no such file. They come from a compiled bundle that is at hand, which
+may be of another organization: nothing else of it counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from .runtime import bundle as bundles
-from .runtime import pace, tiers
+from .runtime import pace, text_index, tiers, trigger_parser
 
-_RANK = {"specialist": 0, "executive": 1, "commander": 2}
-_MOST_ROLES = 1_000
-REMARK = (
-    "no compiled bundle: roles come from the agent's profile or the host's belief state tracker, never from the message; "
-    "tools are not limited and PACE triggers are not evaluated. To compile one: `orgkernel org activate`"
+AUTHORITY_OF_TYPE: Final = {"specialist": 1, "executive": 2, "commander": 3}
+_PRIORS: Final = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
+"""A specialist before an executive before a commander, as in the kernel."""
+MOST_ROLES: Final = 1_000
+_MOST_ITEMS: Final = 500
+_LONGEST: Final = 2_000
+_MOST_REMARKS: Final = 20
+_LONGEST_WEIGHED: Final = 100_000
+"""Characters of all descriptions together that the choice by the message takes in."""
+_ANSWER, _HAND_ON = "response", "call_subordinate"
+_ALSO_WITH: Final = {"code_execution_tool": "input"}
+"""A tool without which another one is a trap: a command that asks is never answered."""
+_WRITING: Final = {
+    "text_editor": {"read": False, "write": True, "patch": True},
+    "code_execution_tool": {"terminal": True, "python": True, "nodejs": True, "output": False, "reset": True},
+}
+"""Tools of the host that open files, and which of their actions write."""
+_PATH_ARGUMENTS: Final = {"text_editor": ["path"]}
+REMARK: Final = (
+    "The organization is compiled from active.json and roles/*.json\n"
+    "Roles, tools, delegation, plans and PACE are in force as these files say. They cannot say policies, approvals, hours, "
+    "ranks and qualifications, so nothing of that is enforced. To compile all of an organization's documents: "
+    "`orgkernel org activate`."
+)
+# What each file can say. All else is named as not enforced.
+_OF_ORGANIZATION: Final = frozenset(
+    ("_schema", "_version", "org_id", "org_name", "description", "mission", "hierarchy", "communication_channels", "mode",
+     "microcosm_config", "macrocosm_config", "domain_routing", "domains", "external", "departments", "layers",
+     "dispatch_edges", "workspace_root", "alerts", "watches", "x_orgkernel")
+)  # fmt: skip
+_OF_ROLE: Final = frozenset(
+    ("_schema", "_version", "role_id", "role_name", "role_type", "description", "examples", "not_examples",
+     "chain_of_command", "capabilities", "requirements", "pace_plan", "doctrine", "does_not_have", "dispatch",
+     "department", "layer", "position", "file_scope", "standing_orders")
+)  # fmt: skip
+_OF_CAPABILITIES: Final = frozenset(
+    (
+        "bst_domains",
+        "htn_plans",
+        "tools_primary",
+        "tools_secondary",
+        "tools",
+        "skills",
+        "intents",
+        "procedures",
+    )
 )
 
 
-def role_files(document: Mapping[str, Any]) -> list[str]:
-    """Names of the role files of an organization, in the order of its hierarchy."""
-    hierarchy = document.get("hierarchy")
-    ids = list(hierarchy) if isinstance(hierarchy, dict) else []
-    return [
-        f"{role_id}.json" for role_id in ids[:_MOST_ROLES] if isinstance(role_id, str) and _is_plain(role_id)
-    ]
+class NothingUsable(ValueError):
+    """The files make no organization. The message says what is missing."""
+
+
+@dataclass(slots=True)
+class _Work:
+    """An organization while it is compiled."""
+
+    document: Mapping[str, Any]
+    profiles: Mapping[str, Mapping[str, Any]]
+    words: bundles.Bundle | None
+    remarks: list[str] = field(default_factory=list)
+    superiors: dict[str, str] = field(default_factory=dict)
+    circle: set[str] = field(default_factory=set)
+    """Roles that report to each other in a circle."""
+    names: dict[str, str] = field(default_factory=dict)
+    """The host's names of known tools, by tool id."""
+
+    def remark(self, heading: str, content: str = "") -> None:
+        self.remarks.append(f"{heading}\n{content}" if content else heading)
+
+    def host_name(self, tool_id: str) -> str:
+        return self.names.get(tool_id) or tool_id.partition(":")[0]
+
+
+def roles_of(document: Mapping[str, Any]) -> list[str]:
+    """The roles of an organization, in the order of its hierarchy."""
+    hierarchy = _mapping(document.get("hierarchy"))
+    below = (each for entry in hierarchy.values() for each in _texts(_mapping(entry).get("subordinates")))
+    return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:MOST_ROLES]
 
 
 def build_bundle(
-    document: Mapping[str, Any], files: Mapping[str, object]
+    document: Mapping[str, Any], files: Mapping[str, object], words: bundles.Bundle | None = None
 ) -> tuple[bundles.Bundle, tuple[str, ...]]:
-    """A bundle from the files, and remarks about files that cannot be used. Raises `BundleError`."""
+    """The organization that the files say, and remarks on what of them has no effect.
+
+    `files` holds for each role its profile, or the error with which its file could not be read. Raises `NothingUsable`.
+    """
     remarks = [REMARK]
-    roles: dict[str, Any] = {}
-    for name, profile in files.items():
-        role_id = name.removesuffix(".json")
-        if not isinstance(profile, dict) or profile.get("role_id") != role_id:
-            remarks.append(
-                str(profile)
-                if isinstance(profile, Exception)
-                else f"{name} is not the profile of role {role_id}"
-            )
-            continue
-        roles[role_id] = _role(role_id, profile, document)
-    for role in roles.values():
-        role["subordinates"] = [each for each in role["subordinates"] if each in roles]
-        role["delegates_to"] = role["subordinates"] if role["can_delegate"] else []
-    domains = dict.fromkeys(domain for role in roles.values() for domain in role["domains"])
-    nothing: dict[str, Any] = {
-        "aliases": [],
-        "broader": [],
-        "passthrough": False,
-        "examples": [],
-        "triggers": [],
-    }
+    profiles = {}
+    for role_id, profile in files.items():
+        if isinstance(profile, Exception):
+            remarks.append(f"Role {role_id[:60]} is left out\n{profile}")
+        elif not isinstance(profile, dict) or profile.get("role_id", role_id) != role_id:
+            remarks.append(f"Role {role_id[:60]} is left out\nroles/{role_id}.json is not its profile.")
+        else:
+            profiles[role_id] = profile
+    if not profiles:
+        why = next((each for each in files.values() if isinstance(each, Exception)), None)
+        missing = f": {why}" if why is not None else "; its `hierarchy` names none" if not files else ""
+        raise NothingUsable(f"active.json has no role that can be used{missing}")
+    work = _Work(document, profiles, words, remarks)
+    if words is not None:
+        work.names = {tool.tool: name for name, tool in reversed(list(words.tools.items()))}
+    _read_chain(work)
+    _find_unknown(work)
+    roles = {role_id: _role(work, role_id) for role_id in profiles}
+    for role_id, role in roles.items():
+        role["delegates_to"] = _delegates_to(work, roles, role_id)
+        role["brief"] = _brief(work, roles, role)
     data: dict[str, Any] = {
         "_schema": bundles.SCHEMA,
         "_version": bundles.VERSION,
-        "digest": "by hand",
-        "compiled_by": "nobody",
+        "digest": digest_of(document, profiles),
+        "compiled_by": "the extension, by hand",
         "organization": {
             "org_id": document["org_id"],
             "org_name": _text(document.get("org_name")) or document["org_id"],
-            "document": dict(document),
+            "description": _text(document.get("description")),
+            "mode": _text(document.get("mode")) or "microcosm",
+            "workspace_root": _text(document.get("workspace_root")) or None,
+            "document": {name: value for name, value in document.items() if name != "x_orgkernel"},
         },
-        "domains": dict.fromkeys(domains, nothing),
-        "aliases": {},
-        "dispatch": {domain: _taker(roles, domain, _routed(document, domain)) for domain in domains},
+        **_domains(work, roles),
         "roles": roles,
-        "tools": {},
+        "tools": _tools(work, roles),
         "signals": {},
     }
-    return bundles.read_bundle(data | {"checksum": bundles.checksum_of(data)}), tuple(remarks)
+    shown = work.remarks
+    if len(shown) > _MOST_REMARKS:
+        rest = len(shown) - _MOST_REMARKS
+        shown = [*shown[:_MOST_REMARKS], f"{rest} more remarks about active.json and roles/*.json"]
+    return bundles.read_bundle(data | {"checksum": bundles.checksum_of(data)}), tuple(shown)
 
 
-def _role(role_id: str, profile: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    command, capabilities = _mapping(profile.get("chain_of_command")), _mapping(profile.get("capabilities"))
-    doctrine, plan = _mapping(profile.get("doctrine")), _mapping(profile.get("pace_plan"))
+def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
+    """What is known about a role in words: of many roles less of each, because weighing takes time."""
+    longest = max(_LONGEST_WEIGHED // len(bundle.roles), 200)
+    capabilities = _mapping(role.profile.get("capabilities"))
+    skills = [_mapping(each).get("skill", each) for each in _list(capabilities.get("skills"))]
+    fields: list[tuple[str, str]] = [
+        *(("intent", each) for each in _texts(capabilities.get("intents"))),
+        *(("example", each) for each in _texts(role.profile.get("examples"))),
+        ("name", role.role_name),
+        ("description", role.description[:longest]),
+        *(("skill_name", each) for each in skills if isinstance(each, str)),
+        *(("plan_name", each) for each in role.plans),
+        *(("tool_name", _tool_name(bundle, each)) for each in role.host_tools - role.essential),
+    ]
+    for name in role.domains:
+        domain = bundle.domains.get(name)
+        if domain is not None and not domain.passthrough:
+            fields.append(("domain_name", name))
+            fields += (("domain_trigger", each) for each in domain.triggers)
+            fields += (("domain_example", each) for each in domain.examples)
+    return text_index.RoleTexts(
+        role.role_id,
+        (role.role_name, role.role_id),
+        tuple(fields),
+        _PRIORS.get(role.role_type, 1.0),
+        tuple(_texts(role.profile.get("not_examples"))),
+    )
+
+
+def _tool_name(bundle: bundles.Bundle, tool: str) -> str:
+    known = bundle.tools.get(tool)
+    return known.name if known is not None else tool
+
+
+def digest_of(document: Mapping[str, Any], profiles: Mapping[str, Any]) -> str:
+    """The digest of what the files say."""
+    text = json.dumps([document, profiles], sort_keys=True, ensure_ascii=True)
+    return f"by hand, sha256:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+
+
+# -- the chain of command ----------------------------------------------------------------------------------------------
+
+
+def _read_chain(work: _Work) -> None:
+    """Whom each role reports to: the hierarchy decides, and the role's own file where the hierarchy says nothing."""
+    for superior, entry in _mapping(work.document.get("hierarchy")).items():
+        for each in _texts(_mapping(entry).get("subordinates")):
+            known = work.superiors.setdefault(each, superior)
+            if known != superior:
+                work.remark(
+                    f"Role {each[:60]} has two superiors",
+                    f"active.json puts it below {known} and {superior}; {known} counts.",
+                )
+    for role_id, profile in work.profiles.items():
+        said = _text(_mapping(profile.get("chain_of_command")).get("reports_to"))
+        known = work.superiors.setdefault(role_id, said) if said else work.superiors.get(role_id, "")
+        if said and said != known:
+            work.remark(
+                f"Role {role_id[:60]} reports to {known[:60]}",
+                f"active.json says so, and roles/{role_id}.json says {said}; active.json counts.",
+            )
+    for role_id in work.profiles:
+        chain = _chain(work, role_id)
+        if role_id in chain:
+            work.circle.update(chain)
+    if work.circle:
+        names = ", ".join(sorted(work.circle)[:6])
+        work.remark("Roles report to each other in a circle", f"{names}: none of them may delegate.")
+
+
+def _chain(work: _Work, role_id: str) -> list[str]:
+    """All superiors, nearest first. One that was met before ends it."""
+    chain: list[str] = []
+    above = work.superiors.get(role_id)
+    while above and above not in chain:
+        chain.append(above)
+        above = work.superiors.get(above)
+    return chain
+
+
+def _delegates_to(work: _Work, roles: Mapping[str, Any], role_id: str) -> list[str]:
+    """The roles below it, if it may delegate, and those that its file names; not where layers or its position forbid it."""
+    profile, role = work.profiles[role_id], roles[role_id]
+    named = _texts(_mapping(profile.get("dispatch")).get("may_to"))
+    if role_id in work.circle or profile.get("position") == "worker":
+        return []
+    return [
+        each
+        for each in roles
+        if each != role_id
+        and (each in named or (role["can_delegate"] and role_id in _chain(work, each)))
+        and not _layers_forbid(work, profile, work.profiles[each])
+    ]
+
+
+def _layers_forbid(work: _Work, profile: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    edges = work.document.get("dispatch_edges")
+    source, target = profile.get("layer"), other.get("layer")
+    if not edges or source is None or target is None:
+        return False
+    pairs = [_mapping(each) for each in edges] if isinstance(edges, list) else []
+    return not any(each.get("from") == source and each.get("to") == target for each in pairs)
+
+
+# -- roles -------------------------------------------------------------------------------------------------------------
+
+
+def _role(work: _Work, role_id: str) -> dict[str, Any]:
+    profile = work.profiles[role_id]
+    capabilities, doctrine = _mapping(profile.get("capabilities")), _mapping(profile.get("doctrine"))
+    kind = _text(profile.get("role_type")) or "specialist"
+    kind = kind if kind in AUTHORITY_OF_TYPE else "specialist"
+    said = _mapping(profile.get("chain_of_command")).get("can_delegate")
+    delegates = said if isinstance(said, bool) else kind in ("executive", "commander")
+    listed = _listed_tools(work, role_id, capabilities)
+    also = [_ALSO_WITH[each] for each in listed if each in _ALSO_WITH]
+    essential = [*also, _ANSWER, *([_HAND_ON] if delegates else [])]
+    names = [work.host_name(each) for each in listed]
+    scope = _texts(profile.get("file_scope"))
     limit = doctrine.get("max_turns_without_progress")
-    delegates = command.get("can_delegate") is True
-    essential = ["response", *(["call_subordinate"] if delegates else [])]
-    tools = [*_texts(capabilities.get("tools_primary")), *_texts(capabilities.get("tools_secondary"))]
-    entry = _mapping(_mapping(document.get("hierarchy")).get(role_id))
-    superior = command.get("reports_to")
+    chain = _chain(work, role_id)
+    entry = _mapping(_mapping(work.document.get("hierarchy")).get(role_id))
     return {
         "role_id": role_id,
-        "role_name": _text(profile.get("role_name")) or role_id,
-        "role_type": _text(profile.get("role_type")),
+        "role_name": _name(profile, entry, role_id),
+        "role_type": kind,
         "description": _text(profile.get("description")),
         "brief": "",
-        "reports_to": superior if isinstance(superior, str) else None,
-        "chain": [superior] if isinstance(superior, str) else [],
-        "subordinates": _texts(entry.get("subordinates")),
+        "reports_to": work.superiors.get(role_id) or None,
+        "chain": chain,
+        "subordinates": [each for each in work.profiles if work.superiors.get(each) == role_id],
         "can_delegate": delegates,
         "delegates_to": [],
         "domains": _texts(capabilities.get("bst_domains")),
         "plans": _texts(capabilities.get("htn_plans")),
-        "tools": {},
-        "host_tools": list(dict.fromkeys([*tools, *essential])),
+        "tools": {
+            each: _grant(each, work.host_name(each), each in _texts(capabilities.get("tools_primary")), scope)
+            for each in dict.fromkeys((*listed, *essential))
+        },
+        "host_tools": list(dict.fromkeys([*names, *essential])),
         "essential": essential,
-        "pace": {name: _tier(tier) for name, tier in plan.items() if name in tiers.TIERS},
+        "pace": _plan(work, role_id, _mapping(profile.get("pace_plan"))),
         "max_turns": limit if type(limit) is int and limit > 0 else pace.DEFAULT_MAX_TURNS,
         "doctrine": dict(doctrine),
+        "file_scope": scope,
         "profile": dict(profile),
     }
 
 
-def _tier(tier: object) -> dict[str, Any]:
-    given = _mapping(tier)
-    to = given.get("escalate_to")
+def _listed_tools(work: _Work, role_id: str, capabilities: Mapping[str, Any]) -> list[str]:
+    """The tools that a role's file gives it, preferred ones first."""
+    found = [*_texts(capabilities.get("tools_primary")), *_texts(capabilities.get("tools_secondary"))]
+    limited = []
+    for each in _list(capabilities.get("tools")):
+        use = _mapping(each)
+        if use.get("level", "full") == "full" and isinstance(use.get("tool"), str):
+            found.append(use["tool"])
+        else:
+            limited.append(str(use.get("tool"))[:60])
+    tools = list(dict.fromkeys(found))
+    if limited:
+        text = f"A host does not know what a tool may do at a level below full: {', '.join(limited[:6])}."
+        work.remark(f"Role {role_id[:60]} does not get tools at a lower level", text)
+    if work.words is not None:
+        unknown = [each for each in tools if each not in work.names and each not in work.words.tools]
+        if unknown:
+            text = f"{', '.join(unknown[:6])}: allowed if the host has a tool of that name."
+            work.remark(f"Role {role_id[:60]} has tools that no catalog here knows", text)
+    if not tools:
+        work.remark(f"Role {role_id[:60]} lists no tools", "So it may only answer, and delegate if it leads.")
+    elif "file_scope" in work.profiles[role_id]:
+        free = [each for each in tools if work.host_name(each) not in _WRITING]
+        if free:
+            text = f"It is checked for {' and '.join(_WRITING)}. Not checked: {', '.join(free[:6])}."
+            work.remark(f"The file scope of role {role_id[:60]} is checked in part", text)
+    return tools
+
+
+def _grant(tool_id: str, name: str, preferred: bool, scope: Sequence[str]) -> dict[str, Any]:
+    writing = _WRITING.get(name, {})
+    scoped = [action for action, writes in writing.items() if writes] if scope else []
     return {
-        "action": _text(given.get("action")),
-        "description": _text(given.get("description")),
-        "escalate_to": to if isinstance(to, str) else None,
-        "trigger": None,
-        "text": _text(given.get("trigger")),
+        "level": "full",
+        "preferred": preferred,
+        "actions": {action: action not in scoped for action in writing},
+        "ask": [],
+        "conditional": None,
+        "scoped": scoped,
     }
 
 
-def _routed(document: Mapping[str, Any], domain: str) -> list[str]:
-    """The roles that the organization prefers for a domain, best first."""
-    return _texts(_mapping(document.get("domain_routing")).get(domain))
+def _plan(work: _Work, role_id: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name in tiers.TIERS:
+        if name not in plan:
+            continue
+        tier = _mapping(plan[name])
+        text = _text(tier.get("trigger"))
+        tree = None
+        if text and name in tiers.ABOVE_PRIMARY:
+            parsed = trigger_parser.parse_trigger(text)
+            tree = parsed.tree
+            if tree is None:
+                problem = parsed.problems[0]
+                advice = f"; {problem.help}" if problem.help else ""
+                work.remark(
+                    f"The trigger of {name} of role {role_id[:60]} is never true",
+                    f"{problem.message}{advice}.",
+                )
+        found[name] = {
+            "action": _text(tier.get("action")),
+            "description": _text(tier.get("description")),
+            "escalate_to": _text(tier.get("escalate_to")) or None,
+            "trigger": tree,
+            "text": text,
+        }
+    return found
 
 
-def _taker(roles: Mapping[str, Any], domain: str, routed: list[str]) -> str | None:
-    """The role for a domain: specialist before executive before commander, then by routing, then with fewest domains."""
-    takers = [role_id for role_id, role in roles.items() if domain in role["domains"]]
-    return min(
-        takers,
-        key=lambda each: (
-            _RANK.get(roles[each]["role_type"], 3),
-            routed.index(each) if each in routed else len(routed),
-            len(roles[each]["domains"]),
-        ),
-        default=None,
+def _name(profile: Mapping[str, Any], entry: Mapping[str, Any], role_id: str) -> str:
+    return (
+        _text(profile.get("role_name"))
+        or _text(entry.get("role_name"))
+        or role_id.replace("_", " ").title()[:200]
     )
+
+
+def _brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any]) -> str:
+    """The text that tells a role about itself."""
+    organization = _text(work.document.get("org_name")) or work.document["org_id"]
+    above = roles[role["reports_to"]]["role_name"] if role["reports_to"] in roles else role["reports_to"]
+    below = ", ".join(role["delegates_to"][:6])
+    lacks = " ".join(_texts(work.profiles[role["role_id"]].get("does_not_have"))[:6])
+    lines = (
+        f"You are the {role['role_name']} ({role['role_id']}) of {organization}.",
+        role["description"][:300],
+        f"You report to {above if above not in (None, 'user') else 'the user'}.",
+        f"Your tools: {', '.join(role['host_tools'][:30])}. You may not use other tools.",
+        f"You may delegate to: {below}." if below else "",
+        f"You do not have: {lacks[:300]}" if lacks else "",
+        "If you cannot do something, answer with `response` and say what is missing.",
+    )
+    return "\n".join(line for line in lines if line)
+
+
+# -- domains and tools -------------------------------------------------------------------------------------------------
+
+
+def _domains(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
+    known: Mapping[str, bundles.BundleDomain] = work.words.domains if work.words is not None else {}
+    own = (domain for role in roles.values() for domain in role["domains"])
+    domains: dict[str, dict[str, Any]] = {}
+    for name in dict.fromkeys((*known, *own)):
+        it = known.get(name)
+        domains[name] = {
+            "aliases": list(it.aliases) if it else [],
+            "broader": list(it.broader) if it else [],
+            "passthrough": it.passthrough if it else False,
+            "examples": list(it.examples) if it else [],
+            "triggers": list(it.triggers) if it else [],
+        }
+    aliases = dict(work.words.aliases) if work.words is not None else {}
+    return {
+        "domains": domains,
+        "aliases": aliases,
+        "dispatch": {name: _taker(work, roles, name, each["broader"]) for name, each in domains.items()},
+    }
+
+
+def _taker(work: _Work, roles: Mapping[str, Any], domain: str, broader: Sequence[str]) -> str | None:
+    """The role for a domain: by the nearest domain it handles, by its type, by routing, with fewest domains."""
+    near = (domain, *broader)
+    candidates = []
+    for number, (role_id, role) in enumerate(roles.items()):
+        distance = next((at for at, each in enumerate(near) if each in role["domains"]), None)
+        if distance is not None:
+            routed = _texts(_mapping(work.document.get("domain_routing")).get(near[distance]))
+            place = routed.index(role_id) if role_id in routed else len(routed)
+            rank = AUTHORITY_OF_TYPE[role["role_type"]]
+            candidates.append((distance, rank, place, len(role["domains"]), number, role_id))
+    return min(candidates)[-1] if candidates else None
+
+
+def _tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Every tool that a role lists or that is known here: one that no role lists is refused to all."""
+    known: Mapping[str, bundles.BundleTool] = work.words.tools if work.words is not None else {}
+    ids = {work.host_name(tool): tool for role in roles.values() for tool in role["tools"]}
+    essential = {name for role in roles.values() for name in role["essential"]}
+    tools = {}
+    for name in dict.fromkeys((*known, *ids, *_WRITING, _ANSWER, _HAND_ON)):
+        it = known.get(name)
+        tools[name] = {
+            "tool": it.tool if it else ids.get(name, name),
+            "name": it.name if it else name,
+            "roles": [role_id for role_id, role in roles.items() if name in role["host_tools"]],
+            "essential": name in essential,
+            "path_arguments": list(it.path_arguments) if it else _PATH_ARGUMENTS.get(name, []),
+        }
+    return tools
+
+
+def _find_unknown(work: _Work) -> None:
+    """Name what the files say and nothing here enforces."""
+    unused = _said(work.document, _OF_ORGANIZATION)
+    if unused:
+        work.remark("Parts of active.json are not enforced", f"{_listing(unused)}: they have no effect here.")
+    by_role: dict[str, list[str]] = {}
+    for role_id, profile in work.profiles.items():
+        capabilities = _said(_mapping(profile.get("capabilities")), _OF_CAPABILITIES)
+        for name in (*_said(profile, _OF_ROLE), *(f"capabilities.{each}" for each in capabilities)):
+            by_role.setdefault(name, []).append(role_id)
+        if _mapping(profile.get("dispatch")).get("may_from"):
+            by_role.setdefault("dispatch.may_from", []).append(role_id)
+        kind = _text(profile.get("role_type", "specialist"))
+        if kind not in AUTHORITY_OF_TYPE:
+            by_role.setdefault(f"role_type {kind[:30]}", []).append(role_id)
+    if by_role:
+        parts = [f"{name} ({', '.join(each[:3])})" for name, each in by_role.items()]
+        work.remark("Parts of roles/*.json are not enforced", f"{_listing(parts)}: they have no effect here.")
+
+
+def _said(data: Mapping[str, Any], known: frozenset[str]) -> list[str]:
+    return [
+        str(name)[:60] for name, value in data.items() if name not in known and value not in (None, [], {})
+    ]
+
+
+def _listing(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _list(value: object) -> list[Any]:
+    return value[:_MOST_ITEMS] if isinstance(value, list) else []
+
+
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return _clean(value) if isinstance(value, str) else ""
 
 
 def _texts(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [_clean(each) for each in _list(value) if isinstance(each, str)]
+
+
+def _clean(text: str) -> str:
+    """Text that can be written as UTF-8, not longer than anybody writes by hand."""
+    return text[:_LONGEST].encode("utf-8", "replace").decode()
 
 
 def _is_plain(role_id: str) -> bool:
-    return not any(mark in role_id for mark in "/\\\0") and not role_id.startswith(".")
+    return (
+        0 < len(role_id) <= 200
+        and role_id.isprintable()
+        and not any(mark in role_id for mark in "/\\")
+        and not role_id.startswith(".")
+    )

@@ -8,15 +8,17 @@ not a failure. A neighbor that diagnoses tool output decides first.
 from __future__ import annotations
 
 import contextlib
-import os
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from . import gate, places, reading, saying
+from . import delegation, effect, gate, host_tools, reading, saying
 from .guarding import guarded, in_force
 from .memory import KEY, AgentMemory, RoleMemory
 from .organization import Active, find_active
+from .runtime import bundle as bundles
 
 _LONG = 30
 """From this many lines on, an answer counts as regular output, whatever it contains."""
@@ -65,32 +67,169 @@ def tool_execute_before(agent: Any, tool_name: str = "", tool_args: Any = None, 
 
 def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments: Any) -> str | None:
     found = in_force(active, memory)
-    if found is None or not active.compiled:
+    if found is None:
         return None
     role = found[0]
     method, known = reading.call_of(agent)
-    said = arguments if isinstance(arguments, dict) else known
-    action = gate.action_of(method, said)
-    there = frozenset(served for text in memory.tool_texts or () for served in text.tools)
-    refusal = gate.judge(active, role, tool, action, there, _has_profile, said)
+    said = arguments if isinstance(arguments, dict) and arguments else known
+    call = _Call(tool, method, said, (arguments, known), host_tools.is_unknown(agent, tool))
+    if not call.unknown and tool == _SEVERAL:
+        return _judge_several(active, memory, agent, role, call)
+    return _judge_one(active, memory, agent, role, call)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    tool: str
+    method: str | None
+    arguments: Mapping[str, Any]
+    written: tuple[object, ...]
+    """The mappings that the host runs: what is changed in them is what the tool gets."""
+    unknown: bool = False
+    """Whether the host has no such tool."""
+    beside: int = 0
+    """Other subordinates that begin with the same call."""
+
+
+def _judge_one(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, call: _Call
+) -> str | None:
+    action = gate.action_of(call.method, call.arguments)
+    refusal = _find_refusal(active, memory, agent, role, call, action)
+    name = (
+        f"`{call.tool}:{action}`" if action is not None and call.tool in role.host_tools else f"`{call.tool}`"
+    )
     if refusal is None:
-        if tool not in active.bundle.tools and not gate.is_essential(role, tool):
-            unlisted = f"{role.role_name} uses `{tool}`, which no tool catalog lists"
+        if call.tool not in active.bundle.tools and not gate.is_essential(role, call.tool):
+            unlisted = f"{role.role_name} uses `{call.tool}`, which no tool catalog lists"
             saying.say_once(agent, memory, unlisted, kind="warning")
         return None
-    call = f"`{tool}:{action}`" if tool in role.host_tools else f"`{tool}`"
+    effect.note_refusal(agent, memory, role.role_id, call.tool, action, call.arguments)
     if active.settings.enforcement != "enforce":
-        saying.say_once(agent, memory, f"Would refuse {call} to {role.role_name}")
+        saying.say_once(agent, memory, f"Would refuse {name} to {role.role_name}", content=refusal)
         return None
-    saying.say_once(agent, memory, f"Refused {call} to {role.role_name}", kind="warning")
+    saying.say_once(agent, memory, f"Refused {name} to {role.role_name}", content=refusal, kind="warning")
     return refusal
+
+
+def _find_refusal(
+    active: Active,
+    memory: AgentMemory,
+    agent: Any,
+    role: bundles.BundleRole,
+    call: _Call,
+    action: str | None,
+) -> str | None:
+    """Why a role may not make a call. None if it may."""
+
+    def hand_over(role_id: str) -> str | None:
+        return delegation.how_to_call(active, agent, role, role_id)
+
+    left = delegation.role_in_run(active, agent, role)
+    if call.unknown:
+        here = host_tools.names_here(agent) or _shown(memory)
+        return gate.answer_unknown(active, left, call.tool, here, hand_over)
+
+    def judge(each: bundles.BundleRole) -> str | None:
+        return gate.judge(active, each, call.tool, action, _shown(memory), hand_over, call.arguments)
+
+    refusal = judge(role)
+    if refusal is not None:
+        return refusal if left is role else judge(left)
+    if call.tool == delegation.TOOL:
+        return _delegate(active, memory, agent, role, call)
+    if left is role or gate.is_essential(role, call.tool):
+        return None
+    depth, superiors = delegation.place_of(agent).depth, delegation.superior_roles(active, agent)
+    why = delegation.chain_refuses(
+        active.bundle, role, superiors, depth, lambda each: judge(each) is not None
+    )
+    return gate.answer_in_run(active, left, call.tool, why, _shown(memory)) if why is not None else None
+
+
+def _delegate(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, call: _Call
+) -> str | None:
+    """Decide a call of a subordinate, and put the role that was chosen for it into the call."""
+    asked = delegation.read_call(agent, call.arguments)
+    place = delegation.place_of(agent, call.beside)
+    found = delegation.decide(active.bundle, active.index, role, asked, place)
+    if found.refusal is None and found.reason and found.role_id is not None:
+        name = active.bundle.roles[found.role_id].role_name
+        if active.settings.enforcement == "enforce":
+            saying.say(agent, f"{role.role_name} delegates to {name}", content=found.reason)
+        else:
+            saying.say_once(agent, memory, f"{role.role_name} would delegate to {name}", content=found.reason)
+    if found.refusal is None and active.settings.enforcement == "enforce":
+        delegation.hand_over(memory, agent, asked, found, *call.written)
+    return found.refusal
+
+
+_SEVERAL = "parallel"
+"""The tool by which newer hosts run several calls at once. For those inside, no hook runs as the agent that asks."""
+_CALLS = ("tool_calls", "calls", "items")
+_UNREADABLE = f"`{_SEVERAL}` is refused: a call in it cannot be read. Give `tool_calls` a list, each with `tool_name` and `tool_args`."
+
+
+def _judge_several(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, call: _Call
+) -> str | None:
+    """Judge each of several calls. If one is refused, none runs."""
+    refusal = _judge_one(active, memory, agent, role, call)
+    key = next((name for name in _CALLS if name in call.arguments), None)
+    if refusal is not None or key is None:
+        return refusal
+    listed = call.arguments[key]
+    if isinstance(listed, str):
+        with contextlib.suppress(ValueError):
+            listed = json.loads(listed)
+    inner = [_inner_call(each) for each in listed] if isinstance(listed, list) else [None]
+    if active.settings.enforcement == "enforce":
+        if None in inner:
+            return _UNREADABLE
+        for each in call.written:
+            if isinstance(each, dict) and key in each:
+                each[key] = listed  # read from text, its calls are now what the host runs
+    beside = 0
+    for tool, method, arguments in filter(None, inner):
+        unknown = host_tools.is_missing(agent, tool)
+        one = _Call(tool, method, arguments, (arguments,), unknown, beside)
+        refusal = _judge_one(active, memory, agent, role, one)
+        if refusal is not None:
+            return f"{refusal} None of the calls in `{_SEVERAL}` was run."
+        beside += tool == delegation.TOOL
+    return None
+
+
+def _inner_call(request: Any) -> tuple[str, str | None, dict[str, Any]] | None:
+    """The tool, the method and the arguments in one of several calls, as a host reads them. None if it cannot."""
+    if isinstance(request, dict) and not request.get("tool_name") and not request.get("tool"):
+        wrapped = request.get("actions")
+        if isinstance(wrapped, list) and len(wrapped) == 1:
+            request = wrapped[0]
+    if not isinstance(request, dict):
+        return None
+    is_function = request.get("type") == "function"
+    names = ("tool_name", "tool", *(("name",) if is_function else ()))
+    name = next((each for each in map(request.get, names) if isinstance(each, str) and each), None)
+    values = ("tool_args", "args", *(("parameters",) if is_function else ()))
+    arguments = next((each for each in map(request.get, values) if isinstance(each, dict)), None)
+    if name is None or arguments is None:
+        return None
+    tool, _, method = name.partition(":")
+    return tool, method or None, arguments
+
+
+def _shown(memory: AgentMemory) -> frozenset[str]:
+    """The tools in the host's prompt. Empty if unknown."""
+    return frozenset(served for text in memory.tool_texts or () for served in text.tools)
 
 
 def _refuse_after_error(agent: Any, tool: str) -> str | None:
     """With `on_error: refuse`, refuse a call while the organization cannot be read."""
     try:
         memory = agent.data.get(KEY)
-        active, _ = find_active()
+        active, _ = find_active(thorough=False)
         if (
             active is None
             or not isinstance(memory, AgentMemory)
@@ -110,18 +249,10 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
         )
         with contextlib.suppress(Exception):
             text = f"Refused `{tool}`: the organization cannot be read"
-            saying.say_once(agent, memory, text, kind="warning")
+            saying.say_once(agent, memory, text, content=memory.trouble, kind="warning")
         return memory.refused
     except Exception:  # the first error was already reported
         return None
-
-
-def _has_profile(role_id: str) -> bool:
-    """Whether the host has a profile for a role."""
-    root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
-    return any(
-        os.path.isdir(os.path.join(root, *folder, role_id)) for folder in (("agents",), ("usr", "agents"))
-    )
 
 
 def tool_execute_after(agent: Any, tool_name: str = "", response: Any = None, **_: Any) -> None:

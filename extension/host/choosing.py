@@ -1,8 +1,8 @@
-"""Choose the role of an agent: by its profile, by the belief of the host's classifier, or by the message.
+"""Choose the role of a message, once: by a pin, the agent's profile, the belief of a tracker, or the words of the message.
 
-A role is chosen twice. First before the prompt is built, so that the first model call of a turn has the right role. At
-that point the host's tracker still holds the belief about the previous message, so the message is read here. Then again
-before the model is called: if the tracker has a belief by then, it decides.
+A tracker reads whatever the loop hands on: tool results, refusals, warnings. So its belief counts only when it is about
+the message: when it changed since the message came, and nothing else was said after the message. Most trackers look at a
+message after its first prompt was built. Where the words choose no role, such a belief still settles it (`hear`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from . import reading
-from .memory import AgentMemory
+from . import delegation, pinning, reading
+from .memory import NOTHING_YET, AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
 from .runtime import text_index
@@ -23,62 +23,84 @@ _POINTS_BACK = re.compile(
     re.I,
 )
 
+_THANKS = re.compile(
+    r"\b(thanks|thank you|thx|cheers|bye|goodbye|good night|see you)\b"
+    r"|^\W*((ok|okay|yes|ah|oh|wow)\W+)*(great|perfect|nice|cool|awesome|excellent|wonderful|brilliant|good job|well done|that'?s (it|all)|that is all)\b",
+    re.I,
+)
+_ASKS_ON = re.compile(
+    r"\b(same|again|continue|go on|go ahead|carry on|proceed|next|retry|instead|more|also|too|do|try|please|but|still|not|\w+n't)\b",
+    re.I,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The role for a task, or None, and why."""
+    """The role for a message, or None, and why."""
 
     role: bundles.BundleRole | None
     domain: str | None
     reason: str
-    final: bool = True
-    """Whether the host's tracker may still change it before the model is called."""
+    settled: bool = True
+    """Whether it stays until the next message. If not, a tracker that has looked at the message may still choose."""
+    remark: tuple[str, str] | None = None
+    """What the user can do so that such a message finds a role: a heading and the words."""
 
 
-def choose_early(active: Active, memory: AgentMemory, agent: Any, first: bool) -> Choice:
-    """The role for the prompt that is built next. `first` is true in the first model call of a turn."""
-    fixed = _by_profile(active, agent)
-    if fixed is not None:
-        return fixed
-    tracked, domain, _ = reading.belief_of(agent)
-    if not first:
-        return _by_belief(active, domain) if tracked else _as_before(active, memory, "the task is the same")
-    choice = _by_message(active, memory)
-    return Choice(choice.role, choice.domain, choice.reason, final=not tracked)
-
-
-def choose(active: Active, memory: AgentMemory, agent: Any) -> Choice:
-    """The role for the next model call."""
-    fixed = _by_profile(active, agent)
-    if fixed is not None:
-        return fixed
-    tracked, domain, _ = reading.belief_of(agent)
-    if tracked:
-        return _by_belief(active, domain)
-    shown = memory.shown_role_id
-    return Choice(active.bundle.roles.get(shown) if shown else None, memory.domain, "by the message")
-
-
-def _by_profile(active: Active, agent: Any) -> Choice | None:
-    """A subordinate that was called with the profile of a role has that role for every task."""
+def settle(active: Active, memory: AgentMemory, agent: Any) -> Choice:
+    """The role for the message that has just come. Its text is in `memory.task`."""
+    belief = _belief_about_message(memory, agent)
+    domain = belief.domain if belief is not None else None
+    pinned = pinning.role_of(active, agent)
+    if pinned is not None:
+        return Choice(pinned, domain, "it is pinned to this chat")
     role = active.bundle.roles.get(reading.profile_of(agent))
-    if role is None:
+    if role is not None:
+        return Choice(role, domain, "the agent's profile is this role")
+    below = delegation.role_below(active, memory, agent)
+    if below is not None:
+        return Choice(below[0], domain, below[1])
+    if belief is not None:
+        return _by_belief(active, belief)
+    return _by_message(active, memory)
+
+
+def hear(active: Active, memory: AgentMemory, agent: Any) -> Choice | None:
+    """The role for a message whose words chose none, if a tracker has classified the message by now."""
+    belief = _belief_about_message(memory, agent)
+    return _by_belief(active, belief) if belief is not None else None
+
+
+def keep(active: Active, memory: AgentMemory) -> Choice:
+    """The role of the last message as it was settled. None if the organization no longer has it."""
+    if memory.heard is not None:
+        heard: Choice = memory.heard
+        return heard
+    role = active.bundle.roles.get(memory.role_id) if memory.role_id is not None else None
+    return Choice(role, memory.domain, "the organization no longer has this role")
+
+
+def _belief_about_message(memory: AgentMemory, agent: Any) -> reading.Belief | None:
+    belief = reading.belief_of(agent)
+    if belief is None or belief.is_same(memory.belief):
         return None
-    return Choice(role, reading.belief_of(agent)[1], "the agent's profile is this role")
+    said = reading.said_to(agent)
+    if not said or said[-1] != reading.content_of(agent):
+        return None  # something was said after the message, and the tracker may have read that
+    # An agent that is seen for the first time in the middle of its chat may hold a belief about an earlier message.
+    return belief if memory.message is not NOTHING_YET or len(said) == 1 else None
 
 
-def _by_belief(active: Active, domain: str | None) -> Choice:
-    if domain is None:
-        return Choice(None, None, "the belief state tracker classifies this as conversation")
-    found = bundles.find_role(active.bundle, domain)
+def _by_belief(active: Active, belief: reading.Belief) -> Choice:
+    found = bundles.find_role(active.bundle, belief.domain)
     return Choice(found.role, found.domain, found.reason)
 
 
 def _by_message(active: Active, memory: AgentMemory) -> Choice:
     if active.index is None:
         if _continues(memory.task):
-            return _as_before(active, memory, "the message continues the previous task")
-        return Choice(None, None, "there are no words to choose a role by the message")
+            return _as_before(active, memory)
+        return _unsettled("there are no words to choose a role by the message")
     found = text_index.rank_roles(active.index, memory.task)
     if found.outcome == "role":
         best = found.ranked[0]
@@ -95,15 +117,19 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
     if found.outcome == "small_talk":
         return Choice(None, None, "the message is small talk")
     if found.outcome != "close" and _continues(memory.task):
-        return _as_before(active, memory, "the message continues the previous task")
+        return _as_before(active, memory)
     if found.outcome == "close":
         names = " and ".join(active.index.roles[each.role] for each in found.ranked[:2])
-        return Choice(None, None, f"the message fits {names} equally well")
+        return _unsettled(f"the message fits {names} equally well")
     if found.outcome == "language":
-        return Choice(
-            None, None, f"the message seems to be {found.language}, and no role has examples in this language"
-        )
-    return Choice(None, None, "the message is about the work of no role")
+        reason = f"the message seems to be {found.language}, and no role has examples in this language"
+        advice = f"{reason[:1].upper()}{reason[1:]}. Give roles `examples` in it, and activate the organization again."
+        return _unsettled(reason, (f"No role for a message in {found.language}", advice))
+    return _unsettled("the message is about the work of no role")
+
+
+def _unsettled(reason: str, remark: tuple[str, str] | None = None) -> Choice:
+    return Choice(None, None, reason, settled=False, remark=remark)
 
 
 def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:
@@ -116,9 +142,15 @@ def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:
     return f"the message says {words}"
 
 
-def _as_before(active: Active, memory: AgentMemory, reason: str) -> Choice:
-    return Choice(active.bundle.roles.get(memory.role_id) if memory.role_id else None, memory.domain, reason)
+def _as_before(active: Active, memory: AgentMemory) -> Choice:
+    kept = keep(active, memory)
+    if kept.role is None:
+        return _unsettled("the message continues a task that had no role")
+    return Choice(kept.role, kept.domain, "the message continues the previous task")
 
 
 def _continues(message: str) -> bool:
-    return len(message.split()) <= _MOST_WORDS_OF_CONTINUATION and _POINTS_BACK.search(message) is not None
+    """Whether a message is about the task before. Thanks are not, unless they ask for something."""
+    if len(message.split()) > _MOST_WORDS_OF_CONTINUATION:
+        return False
+    return (_ASKS_ON if _THANKS.search(message) else _POINTS_BACK).search(message) is not None

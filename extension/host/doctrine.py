@@ -1,4 +1,4 @@
-"""PACE and SALUTE of the active role, once per model call."""
+"""PACE of the active role before the prompt is built, and its SALUTE report before the model is called."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any
 
-from . import places, reading
+from . import effect, places, reading
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
@@ -17,7 +17,7 @@ _GRAPHICS = "/dev/nvidiactl"
 
 
 def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Observation:
-    """The known measures of the role at this model call. Unknown ones are left out."""
+    """The known measures of the role, after the calls that it has made. Unknown ones are left out."""
     tokens = reading.tokens_of(agent)
     fill = tokens / memory.window if tokens is not None and memory.window else None
     stale = reading.count(reading.plan_of(agent).get("turns_since_progress"))
@@ -50,8 +50,9 @@ def apply_pace(
     duty = decision.obligations[0].text if decision.obligations and decision.tier != tiers.PRIMARY else ""
     own.duty = f"PACE {decision.tier}: {duty}" if duty else ""
     if decision.tier != before:
+        effect.note_tier(agent, memory, role.role_id, decision.tier)
         kind = "warning" if tiers.TIERS.index(decision.tier) > tiers.TIERS.index(before) else "info"
-        say(agent, f"PACE {role.role_name}: {decision.text()}", kind=kind)
+        say(agent, f"PACE {role.role_name}: {decision.tier}", content=decision.text(), kind=kind)
 
 
 def report(
@@ -66,7 +67,7 @@ def report(
         problem = report_files.write_report(folder, made).problem
         problem = problem or report_files.remove_stale(folder, time.time()).problem
         if problem:
-            say_once(agent, memory, f"SALUTE report not written: {problem}", kind="warning")
+            say_once(agent, memory, "SALUTE report not written", content=problem, kind="warning")
 
 
 def situation_of(

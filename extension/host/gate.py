@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from . import host_tools
 from .organization import Active
 from .runtime import bundle as bundles
 from .runtime import paths
@@ -14,6 +15,8 @@ ALWAYS = frozenset({"response"})
 """Tools that no organization can take away: without them a turn never ends."""
 _ACTION_ARGUMENTS = ("runtime", "method", "action")
 _SHOWN = 4
+HandOver = Callable[[str], str | None]
+"""How a role can be called as a subordinate, in words; None if the call would be refused."""
 
 
 def is_essential(role: bundles.BundleRole, tool: str) -> bool:
@@ -34,12 +37,12 @@ def judge(
     tool: str,
     action: str | None,
     there: Collection[str],
-    has_profile: Callable[[str], bool],
+    hand_over: HandOver,
     arguments: Mapping[str, Any],
 ) -> str | None:
     """Why the call is refused, and what the role can do instead. None if it is allowed.
 
-    `there` are the tools that this host has, empty if unknown.
+    What it names as a way on is allowed. `there` are the tools that this host has, empty if unknown.
     """
     if is_essential(role, tool):
         return None
@@ -51,7 +54,7 @@ def judge(
         unlisted = f"`{tool}` is refused: no tool catalog of {_name(active)} lists it."
         return f"{unlisted} {_ways(_own_tools(active, role, there), way)}"
     if tool not in role.host_tools:
-        return _not_its_tool(active, role, tool, known, there, has_profile)
+        return _not_its_tool(active, role, tool, known, there, hand_over)
     grant = role.tools.get(known.tool)
     actions = grant.actions if grant is not None else {}
     # An action that nobody declares writes for all that is known.
@@ -61,10 +64,57 @@ def judge(
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
         instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
-        way = _way_on(active, role, tool, _holders(active, role, known), has_profile)
+        way = _way_on(active, role, tool, _holders(active, role, known), hand_over)
         refusal = f"`{tool}:{action}` is refused: {role.role_name} may use `{tool}`, but not this action."
         return f"{refusal} {_ways(instead, way)}"
     return None
+
+
+def answer_in_run(
+    active: Active, role: bundles.BundleRole, tool: str, why: str, there: Collection[str]
+) -> str:
+    """What the model reads if the run it works in takes a tool from it. `role` has what is left to it."""
+    way = "Or answer with `response` and say so."
+    return f"`{tool}` is refused: {why} {_ways(_own_tools(active, role, there), way)}"
+
+
+def answer_unknown(
+    active: Active,
+    role: bundles.BundleRole,
+    tool: str,
+    here: Collection[str],
+    hand_over: HandOver,
+) -> str:
+    """What the model reads when it asks for a tool that this host does not have. `here` are those that it has.
+
+    Otherwise the host answers, with every tool that it has.
+    """
+    own = [each for each in _in_host(active, role, here) if each != "response"]
+    others = [each for each in here if each not in active.bundle.tools and may_use(active, role, each)]
+    meant = host_tools.meant_by(tool, [*own, *sorted(others), *ALWAYS])
+    missing = f"There is no tool `{tool[:60]}` here."
+    way = "Or answer with `response`."
+    if meant is not None:
+        return f"{missing} Did you mean `{meant}`? Tools of {role.role_name}: {_quoted(own)}. {way}"
+    foreign = host_tools.meant_by(tool, [each for each in active.bundle.tools if not here or each in here])
+    if foreign is not None and (known := active.bundle.tools.get(host_tools.without_method(foreign))):
+        name = host_tools.without_method(foreign)
+        return f"{missing} {_not_its_tool(active, role, name, known, here, hand_over)}"
+    return f"{missing} {_ways(f'Continue with {_quoted(own)}.' if own else '', way)}"
+
+
+def _in_host(active: Active, role: bundles.BundleRole, here: Collection[str]) -> list[str]:
+    """The role's tools that this host has. Remote tools count as there if the host lists none."""
+    remote = any("." in each for each in here)
+    return [
+        tool
+        for tool in tools_in_order(active, role)
+        if not here or tool in here or ("." in tool and not remote)
+    ]
+
+
+def _quoted(names: Collection[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _out_of_scope(
@@ -123,7 +173,7 @@ def _not_its_tool(
     tool: str,
     known: bundles.BundleTool,
     there: Collection[str],
-    has_profile: Callable[[str], bool],
+    hand_over: HandOver,
 ) -> str:
     holders = _holders(active, role, known)
     names = [active.bundle.roles[each].role_name for each in holders]
@@ -131,7 +181,7 @@ def _not_its_tool(
     who = (
         f"Roles that may use it: {', '.join(names[:_SHOWN])}{more}." if names else "No role here may use it."
     )
-    way = _way_on(active, role, tool, holders, has_profile)
+    way = _way_on(active, role, tool, holders, hand_over)
     return f"`{tool}` is refused: it is not a tool of {role.role_name} in {_name(active)}. {who} {_ways(_own_tools(active, role, there), way)}"
 
 
@@ -146,14 +196,15 @@ def _way_on(
     role: bundles.BundleRole,
     tool: str,
     holders: list[str],
-    has_profile: Callable[[str], bool],
+    hand_over: HandOver,
 ) -> str:
     """What the role can do: hand the part over if it may, otherwise answer."""
-    below = next((each for each in holders if each in role.delegates_to), None)
-    if role.can_delegate and below is not None and may_use(active, role, "call_subordinate"):
-        name = active.bundle.roles[below].role_name
-        profile = f" with profile `{below}`" if has_profile(below) else ""
-        return f"Or hand this part over: `call_subordinate`{profile}, to {name}."
+    if may_use(active, role, "call_subordinate"):
+        for below in holders:
+            words = hand_over(below) if below in role.delegates_to else None
+            if words is not None:
+                name = active.bundle.roles[below].role_name
+                return f"Or hand this part over: `call_subordinate` {words}, to {name}."
     if holders:
         return (
             f"Or answer with `response` and say that {active.bundle.roles[holders[0]].role_name} is needed."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from . import activation, places, saying
+from . import activation, places, reading, saying
 from .memory import KEY, AgentMemory, RoleMemory, memory_of
 from .organization import Active, find_active
 from .runtime import bundle as bundles
@@ -25,7 +25,7 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
     if agent is None:
         return None
     try:
-        active, error = find_active()
+        active, error = find_active(thorough=hook == "message_loop_prompts_before")
         if error is not None:
             note_error(agent, error, of_files=True)
         if active is None:
@@ -40,8 +40,12 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
         if getattr(agent, "number", 0) == 0:
             saying.say_once(agent, memory, _describe(active))
         for remark in (*active.remarks, *([problem] if problem else [])):
-            saying.say_once(agent, memory, remark, kind="warning")
-        return work(active, memory)
+            heading, _, content = remark.partition("\n")
+            saying.say_once(agent, memory, heading, content=content, kind="warning")
+        done = work(active, memory)
+        if memory.message is reading.message_of(agent) and not memory.unsettled:
+            memory.belief = reading.belief_of(agent)
+        return done
     except Exception as error:
         # An error may quote a secret.
         text = secret_shapes.mask_secrets(

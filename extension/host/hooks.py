@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import activation, choosing, doctrine, prompting, reading, saying, supervising
+from . import activation, choosing, delegation, doctrine, effect, prompting, reading, saying, supervising
 from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import guarded, in_force
 from .memory import AgentMemory
@@ -35,15 +35,10 @@ def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
 
 def message_loop_prompts_before(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Choose the role for the prompt that is built next."""
+    """Settle the role of a message that has come, and evaluate PACE, for the prompt that is built next."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        first = activation.begin_task(memory, agent)
-        choice = choosing.choose_early(active, memory, agent, first)
-        if choice.final:
-            activation.put_in_force(active, memory, agent, choice)
-        else:
-            memory.shown_role_id = choice.role.role_id if choice.role is not None else None
+        _prepare(active, memory, agent)
         memory.trouble = None
 
     guarded(agent, "message_loop_prompts_before", work)
@@ -53,9 +48,10 @@ def system_prompt(agent: Any, system_prompt: list[str] | None = None, **_: Any) 
     """Show only the tools of the role, and add its brief."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        role = active.bundle.roles.get(memory.shown_role_id or "")
-        if role is None or system_prompt is None:
+        found = in_force(active, memory)
+        if found is None or system_prompt is None:
             return
+        role = delegation.role_in_run(active, agent, found[0])
         if active.settings.enforcement == "observe":
             hidden = prompting.would_hide(active, memory, agent, role, system_prompt)
             saying.say_once(agent, memory, f"Would hide {hidden:,} characters of tools from {role.role_name}")
@@ -71,21 +67,24 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
-        if active.settings.enforcement == "observe" or loop_data is None or found is None:
+        if active.settings.enforcement == "observe" or loop_data is None:
             return
-        # A message that had to wait in the last turn can be said now, before another layer warns.
-        supervising.supervise(active, memory, agent, found, loop_data)
-        if memory.steering is not None:
-            loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
+        if found is not None:
+            supervising.supervise_prompt(active, memory, agent, found, loop_data)
+        supervising.note_prompt(memory, loop_data)
 
     guarded(agent, "message_loop_prompts_after", work)
 
 
 def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Confirm the role, evaluate PACE and report: the dispatcher of the specification."""
+    """Hear what a tracker made of the message, count the call and report: the dispatcher of the specification."""
 
     def work(active: Active, memory: AgentMemory) -> None:
-        activation.put_in_force(active, memory, agent, choosing.choose(active, memory, agent))
+        if not memory.prepared:  # a host that builds its prompt without the hook
+            _prepare(active, memory, agent)
+        elif memory.unsettled:
+            memory.heard = choosing.hear(active, memory, agent)
+        memory.prepared = memory.unsettled = False
         if active.settings.enforcement != "observe":
             supervising.say_role(memory, agent, switched=memory.role_id != memory.role_before)
         memory.role_before = memory.role_id
@@ -96,7 +95,6 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
             own.turns_without_progress += 1
             if own.tokens_at_start is None:
                 own.tokens_at_start = reading.tokens_of(agent)
-            doctrine.apply_pace(active, memory, agent, *found)
             doctrine.report(active, memory, agent, *found)
         memory.new_task = False
         memory.tool = ""
@@ -110,17 +108,43 @@ def message_loop_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
         if found is not None and memory.state != "complete" and active.settings.enforcement != "observe":
-            supervising.supervise(active, memory, agent, found, loop_data)
+            supervising.supervise_end(active, memory, agent, found)
 
     guarded(agent, "message_loop_end", work)
 
 
 def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
-    """Report an answered task."""
+    """Report an answered task. The main agent tells the user the effect of the turn."""
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
         if found is not None and memory.state == "complete":
             doctrine.report(active, memory, agent, *found)
+        if getattr(agent, "number", 0) == 0:
+            names = {role.role_id: role.role_name for role in active.bundle.roles.values()}
+            effect.tell_turn(agent, memory, names)
 
     guarded(agent, "monologue_end", work)
+
+
+def _prepare(active: Active, memory: AgentMemory, agent: Any) -> None:
+    """Find the role and its tier for a model call. Only another message changes the role."""
+    message = reading.message_of(agent)
+    new = message is not memory.message
+    if new and activation.begin_task(active, memory, agent):
+        choice = choosing.settle(active, memory, agent)
+        memory.reason = choice.reason
+    else:
+        choice = choosing.keep(active, memory)
+        if memory.heard is not None:
+            memory.reason = choice.reason
+    if new:
+        memory.unsettled = not choice.settled
+    if choice.remark is not None:
+        saying.say_once(agent, memory, choice.remark[0], content=choice.remark[1])
+    memory.heard = None
+    activation.put_in_force(active, memory, agent, choice)
+    memory.message, memory.prepared = message, True
+    found = in_force(active, memory)
+    if found is not None:
+        doctrine.apply_pace(active, memory, agent, *found)

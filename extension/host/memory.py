@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 KEY = "_orgkernel"
+NOTHING_YET: Any = object()
+"""The message of an agent for which no role was settled yet."""
 
 
 @dataclass(slots=True)
@@ -46,19 +48,27 @@ class AgentMemory:
     """What is remembered about one agent."""
 
     role_id: str | None = None
-    """The active role: neighbors read it, and calls are checked against it."""
+    """The active role: the prompt shows it, neighbors read it, calls are checked against it, and reports are about it."""
     role_before: str | None = None
     """The active role at the previous model call."""
     visible: bool = False
     """Whether neighbors can read the role. Under `observe` they cannot."""
     shown_to_neighbors: tuple[str, str | None] | None = None
     """The bundle and the role that neighbors were shown."""
-    shown_role_id: str | None = None
-    """The role whose tools this prompt shows. It differs from the active role only until the host's classifier decides."""
     domain: str | None = None
+    reason: str = ""
+    """Why this role was chosen, or none."""
     task: str = ""
-    task_mark: str = ""
-    """Identity of the message: the same words in a new message are a new task."""
+    message: Any = NOTHING_YET
+    """The message that the role was settled for."""
+    unsettled: bool = False
+    """Whether the words of the message chose no role, and a tracker may choose one before the model is called."""
+    heard: Any = None
+    """The `Choice` by a tracker's belief. It is put in force when the next prompt is built."""
+    belief: Any = None
+    """The `Belief` that was there when the message came, or after the last hook since."""
+    prepared: bool = False
+    """Whether the role and its tier were found for the next model call."""
     calls: int = 0
     """Model calls of this agent. The signals count them as turns."""
     new_task: bool = False
@@ -74,10 +84,16 @@ class AgentMemory:
     """The last error since a role was chosen without one."""
     said: set[str] = field(default_factory=set)
     """Messages that were already logged."""
+    handed: dict[str, str] = field(default_factory=dict)
+    """Messages that were handed to subordinates, and the role in which each is done."""
     refused: str | None = None
     """The refusal that is passing through the host."""
     steering: str | None = None
     """The supervisor's message for the next model call."""
+    waited: bool = False
+    """Whether the supervisor had something to say, and another layer had warned."""
+    read: int = 0
+    """How many messages of the history the model has read."""
     supervisor: Any = None
     """The runtime's `SupervisorMemory`."""
     sections: dict[str, str] = field(default_factory=dict)

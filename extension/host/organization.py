@@ -1,20 +1,23 @@
 """The active organization: `active.json`, its settings and its bundle, read again only when a file changed.
 
-Without `active.json` the layer is off, at once. An `active.json` or a bundle that cannot be read is reported as an
+A bundle is used only if it was compiled from what `active.json` and the role files say now; otherwise these files are
+compiled here (`by_hand.py`). Without `active.json` the layer is off, at once. An `active.json` or a bundle that cannot be read is reported as an
 error; an organization that was loaded before stays active until the files are fixed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from . import by_hand, places
 from .runtime import bundle as bundles
-from .runtime import pace, regular_files, text_index
+from .runtime import pace, regular_files, text_index, written
 
 _CHOICES = {
     "enforcement": ("observe", "trim", "enforce"),
@@ -22,6 +25,9 @@ _CHOICES = {
     "unlisted_tools": ("warn", "refuse"),
 }
 _MOST_BYTES = 20_000_000
+_MOST_BYTES_OF_ROLE = 1_000_000
+_MOST_TRIED = 8
+_SECONDS_BETWEEN = 1.0
 
 Stamp = tuple[tuple[str, tuple[int, int, int] | None], ...]
 
@@ -38,6 +44,8 @@ class Settings:
     on_error: str = "pass"
     unlisted_tools: str = "warn"
     bundle: str | None = None
+    kept_roles: tuple[str, ...] = ()
+    """Roles whose file in `roles/` was there before the activation, and is of somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class Active:
     index: text_index.TextIndex | None
     """The words of the roles. Without them, no role is chosen by the message."""
     compiled: bool
-    """Whether there is a compiled bundle. Without one, tools are neither trimmed nor refused."""
+    """Whether a bundle of `orgkernel` is in force. If not, the files were compiled here."""
     remarks: tuple[str, ...] = ()
     """Remarks on what differs from what the user may expect. Each is logged once."""
     plans: Mapping[str, pace.CompiledPacePlan] = field(default_factory=dict)
@@ -64,22 +72,34 @@ class Held:
     active: Active | None = None
     error: str | None = None
     files: tuple[str, ...] = field(default_factory=tuple)
+    looked_at: float = 0.0
 
 
 _held: dict[str, Held] = {}
 
 
-def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str | None]:
-    """The active organization, None if off, and the problem with its files, None if there is none."""
+def find_active(
+    folder: str = places.ORGANIZATIONS, *, thorough: bool = True
+) -> tuple[Active | None, str | None]:
+    """The active organization, None if off, and the problem with its files, None if there is none.
+
+    `active.json` is looked at each time. The other files are looked at if this is `thorough`, or was not for a while.
+    """
     path = os.path.join(folder, places.ACTIVE)
-    if places.stamp(path) is None:
+    stamp = places.stamp(path)
+    if stamp is None:
         _held.pop(folder, None)
         return None, None
     held = _held.get(folder)
-    if held is not None and _stamps(held.files) == held.stamps:
-        return held.active, held.error
+    now = time.monotonic()
+    if held is not None and held.stamps and held.stamps[0] == (path, stamp):
+        if not thorough and now - held.looked_at < _SECONDS_BETWEEN:
+            return held.active, held.error
+        held.looked_at = now
+        if _stamps(held.files) == held.stamps:
+            return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
-    stamps = dict(_stamps((path,)))
+    stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}
     try:
         active = _load(folder, stamps)
         held = Held(active=active)
@@ -87,9 +107,15 @@ def find_active(folder: str = places.ORGANIZATIONS) -> tuple[Active | None, str 
         last = held.active if held is not None else None
         kept = "; the organization loaded before stays active" if last is not None else ""
         held = Held(active=last, error=f"{str(error) or type(error).__name__}{kept}")
-    held.files, held.stamps = tuple(stamps), tuple(stamps.items())
+    held.files, held.stamps, held.looked_at = tuple(stamps), tuple(stamps.items()), now
     _held[folder] = held
     return held.active, held.error
+
+
+def find_loaded(folder: str = places.ORGANIZATIONS) -> Active | None:
+    """The organization that `find_active` last found. The files are not looked at."""
+    held = _held.get(folder)
+    return held.active if held is not None else None
 
 
 def _stamps(files: tuple[str, ...]) -> Stamp:
@@ -107,57 +133,130 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     org_id = document.get("org_id")
     if not isinstance(org_id, str) or not org_id:
         raise OrganizationError(f"{places.ACTIVE} has no `org_id`")
-    settings, remarks = read_settings(document.get("x_orgkernel"))
+    settings, remarks = read_settings(document.get(written.SETTINGS))
     name = settings.bundle or f"{places.BUNDLES}/{org_id}.json"
-    path = os.path.normpath(os.path.join(folder, name))
-    if os.path.isabs(name) or not path.startswith(os.path.normpath(folder) + os.sep):
-        raise OrganizationError(f"bundle `{name}` is outside {folder}")
-    stamps[path] = places.stamp(path)
-    compiled = stamps[path] is not None
-    if compiled:
-        found = bundles.read_bundle(read_json(path))
-        if found.organization.get("org_id") != org_id:
-            raise OrganizationError(f"{name} was compiled from another organization than {places.ACTIVE}")
-    elif settings.bundle:
-        raise OrganizationError(f"bundle `{name}` is missing")
-    else:
-        roles_folder = os.path.join(folder, places.ROLES)
-        names = by_hand.role_files(document)
-        stamps.update(_stamps(tuple(os.path.join(roles_folder, each) for each in names)))
-        found, more = by_hand.build_bundle(document, _read_all(roles_folder, names))
+    bundle, problem = _read_bundle(folder, name, org_id, stamps)
+    profiles = _read_profiles(folder, by_hand.roles_of(document), settings.kept_roles, stamps)
+    changed = written.find_changed(bundle, document, profiles) if bundle is not None else []
+    compiled = bundle is not None and not changed
+    if bundle is None or changed:
+        if changed:
+            text = f"So the files count, not the bundle: {', '.join(changed[:6])}."
+            remarks = (*remarks, f"Files were changed since {name[:60]} was compiled\n{text}")
+        elif settings.bundle or problem:
+            remarks = (*remarks, f"The bundle {name[:60]} cannot be used\n{problem or 'It is missing.'}")
+        bundle, more = _compile(folder, document, profiles, bundle, stamps)
         remarks = (*remarks, *more)
     plans = {
         role.role_id: pace.read_plan(
             {"pace": role.pace, "max_turns": role.max_turns, "reports_to": role.reports_to}
         )
-        for role in found.roles.values()
+        for role in bundle.roles.values()
     }
-    return Active(settings, found, _index(found) if compiled else None, compiled, remarks, plans)
+    return Active(settings, bundle, _index(bundle), compiled, remarks, plans)
 
 
-def read_json(path: str) -> Any:
+def _read_bundle(
+    folder: str, name: str, org_id: str, stamps: dict[str, tuple[int, int, int] | None]
+) -> tuple[bundles.Bundle | None, str]:
+    """The compiled bundle of that name, or why it cannot be used. Neither if it is missing."""
+    path = os.path.normpath(os.path.join(folder, name))
+    if os.path.isabs(name) or not path.startswith(os.path.normpath(folder) + os.sep) or "\0" in name:
+        return None, f"It is outside {folder}."
+    stamps[path] = places.stamp(path)
+    if stamps[path] is None:
+        return None, ""
+    try:
+        bundle = bundles.read_bundle(read_json(path))
+    except (OrganizationError, bundles.BundleError) as error:
+        return None, str(error)
+    if bundle.org_id != org_id:
+        return None, f"It was compiled from another organization than {places.ACTIVE}."
+    return bundle, ""
+
+
+def _read_profiles(
+    folder: str, role_ids: list[str], kept: tuple[str, ...], stamps: dict[str, tuple[int, int, int] | None]
+) -> dict[str, object]:
+    """The role files that are there, by role. One that cannot be read yields its error."""
+    found: dict[str, object] = {}
+    left = _MOST_BYTES
+    for role_id in role_ids:
+        path = os.path.join(folder, places.ROLES, f"{role_id}.json")
+        if role_id in kept:
+            continue
+        stamps[path] = places.stamp(path)
+        if stamps[path] is None:
+            continue
+        try:
+            found[role_id] = read_json(path, min(left, _MOST_BYTES_OF_ROLE))
+            left -= os.path.getsize(path)
+        except (OrganizationError, OSError) as error:
+            found[role_id] = error
+    return found
+
+
+def _compile(
+    folder: str,
+    document: Mapping[str, Any],
+    profiles: Mapping[str, object],
+    old: bundles.Bundle | None,
+    stamps: dict[str, tuple[int, int, int] | None],
+) -> tuple[bundles.Bundle, tuple[str, ...]]:
+    """Compile the files. A role without a file has the profile that it was compiled with."""
+    files: dict[str, object] = {}
+    without = []
+    hierarchy = document.get("hierarchy")
+    for role_id in by_hand.roles_of(document):
+        compiled = old.roles.get(role_id) if old is not None else None
+        if role_id in profiles:
+            files[role_id] = profiles[role_id]
+        elif compiled is not None and _is_same_role(hierarchy, role_id, compiled):
+            files[role_id] = compiled.profile
+            without.append(role_id)
+        else:
+            files[role_id] = OrganizationError(f"roles/{role_id}.json is missing")
+    found, remarks = by_hand.build_bundle(document, files, old or _words(folder, stamps))
+    if without:
+        text = f"There is no file in roles/ for {', '.join(without[:6])}."
+        remarks = (*remarks, f"{len(without)} roles have the profile they were compiled with\n{text}")
+    return found, remarks
+
+
+def _is_same_role(hierarchy: object, role_id: str, compiled: bundles.BundleRole) -> bool:
+    """Whether the hierarchy means the role that was compiled, and not another one with its id."""
+    entry = hierarchy.get(role_id) if isinstance(hierarchy, dict) else None
+    name = entry.get("role_name") if isinstance(entry, dict) else None
+    return name in (None, compiled.role_name)
+
+
+def _words(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> bundles.Bundle | None:
+    """Any compiled bundle: the words of domains and the names of tools are the same for all organizations."""
+    place = os.path.join(folder, places.BUNDLES)
+    try:
+        names = sorted(name for name in os.listdir(place) if name.endswith(".json"))[:_MOST_TRIED]
+    except OSError:
+        return None
+    for name in names:
+        path = os.path.join(place, name)
+        stamps[path] = places.stamp(path)
+        with contextlib.suppress(OrganizationError, bundles.BundleError):
+            return bundles.read_bundle(read_json(path))
+    return None
+
+
+def read_json(path: str, most: int = _MOST_BYTES) -> Any:
     """The content of a JSON file. Raises `OrganizationError`."""
     name = os.path.basename(path)
     try:
-        content = regular_files.read_regular(path, _MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise OrganizationError(f"{name} is larger than {_MOST_BYTES:,} bytes")
+        content = regular_files.read_regular(path, most + 1)
+        if len(content) > most:
+            raise OrganizationError(f"{name} is larger than {most:,} bytes")
         return json.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise OrganizationError(f"{name} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise OrganizationError(f"{name} is not valid JSON: {error}") from error
-
-
-def _read_all(folder: str, names: list[str]) -> dict[str, object]:
-    """Read role files. A missing or broken file yields its error, which the builder reports."""
-    read: dict[str, object] = {}
-    for name in names:
-        try:
-            read[name] = read_json(os.path.join(folder, name))
-        except OrganizationError as error:
-            read[name] = error
-    return read
 
 
 def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
@@ -177,9 +276,12 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
             )
     if isinstance(given.get("bundle"), str):
         chosen["bundle"] = given["bundle"]
+    if isinstance(given.get("kept_roles"), list):
+        chosen["kept_roles"] = tuple(each for each in given["kept_roles"] if isinstance(each, str))
     known = [each.name for each in fields(Settings)]
+    chosen_by_users = [name for name in known if name != "kept_roles"]
     remarks += [
-        f"`x_orgkernel` has an unknown setting `{str(name)[:40]}`, which has no effect; settings are {', '.join(known)}"
+        f"`x_orgkernel` has an unknown setting `{str(name)[:40]}`, which has no effect; settings are {', '.join(chosen_by_users)}"
         for name in given
         if name not in known
     ]
@@ -187,30 +289,7 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
 
 
 def _index(bundle: bundles.Bundle) -> text_index.TextIndex:
-    """The words of the roles; of a bundle that was compiled before it held them, made from what it says."""
+    """The words of the roles; of a bundle that does not hold them, made from what it says."""
     if bundle.text_index is not None:
         return bundle.text_index
-    return text_index.build_index(
-        [
-            text_index.RoleTexts(
-                role.role_id,
-                (role.role_name, role.role_id),
-                (
-                    ("name", role.role_name),
-                    ("description", role.description),
-                    *(
-                        (field, text)
-                        for name in role.domains
-                        if name in bundle.domains and not bundle.domains[name].passthrough
-                        for field, texts in (
-                            ("domain_name", (name,)),
-                            ("domain_trigger", bundle.domains[name].triggers),
-                            ("domain_example", bundle.domains[name].examples),
-                        )
-                        for text in texts
-                    ),
-                ),
-            )
-            for role in bundle.roles.values()
-        ]
-    )
+    return text_index.build_index([by_hand.texts_of(bundle, role) for role in bundle.roles.values()])

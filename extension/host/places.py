@@ -12,6 +12,8 @@ ROLES = "roles"
 BUNDLES = "bundles"
 REPORTS = "reports"
 STATUS = "status.json"
+EFFECT = "effect.json"
+EFFECT_TEMPORARY = ".effect.json.new"
 
 
 def stamp(path: str) -> tuple[int, int, int] | None:

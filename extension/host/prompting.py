@@ -28,7 +28,7 @@ def shape_prompt(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
     """The entries of the system prompt for the role, with its brief at the end."""
-    shaped = _trim(active, memory, agent, role, entries) if active.compiled else list(entries)
+    shaped = _trim(active, memory, agent, role, entries)
     brief = role.brief.strip()
     # A subordinate with the profile of the role already has the brief in its main prompt.
     if brief and not any(isinstance(entry, str) and brief in entry for entry in shaped):
@@ -43,8 +43,6 @@ def would_hide(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> int:
     """The number of characters that trimming would remove."""
-    if not active.compiled:
-        return 0
     shaped = _trim(active, memory, agent, role, entries)
     return sum(map(len, entries)) - sum(map(len, shaped))
 

@@ -7,15 +7,24 @@ reported. Nothing here writes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 _MOST_TASK = 4_000
 
 
+def message_of(agent: Any) -> Any:
+    """The last message of the user or the superior agent: an object that is new with each message."""
+    return getattr(agent, "last_user_message", None)
+
+
+def content_of(agent: Any) -> Any:
+    """The content of that message as the history holds it."""
+    return getattr(message_of(agent), "content", None)
+
+
 def task_of(agent: Any) -> str:
     """The last request of the user or the superior agent."""
-    message = getattr(agent, "last_user_message", None)
-    content = getattr(message, "content", None)
+    content = content_of(agent)
     if isinstance(content, Mapping):
         content = content.get("user_message") or content.get("user_intervention") or content.get("message")
     if isinstance(content, list):
@@ -23,19 +32,36 @@ def task_of(agent: Any) -> str:
     return content[:_MOST_TASK] if isinstance(content, str) else ""
 
 
-def belief_of(agent: Any) -> tuple[bool, str | None, float | None]:
-    """Whether a belief state tracker runs, its domain, and its confidence.
+def is_intervention(agent: Any) -> bool:
+    """Whether that message is the user's, sent in the middle of a turn."""
+    content = content_of(agent)
+    return isinstance(content, Mapping) and "user_intervention" in content
 
-    A tracker without a belief means conversation. Without a tracker, nothing is known.
-    """
+
+def said_to(agent: Any) -> list[Any]:
+    """The contents of all messages that the agent did not write: requests, tool results and warnings."""
+    output = agent.history.output()
+    return [item.get("content") for item in output if isinstance(item, Mapping) and not item.get("ai")]
+
+
+class Belief(NamedTuple):
+    """What a belief state tracker believes."""
+
+    record: Any
+    """The tracker's own record. It makes a new one when it classifies a message."""
+    domain: str
+
+    def is_same(self, other: Belief | None) -> bool:
+        """Whether the tracker has not classified anything since."""
+        return other is not None and self.record is other.record and self.domain == other.domain
+
+
+def belief_of(agent: Any) -> Belief | None:
+    """The belief of a tracker. None without a tracker, without a belief, and for one of another form."""
     store = getattr(agent, "_bst_store", None)
-    if not isinstance(store, Mapping):
-        return False, None, None
-    belief = store.get("__bst_belief_state__")
-    if not isinstance(belief, Mapping):
-        return True, None, None
-    domain, confidence = belief.get("domain"), belief.get("confidence")
-    return True, domain if isinstance(domain, str) and domain else None, number(confidence)
+    record = store.get("__bst_belief_state__") if isinstance(store, Mapping) else None
+    domain = record.get("domain") if isinstance(record, Mapping) else None
+    return Belief(record, domain) if isinstance(domain, str) and domain else None
 
 
 def plan_of(agent: Any) -> Mapping[str, Any]:
@@ -97,11 +123,6 @@ def call_of(agent: Any) -> tuple[str | None, Mapping[str, Any]]:
     tool = getattr(getattr(agent, "loop_data", None), "current_tool", None)
     method, args = getattr(tool, "method", None), getattr(tool, "args", None)
     return method if isinstance(method, str) and method else None, args if isinstance(args, Mapping) else {}
-
-
-def number(value: object) -> float | None:
-    """A finite number, or None."""
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def count(value: object) -> int | None:

@@ -2,6 +2,7 @@
 # ruff: noqa: PLC0414  (the aliases export the names)
 
 from orgkernel.runtime import bundle as bundle
+from orgkernel.runtime import effect_counts as effect_counts
 from orgkernel.runtime import neighbors as neighbors
 from orgkernel.runtime import observation as observation
 from orgkernel.runtime import pace as pace
@@ -15,3 +16,6 @@ from orgkernel.runtime import steering_words as steering_words
 from orgkernel.runtime import supervisor as supervisor
 from orgkernel.runtime import text_index as text_index
 from orgkernel.runtime import tiers as tiers
+from orgkernel.runtime import trigger_parser as trigger_parser
+from orgkernel.runtime import utc as utc
+from orgkernel.runtime import written as written

@@ -11,24 +11,35 @@ from typing import Any
 
 from . import places
 from .memory import AgentMemory
+from .runtime import secret_shapes
 
 _NOTHING = {"loaded": None, "last_error": None, "since": None}
 _status: dict[str, dict[str, Any]] = {}
 _of_files: set[str] = set()
 _told: set[tuple[str, str]] = set()
 _MOST_TOLD = 1_000
+_LONGEST_HEADING = 110
+"""Characters of a heading after our mark. Hosts show 120."""
 
 
-def say(agent: Any, text: str, *, kind: str = "info") -> None:
-    """Write a line to the chat's log. `kind` is a type that every generation knows."""
-    agent.context.log.log(type=kind, heading=f"[ORG] {text}", content="")
+def say(agent: Any, heading: str, *, content: str = "", kind: str = "info") -> None:
+    """Write a line to the chat's log: what happened as its heading, and why as its content.
+
+    `kind` is a type that every generation knows. Hosts cut a heading, so a long one is repeated in full as content.
+    Secrets are masked.
+    """
+    heading, content = secret_shapes.mask_secrets(heading), secret_shapes.mask_secrets(content)
+    if len(heading) > _LONGEST_HEADING:
+        content = f"{heading}\n{content}".rstrip("\n")
+        heading = f"{heading[:_LONGEST_HEADING].rpartition(' ')[0] or heading[:_LONGEST_HEADING]}…"
+    agent.context.log.log(type=kind, heading=f"[ORG] {heading}", content=content)
 
 
-def say_once(agent: Any, memory: AgentMemory, text: str, *, kind: str = "info") -> None:
-    """The same, once per agent."""
-    if text not in memory.said:
-        memory.said.add(text)
-        say(agent, text, kind=kind)
+def say_once(agent: Any, memory: AgentMemory, heading: str, *, content: str = "", kind: str = "info") -> None:
+    """The same, once per agent and heading."""
+    if heading not in memory.said:
+        memory.said.add(heading)
+        say(agent, heading, content=content, kind=kind)
 
 
 def say_trouble(agent: Any, text: str) -> None:
@@ -56,6 +67,7 @@ def note_status(
         if error is None and folder in _of_files:
             _of_files.remove(folder)
             changed.update(last_error=None, since=None)
+    error = None if error is None else secret_shapes.mask_secrets(error)
     if error is not None and error != known["last_error"]:
         changed.update(last_error=error, since=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
     if error is not None:

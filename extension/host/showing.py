@@ -5,47 +5,87 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import places
+from . import effect, pinning, places, switching
 from .memory import KEY, AgentMemory
-from .organization import find_active
-from .runtime import report_files, signals
+from .organization import Active, find_active
+from .runtime import effect_counts, report_files, signals
+
+_DISABLED = ("usr", "plugins", "orgkernel", ".toggle-0")
 
 
 def describe(agent: Any) -> dict[str, Any]:
-    """Whether the layer is on and why not, the role with its tier and reasons, its last report, and who warned."""
+    """Whether the layer is on and why not, the role with its tier and reasons, its last report, and the effect."""
     active, error = find_active()
-    shown: dict[str, Any] = {"on": active is not None, "error": error}
+    shown: dict[str, Any] = {"on": active is not None, "error": error, "effect": _effect(active, agent)}
     if active is None:
-        shown["why"] = error or "no organization is active: usr/organizations/active.json does not exist"
+        problem = switching.find_problem() if error is None else None
+        shown["can_switch_on"] = error is None and problem is None
+        shown["why"] = error or (
+            "it was switched off" if problem is None else "no organization is active: there is no active.json"
+        )
         return shown
     shown |= {
         "organization": active.bundle.org_id,
         "organization_name": str(active.bundle.organization.get("org_name", "")),
         "enforcement": active.settings.enforcement,
-        "remarks": list(active.remarks),
+        "remarks": [*active.remarks, *_disabled()],
+        "roles": [{"id": role.role_id, "name": role.role_name} for role in active.bundle.roles.values()],
+        "pinned": pinning.pinned(agent.context) if agent is not None else None,
     }
     memory = agent.data.get(KEY) if agent is not None else None
     role = active.bundle.roles.get(memory.role_id or "") if isinstance(memory, AgentMemory) else None
     if role is None or not isinstance(memory, AgentMemory):
-        return shown | {"role": None, "why": "no role is active in this chat"}
+        return shown | {"role": None, "why": _why_none(agent, memory)}
     own = memory.roles.get(role.role_id)
     report, problem = report_files.read_latest(
         os.path.join(places.ORGANIZATIONS, places.REPORTS), role.role_id
     )
+    decision = own.decision if own is not None else None
     return shown | {
         "role": role.role_id,
         "role_name": role.role_name,
+        "agent": agent.number,
+        "chosen": memory.reason,
         "domain": memory.domain,
         "reports_to": role.reports_to,
         "tools": sorted(role.host_tools),
         "plans": list(role.plans),
         "tier": own.tier if own is not None else "primary",
-        "reasons": [tripped.text for tripped in own.decision.reasons]
-        if own is not None and own.decision
-        else [],
-        "unknown": list(own.decision.unknown) if own is not None and own.decision else [],
+        "reasons": [tripped.text for tripped in decision.reasons] if decision else [],
+        "unknown": list(decision.unknown) if decision else [],
         "trouble": memory.trouble,
         "report": report,
         "report_problem": problem,
         "signals": dict(signals.read_counts(agent.data)),
     }
+
+
+def _disabled() -> list[str]:
+    """What to say if the host does not load the plugin, and with it none of its extensions."""
+    root = os.path.dirname(os.path.dirname(places.ORGANIZATIONS))
+    if not os.path.lexists(os.path.join(root, *_DISABLED)):
+        return []
+    return ["The plugin is disabled in the host's list of plugins, so the organization has no effect."]
+
+
+def _why_none(agent: Any, memory: object) -> str:
+    if agent is None:
+        return "no chat is open"
+    reason = memory.reason if isinstance(memory, AgentMemory) else ""
+    return f"no role is active in this chat{f': {reason}' if reason else ''}"
+
+
+def _effect(active: Active | None, agent: Any) -> dict[str, Any]:
+    """What was spared and refused in this chat and in all, as counts and in words."""
+    names = (
+        {role.role_id: role.role_name for role in active.bundle.roles.values()} if active is not None else {}
+    )
+    found: dict[str, Any] = {"chat": None}
+    if agent is not None:
+        found["chat"] = _in_words(effect.of_chat(agent), names)
+    every, problem = effect.of_all(agent)
+    return found | {"all": _in_words(every, names) if every is not None else None, "problem": problem}
+
+
+def _in_words(counted: effect_counts.Effect, names: dict[str, str]) -> dict[str, Any]:
+    return counted.as_json() | {"lines": effect_counts.lines(counted, names)}

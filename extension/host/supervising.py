@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import places
+from . import places, reading
 from .gate import tools_in_order
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
@@ -39,14 +39,43 @@ def say_role(memory: AgentMemory, agent: Any, switched: bool) -> None:
     )
 
 
-def supervise(
+def supervise_prompt(
     active: Active,
     memory: AgentMemory,
     agent: Any,
     found: tuple[bundles.BundleRole, RoleMemory],
     loop_data: Any,
 ) -> None:
-    """Check what happened, and keep the supervisor's message for the next model call."""
+    """Check before the model is called, and put the supervisor's message into this prompt.
+
+    If another layer has warned since the last prompt, the message waits: for this turn, not longer.
+    """
+    _supervise(active, memory, agent, found, at_once=memory.waited)
+    if memory.steering is not None:
+        loop_data.extras_temporary["org_supervisor"], memory.steering = memory.steering, None
+
+
+def supervise_end(
+    active: Active, memory: AgentMemory, agent: Any, found: tuple[bundles.BundleRole, RoleMemory]
+) -> None:
+    """Check what followed from the model call, and keep the supervisor's message for the next prompt."""
+    _supervise(active, memory, agent, found)
+
+
+def note_prompt(memory: AgentMemory, loop_data: Any) -> None:
+    """Remember how much of the history the model has read."""
+    read = getattr(loop_data, "history_output", None)
+    memory.read = len(read) if isinstance(read, Sequence) else 0
+
+
+def _supervise(
+    active: Active,
+    memory: AgentMemory,
+    agent: Any,
+    found: tuple[bundles.BundleRole, RoleMemory],
+    *,
+    at_once: bool = False,
+) -> None:
     role, own = found
     decision: pace.PaceDecision | None = own.decision
     if memory.steering is not None or decision is None:
@@ -58,17 +87,20 @@ def supervise(
     # Usually there is nothing to say, so the history is not read.
     steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
     own.decision = replace(decision, new_task=False)
+    memory.waited = False
     if steering is None:
         memory.supervisor = after
         signals.write(agent.data, supervisor.LAYER, active=True)
         return
-    seen = signals.survey(agent.data, _stores(agent, loop_data))
+    seen = signals.survey(agent.data, _stores(agent, [] if at_once else _warnings(memory, agent)))
     steering, memory.supervisor = supervisor.supervise(
         agent.data, seen, decision, reports, known, post, failing=tuple(own.failing)
     )
+    memory.waited = steering is None
     if steering is not None:
         memory.steering = steering.text
-        say(agent, f"Supervisor steers {role.role_name}: {steering.intervention_type.replace('_', ' ')}")
+        what = steering.intervention_type.replace("_", " ")
+        say(agent, f"Supervisor steers {role.role_name}: {what}", content=steering.text)
 
 
 def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:
@@ -84,25 +116,28 @@ def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInComm
     )
 
 
-def _stores(agent: Any, loop_data: Any) -> dict[str, object]:
-    """The values that neighbors store, and the warnings of this turn."""
+def _stores(agent: Any, warnings: list[str]) -> dict[str, object]:
+    """The values that neighbors store, and the warnings since the last prompt."""
     found: dict[str, object] = {
         name: getattr(agent, name) for name in neighbors.AGENT_ATTRIBUTES if hasattr(agent, name)
     }
     found.update({name: agent.data[name] for name in neighbors.AGENT_DATA if name in agent.data})
-    found[neighbors.WARNINGS] = _warnings(agent, loop_data)
+    found[neighbors.WARNINGS] = warnings
     return found
 
 
-def _warnings(agent: Any, loop_data: Any) -> list[str]:
-    """Warnings that entered the history after the prompt was built."""
-    before = getattr(loop_data, "history_output", None)
-    now = agent.history.output()
-    if not isinstance(before, Sequence) or len(now) < len(before):
-        return []
-    contents = [item.get("content") for item in now[len(before) :] if isinstance(item, Mapping)]
-    texts = [content.get("system_warning") for content in contents if isinstance(content, Mapping)]
-    return [text for text in texts if isinstance(text, str)]
+def _warnings(memory: AgentMemory, agent: Any) -> list[str]:
+    """Warnings that entered the history after the model last read it.
+
+    Published prompt files make a plain string of a warning, so any string that is not the request counts.
+    """
+    new = agent.history.output()[memory.read :]
+    contents = [item.get("content") for item in new if isinstance(item, Mapping) and not item.get("ai")]
+    request = reading.content_of(agent)
+    texts = [
+        content.get("system_warning") if isinstance(content, Mapping) else content for content in contents
+    ]
+    return [text for text in texts if isinstance(text, str) and text != request]
 
 
 def _reports_of(active: Active, role: bundles.BundleRole) -> list[Mapping[str, Any]]:

@@ -19,12 +19,14 @@ def links_of(project: Project) -> list[str]:
 
 def find_request(paths: Sequence[str], project: Project) -> Request:
     """What to read: the given paths, or else those of the project."""
+    from orgkernel.kernel.settings import find_top
     from orgkernel.snapshots.roots import resolve_paths  # slow to import for what only completes
 
     here = os.getcwd()
     if paths:
         return resolve_paths(paths, here, links=links_of(project))
-    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links)
+    top = find_top(project)
+    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links, top=top)
 
 
 def organization_here(kernel: Kernel) -> str | None:

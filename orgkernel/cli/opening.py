@@ -63,7 +63,14 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
     if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
-    return find_request(paths, project)
+    request = find_request(paths, project)
+    if request.left:
+        click.echo(
+            f"note: not read: {_paths(sorted(request.left))}, because nothing says that the folder above belongs to this "
+            "project; put an orgkernel.toml there, or name the paths",
+            err=True,
+        )
+    return request
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:

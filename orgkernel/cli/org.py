@@ -27,6 +27,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.baseline import is_within
 from orgkernel.project.replacing import replace_file
+from orgkernel.runtime.effect_counts import lines, read_effect
 from orgkernel.snapshots.shipped import shipped_folder
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
@@ -110,8 +111,8 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
     if form == "json":
         echo_indented(status, indent=1)
         return
-    for name, value in _lines(status):
-        click.echo(printable(f"{name + ':':<16}{value}"))
+    for name, value in (*_lines(status), *_effect_lines(status)):
+        click.echo(printable(f"{f'{name}:' if name else '':<16}{value}"))
 
 
 @command.command("install")
@@ -245,6 +246,19 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
         "foreign files": ", ".join(status.kept) or None,
     }
     return [(name, value) for name, value in shown.items() if value]
+
+
+def _effect_lines(status: HostStatus) -> list[tuple[str, str]]:
+    """What the organization changed, one fact a line."""
+    if status.effect_problem:
+        return [("effect", status.effect_problem)]
+    if status.effect is None:
+        return []
+    effect = read_effect(status.effect)
+    first, *rest = lines(effect) or [""]
+    return (
+        [("effect", f"{first} (since {effect.since[:10]})"), *(("", line) for line in rest)] if first else []
+    )
 
 
 def _tell(report: ActivationReport) -> None:

@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.tiers import PRIMARY, TIERS
-from orgkernel.triggers.names import suggest_trigger_name
+from orgkernel.runtime.trigger_names import suggest_trigger_name
 
 _EXAMPLE = "write `--observation '{\"consecutive_tool_failures\": 3}'`"
 

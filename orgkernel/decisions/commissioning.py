@@ -20,7 +20,7 @@ from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.role_skills import plan_commission
 from orgkernel.decisions.skill_levels import levels_now
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import STOPPED, StateView
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
@@ -119,12 +119,12 @@ def _refusal(view: OrgView, agent_id: str, role_id: str, state: StateView) -> tu
         why = (why_place(f"agent {agent_id} is in the crew", declared.place()),)
         text = f"the roster does not assign {quote(agent_id)} to {quote(role_id)}"
         return Reason("ROLE_NOT_ASSIGNED", text, why), f"add `{lines}` to its `assignments`, then do it again"
-    stored = state.agents.get(agent_id)
-    if stored is not None and stored.lifecycle in ("suspended", "decommissioned"):
-        text = f"{quote(agent_id)} is {stored.lifecycle}"
+    lifecycle = state.lifecycle_of(agent_id)
+    if lifecycle in STOPPED:
+        text = f"{quote(agent_id)} is {lifecycle}"
         help = (
             f"`orgkernel agent move {agent_id} active` puts it to work again"
-            if stored.lifecycle == "suspended"
+            if lifecycle == "suspended"
             else "that is final; declare another agent"
         )
         return Reason("AGENT_INACTIVE", text), help

@@ -17,9 +17,9 @@ from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.runtime.observation import Observation
-from orgkernel.runtime.pace import CompiledPacePlan, Obligation, PaceDecision, Tier, decide_pace
-from orgkernel.runtime.tiers import PRIMARY, TIERS
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.pace import PROGRESS, CompiledPacePlan, Obligation, PaceDecision, Tier, decide_pace
+from orgkernel.runtime.tiers import EMERGENCY, PRIMARY, TIERS
+from orgkernel.runtime.trigger_parser import parse_trigger
 
 # More than report in one watch; a plan takes a few kilobytes and a millisecond to compile.
 _PLANS_KEPT = 10_000
@@ -85,6 +85,12 @@ def _reasons(post: RolePost, decision: PaceDecision) -> Iterator[Reason]:
     tier = decision.tier
     if decision.new_task and decision.restored:
         yield Reason("NEW_TASK", "a new task began")
+    if decision.progressed:
+        yield Reason(
+            "PROGRESS",
+            f"{PROGRESS}, so the {EMERGENCY} is over although its trigger is unknown",
+            (_why(post, EMERGENCY),),
+        )
     if decision.reasons:
         because = ", ".join(each.text for each in decision.reasons)
         yield Reason("TRIGGER_HOLDS", f"the {tier} trigger is true: {because}", (_why(post, tier),))

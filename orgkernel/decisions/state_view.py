@@ -26,6 +26,8 @@ from orgkernel.records.levels import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
 Lifecycle = Literal["registered", "probationary", "active", "suspended", "decommissioned"]
+STOPPED: tuple[Lifecycle, ...] = ("suspended", "decommissioned")
+"""The lifecycles of agents that were at work and were stopped."""
 Waiver = Literal["rank", "qualification", "visibility", "restricted_to"]
 """What a grant may lift; nothing else can ever be waived."""
 ALL_ORGANIZATIONS = "*"

@@ -72,15 +72,44 @@ def find_project(folder: str) -> Project:
     here = folder
     while True:
         for name, section in ((FILE, ()), ("pyproject.toml", ("tool", "orgkernel"))):
-            settings = _read(os.path.join(here, name), section)
+            where = os.path.join(here, name)
+            if here != folder and _is_of_others(where):
+                continue  # nobody makes this folder a part of a project by putting a file above it
+            settings = _read(where, section)
             if settings is not None:
                 project = _project(here, name, settings)
-                where = os.path.join(here, name)
                 return replace(project, file=where, owned_by_others="" if is_own(where) else where)
         parent = os.path.dirname(here)
         if parent == here:
             return Project(folder)
         here = parent
+
+
+def find_top(project: Project) -> str:
+    """The highest folder that is known to belong to a project: that of its settings, or of its git repository.
+
+    A home folder with a repository of its own is nobody's project, and neither is a repository of another user.
+    """
+    here = project.folder
+    home = os.path.realpath(os.path.expanduser("~"))
+    while True:
+        mark = os.path.join(here, ".git")
+        if os.path.lexists(mark):
+            return project.folder if _is_of_others(mark) or os.path.realpath(here) == home else here
+        parent = os.path.dirname(here)
+        if parent == here:
+            return project.folder
+        here = parent
+
+
+def _is_of_others(path: str) -> bool:
+    """Whether a file or folder is there and belongs neither to this user nor to the administrator."""
+    if not hasattr(os, "getuid"):
+        return False
+    try:
+        return os.lstat(path).st_uid not in (os.getuid(), 0)
+    except OSError:
+        return False
 
 
 def find_ignored(project: Project) -> str:

@@ -15,7 +15,7 @@ from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.capability.handling import CapabilityTier, HandlingRequest, decide_handling
 from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.capability.orders import OrderSource, compose_orders
-from orgkernel.decisions.capability.procedures import LEVEL_NAMES, level_for
+from orgkernel.decisions.capability.procedures import LEVEL_NAMES, level_for, performed_by
 from orgkernel.decisions.capability.skills import SkillCard, card_of, skills_of, withhold
 from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankMove
 from orgkernel.decisions.promotion import PromotionDecision
@@ -242,7 +242,7 @@ def procedures_of(view: OrgView, holder: CrewMember | Reason) -> Iterator[Proced
     """The procedures that the roles of somebody at work perform."""
     if isinstance(holder, Reason):
         return
-    performed = {end for role_id in holder.roles for end, _ in view.ends_from(EdgeKind.PERFORMS, role_id)}
+    performed = performed_by(view, holder.roles)
     for procedure in view.records.procedures.values():
         record = procedure.record
         if procedure.id in performed:

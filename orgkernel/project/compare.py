@@ -13,7 +13,7 @@ from orgkernel.diff.changes import Change
 from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.settings import Project
+from orgkernel.kernel.settings import Project, find_top
 from orgkernel.loading.files import Root
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import places_of
@@ -114,7 +114,8 @@ def _request(tree: _Tree, other: _Tree, project: Project, folder: str, stack: Ex
         if tree.path is not None:
             links = [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
             return resolve_paths([tree.path], folder, links=links)
-        return resolve_paths(project.paths, project.folder, shown_from=folder, links=project.links)
+        top = find_top(project)
+        return resolve_paths(project.paths, project.folder, shown_from=folder, links=project.links, top=top)
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder)
         named = [_in_repository(tree, other, repository, folder)]

@@ -16,8 +16,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
 from orgkernel.project.edits import Edit, TextPlaces
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
-from orgkernel.triggers.parse import parse_trigger
-from orgkernel.triggers.parsed import ParsedTrigger
+from orgkernel.runtime.trigger_parser import parse_trigger
+from orgkernel.runtime.trigger_problems import ParsedTrigger
 
 FIRST = "1.0"
 """The version of a document without `_version`."""

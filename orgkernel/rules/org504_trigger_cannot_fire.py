@@ -48,8 +48,8 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.rules.tier_triggers import REMEMBERED, find_constant, find_triggers, read_trigger
+from orgkernel.runtime.trigger_names import NAMES
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_trigger
-from orgkernel.triggers.names import NAMES
 from orgkernel.triggers.ranges import Vacuous, find_vacuous, is_free
 
 _OUTCOME = {"never": "can never be true", "always": "is always true"}

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, StateView
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, STOPPED, AgentState, StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
@@ -94,7 +94,7 @@ def _differing(view: OrgView, definition: Definition[RosterMember], stored: Agen
             subject,
         )
     where = "--all-orgs" if stored.org_id == ALL_ORGANIZATIONS else f"--org {view.org_id}"
-    if stored.lifecycle in ("suspended", "decommissioned"):
+    if stored.lifecycle in STOPPED:
         way = (
             f"remove it from the roster, or run `orgkernel agent move {stored.agent_id} active {where}`"
             if stored.lifecycle == "suspended"

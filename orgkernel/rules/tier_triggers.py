@@ -14,8 +14,8 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.records.role_profile import PaceTier, RoleProfile
 from orgkernel.runtime.tiers import PRIMARY, TIERS
-from orgkernel.triggers.parse import parse_trigger
-from orgkernel.triggers.parsed import ParsedTrigger
+from orgkernel.runtime.trigger_parser import parse_trigger
+from orgkernel.runtime.trigger_problems import ParsedTrigger
 from orgkernel.triggers.ranges import Vacuous, find_vacuous, is_free
 
 # Roles are many and their triggers few: most organizations copy them.

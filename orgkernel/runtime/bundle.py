@@ -118,6 +118,18 @@ class BundleRole:
 
 
 @dataclass(frozen=True, slots=True)
+class BundleLimits:
+    """The limits of a run: how far and to how many agents work is handed on, and whether each hop narrows it."""
+
+    max_spawn_depth: int = 3
+    """The depth below the first agent at which nobody dispatches. Deeper, only essential tools are left."""
+    max_children: int = 5
+    max_concurrent: int = 8
+    strict: bool = False
+    """Whether an agent may use only what all roles above it may use, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Bundle:
     """One compiled organization."""
 
@@ -139,6 +151,7 @@ class Bundle:
     signals: Mapping[str, Any]
     text_index: TextIndex | None = None
     """The words of the roles, weighed, to find the role for a message. None in a bundle that was compiled without them."""
+    limits: BundleLimits = BundleLimits()
 
     @property
     def org_id(self) -> str:
@@ -319,6 +332,7 @@ def read_bundle(data: object) -> Bundle:
         {name: _tool(fields) for name, fields in top.each("tools")},
         top.mapping("signals"),
         _text_index(top),
+        _limits(top),
     )  # fmt: skip
     _check_references(bundle)
     return bundle
@@ -335,6 +349,19 @@ def _text_index(top: Fields) -> TextIndex | None:
         if role_id not in top.mapping("roles"):
             raise top.wrong("text_index", f"names role `{role_id[:60]}`, which is not among `roles`")
     return index
+
+
+def _limits(top: Fields) -> BundleLimits:
+    """The limits; those of an organization that states none, in a bundle that was compiled before there were any."""
+    if "limits" not in top.data:
+        return BundleLimits()
+    fields = Fields(top.mapping("limits"), "limits")
+    return BundleLimits(
+        fields.whole("max_spawn_depth"),
+        fields.whole("max_children"),
+        fields.whole("max_concurrent"),
+        fields.one_of("delegation", ("envelope", "strict")) == "strict",
+    )
 
 
 def _check_version(version: str) -> None:

@@ -4,7 +4,8 @@ Error policy: assume nominal, but name every value that was not reported. A tier
 
 - true: the tier is held from now on;
 - false: the tier is released;
-- unknown: the tier stays as it was, so a missing value neither escalates nor restores.
+- unknown: the tier stays as it was, so a missing value neither escalates nor restores. Only an emergency ends when
+  progress is reported: an agent that makes progress is not stuck, and hardly any host reports `unrecoverable_error`.
 
 The role is in the highest tier that it holds, or in primary if it holds none. It escalates at once and is restored as
 soon as every trigger is known to be false. A trigger that a host can never evaluate does not prevent that. A new task
@@ -24,6 +25,7 @@ from .tiers import (
     ABORT,
     ABOVE_PRIMARY,
     ACTIONS,
+    EMERGENCY,
     ESCALATE,
     FALLBACK,
     NORMAL,
@@ -32,6 +34,8 @@ from .tiers import (
 )
 from .triggers import TriggerTree, TriggerTreeError, Tripped, check_tree, evaluate_trigger
 
+PROGRESS: Final = "progress was made"
+"""Why an emergency ended whose trigger is unknown."""
 DEFAULT_MAX_TURNS: Final = 12
 """`doctrine.max_turns_without_progress` of the specification's example."""
 
@@ -87,6 +91,8 @@ class PaceDecision:
     """Names that triggers read and the host did not report, and arithmetic without a value."""
     obligations: tuple[Obligation, ...] = ()
     new_task: bool = False
+    progressed: bool = False
+    """Whether an emergency ended because of progress, while its trigger is unknown."""
 
     @property
     def changed(self) -> bool:
@@ -109,7 +115,8 @@ class PaceDecision:
         if self.raised:
             return f"escalated from {self.previous} to {self.tier}: {because}"
         if self.restored:
-            cause = "a new task began" if self.new_task else because or "no higher trigger is true"
+            over = PROGRESS if self.progressed else ""
+            cause = "a new task began" if self.new_task else because or over or "no higher trigger is true"
             return f"restored from {self.previous} to {self.tier}: {cause}"
         if self.tier == PRIMARY:
             return f"{PRIMARY}: no trigger is true"
@@ -147,6 +154,7 @@ def decide_pace(
     held: list[str] = []
     reasons: dict[str, tuple[Tripped, ...]] = {}
     unknown: dict[str, None] = {}
+    progressed = False
     for name in ABOVE_PRIMARY:
         tier = plan.tiers.get(name)
         if tier is None or tier.trigger is None:
@@ -154,12 +162,22 @@ def decide_pace(
         verdict = evaluate_trigger(tier.trigger, measures)
         unknown.update(dict.fromkeys((*verdict.unknown, *verdict.undefined)))
         reasons[name] = verdict.tripped
-        if verdict.value or (verdict.value is None and name in before and not new_task):
+        stays = verdict.value is None and name in before and not new_task
+        if stays and name == EMERGENCY and _has_progressed(observation):
+            stays, progressed = False, True
+        if verdict.value or stays:
             held.append(name)
     now = _highest(held)
     return PaceDecision(
-        now, _highest(before), tuple(held), reasons.get(now, ()), tuple(unknown), obligations_of(plan, now), new_task
+        now, _highest(before), tuple(held), reasons.get(now, ()), tuple(unknown), obligations_of(plan, now), new_task,
+        progressed,
     )  # fmt: skip
+
+
+def _has_progressed(observation: Observation) -> bool:
+    """Whether the last model call made progress."""
+    turns = observation.turns_without_progress
+    return type(turns) in (int, float) and turns == 0
 
 
 def advance(

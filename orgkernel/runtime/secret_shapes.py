@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from .likely_secrets import find_likely, names_secret
+
 
 class FoundSecret(NamedTuple):
     """A text that looks like a secret: its place, its kind, and a form that may be shown."""
@@ -150,13 +152,26 @@ def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
 
 
 def mask_secrets(text: str) -> str:
-    """The text with everything that looks like a secret overwritten. The length stays the same."""
-    if not may_hold_secrets(text):
+    """The text with everything that is or may be a secret overwritten. The length stays the same."""
+    found: list[tuple[int, int, int]] = []
+    if may_hold_secrets(text):
+        found += ((each.start, each.end, len(each.masked) - 1) for each in find_secrets(text))
+    found += find_likely(text)
+    if not found:
         return text
-    for found in find_secrets(text):
-        shown = found.masked.removesuffix("…")
-        text = text[: found.start] + shown.ljust(found.end - found.start, "*") + text[found.end :]
-    return text
+    parts: list[str] = []
+    ends = 0
+    for start, end, shown in sorted(found, key=lambda each: (each[0], -each[1])):
+        first = start + shown if start >= ends else ends
+        if first < end:
+            parts += (text[ends:first], "*" * (end - first))
+            ends = end
+    return "".join((*parts, text[ends:]))
+
+
+def is_secret(text: str, name: str) -> bool:
+    """Whether the value of this name is a secret."""
+    return bool(text) and (names_secret(name) or any(find_secrets(text, name)))
 
 
 def _is_assigned(name: str, value: str) -> bool:

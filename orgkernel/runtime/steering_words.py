@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .own_text import one_line, strip_own_text
-from .pace import Obligation, PaceDecision
+from .pace import PROGRESS, Obligation, PaceDecision
 from .tiers import ABORT, ESCALATE, FALLBACK, NORMAL
 
 USER: Final = "user"
@@ -50,7 +50,7 @@ def say_transition(
     pace: PaceDecision, told: str, post: PostInCommand, failing: Sequence[str], why: str = ""
 ) -> tuple[str, ...]:
     """The sentences about the role's own tier. `told` is the tier that it was last told about."""
-    because = "; ".join(tripped.text for tripped in pace.reasons) or why
+    because = "; ".join(tripped.text for tripped in pace.reasons) or (PROGRESS if pace.progressed else why)
     happened = f"{post.name_of(post.role_id)} went from PACE tier {told} to {pace.tier}"
     sentences = [f"{happened}: {because}." if because else f"{happened}."]
     for duty in pace.obligations:

@@ -36,10 +36,17 @@ class Request:
     roots: tuple[Root, ...]
     asked: frozenset[str]
     """Files and folders, by their shown names, whose findings are reported."""
+    left: tuple[str, ...] = ()
+    """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
 
 
 def resolve_paths(
-    paths: Sequence[str], folder: str, *, shown_from: str | None = None, links: Iterable[str] = ()
+    paths: Sequence[str],
+    folder: str,
+    *,
+    shown_from: str | None = None,
+    links: Iterable[str] = (),
+    top: str | None = None,
 ) -> Request:
     """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
 
@@ -49,8 +56,12 @@ def resolve_paths(
     A folder is read whole. An organization's folder also sees the `roles/` and the catalogs beside it; a file, or a
     folder of documents without an organization, sees the organization that it lies in (`_home`). What is read only for
     that reason is not reported on. A folder without documents sees nothing.
+
+    With `top`, the folder of a project, nothing beside an organization is read that lies above it, and no organization
+    above it that does not name what is asked for.
     """
     reader = shown_from or folder
+    left: list[str] = []
     roots: list[Root] = []
     context: list[Root] = []
     asked: set[str] = set()
@@ -62,7 +73,7 @@ def resolve_paths(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = _shown(full, reader)
-        home = _home(full, real)
+        home = _home(full, real, top if top is not None and _is_in(full, top) else None)
         # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
         asked.add(
             name
@@ -79,9 +90,15 @@ def resolve_paths(
                 Root(home, _shown(home, reader), context=alone, links=real, only=only)
             )
         if home is not None:
-            context += _beside(home, _shown(home, reader), real)
+            beside = _beside(home, _shown(home, reader), real)
+            if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
+                left += (
+                    os.path.relpath(root.path, reader) for root in beside if _holds_documents(root.path, real)
+                )
+            else:
+                context += beside
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
-    return Request((*own, shared_ontology()), frozenset(asked))
+    return Request((*own, shared_ontology()), frozenset(asked), tuple(left))
 
 
 def shipped_request() -> Request:
@@ -111,11 +128,21 @@ def holds_organization(folder: str, links: Iterable[str] = ()) -> bool:
     return any(mentions(path, ORGANIZATION) for path in documents_in(folder, links))
 
 
-def _home(path: str, links: tuple[str, ...]) -> str | None:
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _holds_documents(path: str, links: Iterable[str]) -> bool:
+    files = documents_in(path, links) if os.path.isdir(path) else [path]
+    return any(mentions(file, PREFIX) for file in files)
+
+
+def _home(path: str, links: tuple[str, ...], top: str | None = None) -> str | None:
     """The folder of the organization that a path needs to be understood; None where it is read by itself.
 
     A folder with an organization is its own home. Another path lies in the nearest organization above that has it in its
-    folder or its `roles/`, or that includes a role declared there. Catalogs lie in the nearest organization above.
+    folder or its `roles/`, or that includes a role declared there. Catalogs lie in the nearest organization above, but
+    in none above `top`.
     """
     is_folder = os.path.isdir(path)
     if is_folder and holds_organization(path, links):
@@ -132,7 +159,11 @@ def _home(path: str, links: tuple[str, ...]) -> str | None:
     for home in above:
         place = os.path.relpath(path, home).split(os.sep)
         is_laid_out = bool(files) and (place[0] in _LAID_OUT or (not is_folder and folder == home))
-        if is_laid_out or (is_ours and (not roles or _names(home, roles, links))):
+        named = is_ours and bool(roles) and _names(home, roles, links)
+        if top is not None and not _is_in(home, top):
+            if named:
+                return home
+        elif is_laid_out or named or (is_ours and not roles):
             return home
     return None
 

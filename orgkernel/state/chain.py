@@ -17,7 +17,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, Table, exists, insert, select
 
 from orgkernel.decisions.state_records import AuditEntry, AuditKind, Stream, audit_id, stream_of
-from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets
+from orgkernel.runtime.secret_shapes import is_secret, mask_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.engine import failure_of
 from orgkernel.state.tables import (
@@ -95,7 +95,7 @@ def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str
         text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
     if len(text) > longest:
         text = text[: longest - 1] + "…"
-    return "…" if name and any(find_secrets(text, name)) else mask_secrets(text)
+    return "…" if name and is_secret(text, name) else mask_secrets(text)
 
 
 @lru_cache(maxsize=4_096)
@@ -105,7 +105,7 @@ def _is_clean(texts: tuple[str, ...]) -> bool:
     if len(said) > _LONGEST or not _is_plain(said):
         return False
     # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
-    return not may_hold_secrets(said) or all(clean_text(each, longest=_LONGEST) == each for each in texts)
+    return mask_secrets(said) == said or all(clean_text(each, longest=_LONGEST) == each for each in texts)
 
 
 def _is_plain(text: str) -> bool:

@@ -29,7 +29,7 @@ from orgkernel.decisions.crew_records import (
 )
 from orgkernel.decisions.skill_levels import LOWEST, SkillTerms
 from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import AgentState, Lifecycle
+from orgkernel.decisions.state_view import STOPPED, AgentState, Lifecycle
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome, note_agent
@@ -256,7 +256,7 @@ def _commission(
         for row in _find(transaction, agents, org_id, names, agents.c.agent_id, agents.c.lifecycle)
     }
     for agent_id, lifecycle in stored.items():
-        if lifecycle in ("suspended", "decommissioned"):
+        if lifecycle in STOPPED:
             raise Conflict(f"{quote(agent_id)} is {lifecycle}", code="AGENT_INACTIVE")
     identities = {
         row.agent_id: record_of(AgentIdentity, row)

@@ -1,5 +1,4 @@
-"""The PACE trigger language: its names, its parser, and what can be proven about a trigger.
+"""What can be proven about PACE triggers.
 
-Evaluation is in `orgkernel.runtime.triggers`, because it also runs inside hosts. Importing this package does not import
-lark; the first parse does.
+Their names and their parser are in `orgkernel.runtime`, beside their evaluation, because they also run inside hosts.
 """

@@ -27,8 +27,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, Literal, NamedTuple
 
+from orgkernel.runtime.trigger_names import NAMES
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_trigger
-from orgkernel.triggers.names import NAMES
 
 NEGATED: Final = {">=": "<", ">": "<=", "<=": ">", "<": ">=", "==": "!=", "!=": "=="}
 MIRRORED: Final = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "==": "==", "!=": "!="}

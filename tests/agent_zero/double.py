@@ -7,22 +7,24 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from tests.agent_zero.double_loader import Extension, Loader
-from tests.agent_zero.double_loop import Agent, Host, LoopData, RepairableException, Response
+from tests.agent_zero.double_loop import Agent, Host, LoopData, RepairableException, Response, Unknown
 from tests.agent_zero.double_prompts import (
     PROJECT,
     SECRETS,
     SKILLS,
+    TOOLS_OF_PLUGINS,
     Prompts,
     mcp_text,
     write_prompts,
     write_stock_extensions,
 )
+from tests.agent_zero.double_web import ApiHandler
 
-_OWNED = ("agent", "helpers", "python", "plugins", "usr")
+_OWNED = ("agent", "helpers", "plugins", "python", "tools", "usr")
 _TOOLS = [
     "a2a_chat",
     "behaviour_adjustment",
@@ -55,9 +57,20 @@ def build_host(root: Path, generation: str) -> Path:
         (root / "python" / "helpers").mkdir(parents=True, exist_ok=True)
         text = "def get_paths(): ...\n" if generation == "G2" else "class Extension: ...\n"
         (root / "python" / "helpers" / "extension.py").write_text(text, encoding="utf-8")
+    for name in (*_TOOLS, "response", "call_subordinate", "unknown"):
+        file = root / _tool_home(generation, name) / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("# a tool of the host\n", encoding="utf-8")
     write_prompts(root, generation)
     write_stock_extensions(root, generation)
     return root
+
+
+def _tool_home(generation: str, tool: str) -> str:
+    if generation != "G3":
+        return "python/tools"
+    plugin = TOOLS_OF_PLUGINS.get(tool)
+    return f"plugins/{plugin}/tools" if plugin else "tools"
 
 
 @contextmanager
@@ -93,6 +106,8 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
     generation = host.loader.generation
     prefix = "helpers" if generation == "G3" else "python.helpers"
     modules: dict[str, ModuleType] = {}
+    tools = "tools.unknown" if generation == "G3" else "python.tools.unknown"
+    host.unknown = type("Unknown", (Unknown,), {"__module__": tools})
 
     def define(name: str, **values: Any) -> None:
         parts = name.split(".")
@@ -112,6 +127,14 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
     define(f"{prefix}.files", get_abs_path=lambda *parts: str(host.root.joinpath(*parts)))
     if generation == "G3":
 
+        def validate(agent: Any, profile: str) -> str:
+            if profile and host.newest and profile not in host.profiles():
+                raise RepairableException(f"Agent profile '{profile}' not found.")
+            return profile
+
+        define("helpers.parallel_tools")
+        define("tools.call_subordinate", _validate_subordinate_profile=validate)
+
         def get_chat_model_config(agent: Any = None) -> dict[str, Any]:
             return {
                 "provider": "openrouter",
@@ -121,7 +144,15 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
             }
 
         define("plugins._model_config.helpers.model_config", get_chat_model_config=get_chat_model_config)
-        define("helpers.api", ApiHandler=type("ApiHandler", (), {}), Request=object)
+        define("helpers.api", ApiHandler=ApiHandler, Request=object)
+    remote = tuple(f"{server}.{tool}" for server, tools in mcp.items() for tool in tools)
+    host.tools.update({name: _answering(name) for name in remote if name not in host.tools})
+    servers = SimpleNamespace(
+        has_tool=lambda name: name in remote,
+        get_tool=lambda _, name: name in remote,
+        get_tools=lambda: [{name: {"name": name.partition(".")[2]}} for name in remote],
+    )
+    define(f"{prefix}.mcp_handler", MCPConfig=SimpleNamespace(get_instance=lambda: servers))
     rest = [SKILLS, SECRETS, PROJECT] if generation != "G1" else [SECRETS, PROJECT]
     define(
         "agent",

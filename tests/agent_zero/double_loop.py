@@ -20,6 +20,7 @@ from tests.agent_zero.double_loader import Loader
 
 Request = Mapping[str, Any]
 Turn = Request | Callable[["Prompt"], Request]
+_LONGEST_HEADING = 120
 LOG_TYPES = frozenset(
     [
         "info",
@@ -44,6 +45,10 @@ _chats = itertools.count(1)
 
 class RepairableException(Exception):
     """What a tool raises so that the model hears of it and the loop goes on."""
+
+
+class InterventionException(Exception):
+    """The user has spoken in the middle of a turn; the rest of the iteration is skipped."""
 
 
 class HandledException(Exception):
@@ -116,7 +121,7 @@ class History:
 
 
 class Log:
-    """The log of a chat; refuses a type that a generation does not know."""
+    """The log of a chat; refuses a type that a generation does not know, and cuts headings as every generation does."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[str, str]] = []
@@ -130,17 +135,35 @@ class Log:
         **more: Any,
     ) -> SimpleNamespace:
         assert type in LOG_TYPES, type
-        self.entries.append((type, " ".join(filter(None, (heading, content)))))
+        if heading is not None and len(heading) > _LONGEST_HEADING:
+            heading = f"{heading[: _LONGEST_HEADING - 3]}..."
+        self.entries.append((type, "; ".join(filter(None, (heading, content)))))
         return SimpleNamespace(update=lambda **_: None)
 
 
+class Tool:
+    """A tool that the host made for a call; while it runs, `loop_data.current_tool` is this object."""
+
+    def __init__(self, name: str, method: str | None, args: dict[str, Any]) -> None:
+        self.name = name
+        self.method = method
+        self.args = args
+        self.progress = ""
+
+
+class Unknown(Tool):
+    """What a host makes of a name for which it has no tool. Its answer is the whole tool section, nothing trimmed."""
+
+
 class Context:
-    """A chat: shared by its agents."""
+    """A chat: shared by its agents. Builds after 1.7 give each subordinate one of its own."""
 
     def __init__(self, host: Host) -> None:
         self.id = f"chat{next(_chats):04}"
         self.host = host
         self.data: dict[str, Any] = {}
+        self.output_data: dict[str, Any] = {}
+        self.agent0: Agent | None = None
         self.log = Log()
         self.task: Any = SimpleNamespace(is_alive=lambda: True)
 
@@ -149,6 +172,9 @@ class Context:
 
     def set_data(self, key: str, value: Any, recursive: bool = True) -> None:
         self.data[key] = value
+
+    def get_output_data(self, key: str) -> Any:
+        return self.output_data.get(key)
 
 
 class Agent:
@@ -170,6 +196,7 @@ class Agent:
             )
         self.history = History()
         self.last_user_message: Message | None = None
+        self.intervention: str | None = None
         self.data: dict[str, Any] = {}
         self.loop_data = LoopData()
         host.loader.call_plain("agent_init", self)
@@ -199,7 +226,10 @@ class Agent:
         return self._add(True, message)
 
     def hist_add_warning(self, message: str) -> Message:
-        return self._add(False, {"system_warning": message})
+        try:  # a prompt file that is no JSON makes it a string
+            return self._add(False, self.read_prompt("fw.warning.md", message=message))
+        except FileNotFoundError:
+            return self._add(False, {"system_warning": message})
 
     def hist_add_tool_result(self, tool_name: str, tool_result: str, **kwargs: Any) -> Message:
         data = {"tool_name": tool_name, "tool_result": tool_result, **kwargs}
@@ -207,6 +237,12 @@ class Agent:
         return self._add(False, data)
 
     # The loop
+
+    def _handle_intervention(self) -> None:
+        text, self.intervention = self.intervention, None
+        if text is not None:
+            self.last_user_message = self._add(False, {"user_intervention": text})
+            raise InterventionException(text)
 
     async def call(self, hook: str, **kwargs: Any) -> None:
         self.context.host.hooks_called.append((self.number, hook))
@@ -227,6 +263,8 @@ class Agent:
                         if answer is not None:
                             return answer
                         retries = 0
+                    except InterventionException:
+                        retries = 0
                     except RepairableException as error:
                         msg = {"message": _format_error(error)}
                         await self.call("error_format", msg=msg)
@@ -246,6 +284,7 @@ class Agent:
     async def _iterate(self) -> str | None:
         prompt = await self._prepare_prompt()
         await self.call("before_main_llm_call", loop_data=self.loop_data)
+        self._handle_intervention()
         request = self.context.host.model(prompt)
         answer = json.dumps(request)
         await self.call("reasoning_stream_end", loop_data=self.loop_data)
@@ -277,39 +316,97 @@ class Agent:
         raw = str(request.get("tool_name", ""))
         args = dict(request.get("tool_args", {}))
         name, _, method = raw.partition(":")
-        tool = self.context.host.tools.get(name)
-        self.loop_data.current_tool = SimpleNamespace(
-            name=name, method=method or None, args=args, progress=""
-        )
+        if self.context.host.newest and method:
+            args.setdefault("action", method)
+            method = ""
+        response = await self._execute(raw, name, method or None, args)
+        if response.break_loop:
+            return response.message
+        self.hist_add_tool_result(name, response.message)
+        return None
+
+    async def _execute(self, raw: str, name: str, method: str | None, args: dict[str, Any]) -> Response:
+        host = self.context.host
+        tool = self.get_tool(name, method, args)
+        self.loop_data.current_tool = tool
         try:
-            await self.call("tool_execute_before", tool_args=args, tool_name=name)
-            if name == "call_subordinate":
+            # A call without arguments: what extensions see is not the mapping that the tool gets.
+            await self.call("tool_execute_before", tool_args=args or {}, tool_name=name)
+            if isinstance(tool, Unknown):
+                response = Response(host.prompts.not_found(self, name))
+            elif name == "call_subordinate":
                 response = Response(await self._call_subordinate(args))
-            elif tool is None:
-                response = Response(f"Tool '{raw}' not found.")
+            elif name == "parallel" and host.newest:
+                response = Response(await self._parallel(args))
             else:
-                self.context.host.ran.append((self.number, raw))
-                done = tool(**args)
+                host.ran.append((self.number, raw))
+                done = host.tools[name](**args)
                 response = done if isinstance(done, Response) else Response(str(done))
+            self._handle_intervention()
             await self.call("tool_execute_after", response=response, tool_name=name)
-            if response.break_loop:
-                return response.message
-            self.hist_add_tool_result(name, response.message)
-            return None
+            return response
         finally:
             self.loop_data.current_tool = None
+
+    def get_tool(self, name: str, method: str | None, args: dict[str, Any], **_: Any) -> Any:
+        """The tool of a name; a host makes an object of another class where it has none."""
+        host = self.context.host
+        own = {"call_subordinate", *(("parallel",) if host.newest else ())}
+        has = name in host.tools or name in own
+        return (Tool if has else host.unknown)(name, method, args)
 
     async def _call_subordinate(self, args: Mapping[str, Any]) -> str:
         host = self.context.host
         host.ran.append((self.number, "call_subordinate"))
-        if self.data.get("_subordinate") is None or str(args.get("reset", "")).lower() == "true":
-            subordinate = Agent(self.number + 1, self.context, str(args.get("profile") or "agent0"))
-            subordinate.set_data("_superior", self)
-            self.set_data("_subordinate", subordinate)
-        subordinate = self.data["_subordinate"]
+        subordinate = self._find_or_make_subordinate(args)
         subordinate.hist_add_user_message(str(args.get("message", "")))
         answer: str = await subordinate.monologue()
         return answer
+
+    def _find_or_make_subordinate(self, args: Mapping[str, Any]) -> Agent:
+        """Old builds take any profile, and look at it only for a new agent; newer ones check both."""
+        host = self.context.host
+        profile = str(args.get("profile", args.get("agent_profile", "")) or "")
+        reset = str(args.get("reset", "")).lower().strip() == "true"
+        existing = self.data.get("_subordinate")
+        if host.newest:
+            if profile and profile not in host.profiles():
+                raise RepairableException(f"Agent profile '{profile}' not found.")
+            children = self.data.setdefault("_subordinates", {})
+            wanted = str(args.get("context_id") or args.get("agent_id") or "")
+            if wanted and wanted not in children:
+                raise RepairableException(f"Subordinate context '{wanted}' was not found.")
+            existing = children[wanted] if wanted else next(reversed(children.values()), existing)
+            if existing is not None and not reset and profile and existing.config.profile != profile:
+                raise RepairableException(f"Subordinate already uses profile '{existing.config.profile}'.")
+        if existing is not None and not reset:
+            return existing  # type: ignore[no-any-return]
+        context = Context(host) if host.newest else self.context
+        subordinate = Agent(self.number + 1, context, profile or "agent0")
+        subordinate.set_data("_superior", self)
+        if host.newest:
+            context.agent0 = subordinate
+            context.output_data.update(parent_context_id=self.context.id, parent_agent_number=self.number)
+            children[context.id] = subordinate
+        else:
+            self.set_data("_subordinate", subordinate)
+        return subordinate
+
+    async def _parallel(self, args: Mapping[str, Any]) -> str:
+        """Several calls at once: a subordinate without any hook, another tool by an agent of a new chat."""
+        host = self.context.host
+        calls = next((args[key] for key in ("tool_calls", "calls", "items") if key in args), [])
+        calls = json.loads(calls) if isinstance(calls, str) else calls
+        answers = []
+        for each in calls:
+            name = str(each.get("tool_name") or each.get("tool") or "").partition(":")[0]
+            inner = dict(each.get("tool_args") or each.get("args") or {})
+            if name == "call_subordinate":
+                answers.append(await self._call_subordinate(inner))
+            else:
+                worker = Agent(0, Context(host), self.config.profile)
+                answers.append((await worker._execute(name, name, None, inner)).message)
+        return json.dumps(answers)
 
     async def _end(self, hook: str) -> None:
         alive = self.context.task is not None and self.context.task.is_alive()
@@ -333,6 +430,10 @@ def _format_error(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
 
 
+def _is_off(about: Path) -> bool:
+    return about.is_file() and "enabled: false" in about.read_text(encoding="utf-8")
+
+
 @dataclass
 class Host:
     """A running Agent-Zero of one generation: its folder, its loader, a scripted model and tools."""
@@ -346,6 +447,16 @@ class Host:
     seen: list[Prompt] = field(default_factory=list)
     ran: list[tuple[int, str]] = field(default_factory=list)
     hooks_called: list[tuple[int, str]] = field(default_factory=list)
+    newest: bool = False
+    """Builds after 1.7: subordinates in chats of their own, profiles that are checked, several calls at once."""
+    unknown: type[Unknown] = Unknown
+
+    def profiles(self) -> set[str]:
+        """The profiles that a call may name in a build that checks them."""
+        homes = (self.root / "agents", self.root / "usr" / "agents")
+        folders = [path for home in homes for path in home.glob("*") if path.is_dir()]
+        off = [path for path in folders if _is_off(path / "agent.yaml")]
+        return {path.name for path in folders if path not in off}
 
     def model(self, prompt: Prompt) -> Request:
         """The next answer of the script; a script that is used up ends the turn."""
@@ -355,7 +466,9 @@ class Host:
 
     def open_chat(self) -> Agent:
         """A new chat with its main agent."""
-        return Agent(0, Context(self))
+        context = Context(self)
+        context.agent0 = Agent(0, context)
+        return context.agent0
 
     def say(self, agent: Agent, text: str, turns: Iterable[Turn] = ()) -> str:
         """One user turn: what the agent answers in the end."""

@@ -36,6 +36,8 @@ _OF_PLUGINS = {
     "behaviour": "_memory",
     "text_editor": "_text_editor",
 }
+TOOLS_OF_PLUGINS = {tool: plugin for file, plugin in _OF_PLUGINS.items() for tool in STOCK_TOOLS[file][0]}
+"""In which plugin a tool lies in the third generation."""
 _METHODS = {"scheduler": ":create_task", "skills_tool": ":load", "text_editor": ":read"}
 VISION = "## Images\nYou can look at images with `vision_load`."
 SKILLS = "## Skills available\n- release_notes: how we write them"
@@ -112,6 +114,11 @@ class Prompts:
                     text = text.replace(f"{{{{{name}}}}}", str(value))
                 return text
         raise FileNotFoundError(file)
+
+    def not_found(self, agent: Any, name: str) -> str:
+        """What a host answers to a tool name that it does not know: everything that it has, into the history."""
+        tools = "\n\n".join(self.read(agent, each) for each in self.tool_files(agent))
+        return f"Tool {name} not found. Available tools: \\n{self.read(agent, 'agent.system.tools.md', tools=tools)}"
 
     def _of_profile(self, agent: Any) -> str:
         """What a profile says of itself, where it has a file for it."""

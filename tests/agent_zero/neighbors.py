@@ -16,17 +16,25 @@ except ImportError:
 """
 
 TRACKER = """
-WORDS = {"bug": "bugfix", "git": "git_ops", "module": "codegen", "docker": "docker_ops", "owns": "osint"}
+import json
+import re
+
+WORDS = {"bug": "bugfix", "git": "git_ops", "module": "codegen", "docker": "docker_ops", "owns": "osint",
+    "monday": "osint"}
 
 
 class BeliefStateTracker(Extension):
-    async def execute(self, **kwargs):
+    async def execute(self, loop_data=None, **kwargs):
         store = getattr(self.agent, "_bst_store", None)
         if store is None:
             store = self.agent._bst_store = {}
-        text = str(self.agent.last_user_message.content.get("user_message", "")).lower()
+        # Whatever the loop hands on as a user message: a tool result, a refusal or a warning as well as a request.
+        heard = [item["content"] for item in loop_data.history_output if not item["ai"]]
+        text = (heard[-1] if isinstance(heard[-1], str) else json.dumps(heard[-1])).lower() if heard else ""
+        if len(text.split()) <= 6 and re.search(r"\\b(it|that|this)\\b", text):
+            return
         for word, domain in WORDS.items():
-            if word in text:
+            if re.search(rf"\\b{word}\\b", text):
                 store["__bst_belief_state__"] = {"domain": domain, "confidence": 0.9, "turn": 0, "slots": {}}
                 return
         store.pop("__bst_belief_state__", None)
@@ -83,3 +91,8 @@ def add_neighbors(root: Path, generation: str, *only: str) -> None:
             file = root / HOME[generation] / f"{name}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(_HEAD + text, encoding="utf-8")
+
+
+def publish_plain_warnings(root: Path) -> None:
+    """Install the prompt file by which a published neighbor turns every warning into a plain string."""
+    (root / "prompts/fw.warning.md").write_text("[SYSTEM] {{message}}", encoding="utf-8")

@@ -1,6 +1,6 @@
 """Drives a real Agent-Zero with a scripted model: run by its Python, in its folder; prints what happened as JSON.
 
-`python real_driver.py SCRIPT` with SCRIPT a JSON file of {message, turns}: each turn is a tool request. Tools that are
+`python real_driver.py SCRIPT` with SCRIPT a JSON file of {message, turns, profile}: each turn is a tool request. Tools that are
 called do not run (they would need a model, a browser or a shell): they answer that they have done it.
 """
 
@@ -13,13 +13,14 @@ from types import SimpleNamespace
 from typing import Any
 
 
-def drive(message: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
-    """One user turn of the host that can be imported here."""
+def drive(message: str, turns: list[dict[str, Any]], profile: str = "") -> dict[str, Any]:
+    """One user turn of the host that can be imported here, by an agent with this profile."""
     import agent as host
     from initialize import initialize_agent
 
     seen: list[str] = []
     ran: list[str] = []
+    arguments: list[dict[str, Any]] = []
     left = list(turns)
 
     async def call_chat_model(self: Any, messages: Any, *args: Any, **kwargs: Any) -> tuple[str, str]:
@@ -33,8 +34,9 @@ def drive(message: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
         tool = real_get_tool(self, name, *args, **kwargs)
         if name != "response":
 
-            async def execute(**_: Any) -> Any:
+            async def execute(**given: Any) -> Any:
                 ran.append(name)
+                arguments.append(given)
                 return SimpleNamespace(message=f"{name} has done it", break_loop=False, additional=None)
 
             tool.execute = execute
@@ -45,12 +47,15 @@ def drive(message: str, turns: list[dict[str, Any]]) -> dict[str, Any]:
     context = host.AgentContext(config=initialize_agent())
     context.task = SimpleNamespace(is_alive=lambda: True)
     main = context.agent0
+    if profile:
+        main.config.profile = profile
     main.hist_add_user_message(host.UserMessage(message=message, attachments=[]))
     said = asyncio.run(main.monologue())
     role = getattr(main, "_org_active_role", None)
     return {
         "said": said,
         "ran": ran,
+        "arguments": arguments,
         "systems": seen,
         "role": role["role_id"] if role else None,
         "plans": main.get_data("_org_htn_allowed_plans"),
@@ -62,4 +67,4 @@ if __name__ == "__main__":
     sys.path.insert(0, ".")
     with open(sys.argv[1], encoding="utf-8") as file:
         given = json.load(file)
-    print("\n" + json.dumps(drive(given["message"], given["turns"])))
+    print("\n" + json.dumps(drive(given["message"], given["turns"], given.get("profile", ""))))

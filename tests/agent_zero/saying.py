@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.agent_zero.double_loop import Agent, Response
+from tests.agent_zero.double_loop import Agent, Prompt, Response
+from tests.agent_zero.double_prompts import STOCK_TOOLS, tool_text
 
 MISSING = Response("cat: notes.txt: No such file or directory")
 
@@ -29,7 +30,9 @@ def answer(text: str = "done") -> dict[str, Any]:
 def org_lines(agent: Agent) -> list[str]:
     """What we wrote to the log, without our mark and without the line that says that the layer is on."""
     lines = [
-        text.removeprefix("[ORG] ") for _, text in agent.context.log.entries if text.startswith("[ORG] ")
+        text.removeprefix("[ORG] ").rpartition("…; ")[2]  # a heading that was cut, then the whole
+        for _, text in agent.context.log.entries
+        if text.startswith("[ORG] ")
     ]
     return [line for line in lines if not line.startswith("On: ")]
 
@@ -48,3 +51,19 @@ def archived(root: Path) -> list[dict[str, Any]]:
     folder = root / "usr/organizations/reports/archive"
     found = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))]
     return sorted(found, key=lambda each: each["time"]["timestamp"])
+
+
+def role_of(agent: Agent) -> str | None:
+    """The role in force, as neighbors read it."""
+    role = agent._org_active_role
+    return role["role_id"] if role else None
+
+
+def shown_by(prompt: Prompt, generation: str) -> set[str]:
+    """The tools whose prompt files a prompt holds, whole."""
+    shown = set()
+    for tools, old, new in STOCK_TOOLS.values():
+        size = new if generation == "G3" else old
+        if size and tool_text(tools, size) in prompt.system:
+            shown.update(tools)
+    return shown

@@ -16,6 +16,7 @@ from unittest import mock
 import pytest
 import yaml
 
+from extension.host.organization import find_active
 from orgkernel import Kernel
 from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.activation import activate, deactivate
@@ -195,6 +196,10 @@ def test_files_of_others_stay(host: tuple[str, Path]) -> None:
     before = picture(root)
     report = activate(str(root), bundle, {})
     assert report.kept == (f"{PROFILES[generation]}/bugfix_specialist", f"{ORGANIZATIONS}/roles/co.json")
+    active, error = find_active(str(root / ORGANIZATIONS))
+    assert error is None
+    assert active is not None
+    assert active.compiled
     assert read_status(str(root)).kept == (
         f"{ORGANIZATIONS}/roles/co.json",
         f"{PROFILES[generation]}/bugfix_specialist",

@@ -6,7 +6,7 @@ import pytest
 
 from tests.agent_zero.double_loop import RepairableException, Response
 from tests.agent_zero.installing import activate
-from tests.agent_zero.neighbors import add_neighbors
+from tests.agent_zero.neighbors import add_neighbors, publish_plain_warnings
 from tests.agent_zero.saying import MISSING, answer, archived, call, org_lines, reports, shell
 
 BUG = "Fix the bug in parser.py"
@@ -31,8 +31,10 @@ def test_the_supervisor_says_once_what_a_tier_asks_for_and_only_to_the_model(sta
     spoken = [
         number for number, prompt in enumerate(started.host.seen) if "[ORG supervisor]" in prompt.extras
     ]
-    assert spoken == [4, 6], "once for the tier, once when it is over"
-    assert "went from PACE tier primary to alternate" in started.host.seen[4].extras
+    assert spoken == [3, 6], (
+        "once for the tier in the first prompt after it, once when it is over and the cool-down is"
+    )
+    assert "went from PACE tier primary to alternate" in started.host.seen[3].extras
     assert "from PACE tier alternate to primary" in started.host.seen[6].extras
     assert not any("[ORG supervisor]" in str(prompt.history) for prompt in started.host.seen)
     assert any(
@@ -41,14 +43,14 @@ def test_the_supervisor_says_once_what_a_tier_asks_for_and_only_to_the_model(sta
 
 
 def test_the_tier_stands_in_the_prompt_as_long_as_it_lasts(started):
-    """With what the plan of the role says for it."""
+    """From the first prompt after the third failure on, with what the plan of the role says for it."""
     activate(started.root)
     agent = started.host.open_chat()
     failing(started.host, MISSING, MISSING, MISSING, Response("a"), Response("b"))
     started.host.say(agent, BUG, cats(5))
     duty = ["PACE alternate:" in prompt.entries[-1] for prompt in started.host.seen]
-    assert duty == [False, False, False, False, True, False]
-    assert "Look at the fault from another side" in started.host.seen[4].entries[-1]
+    assert duty == [False, False, False, True, False, False]
+    assert "Look at the fault from another side" in started.host.seen[3].entries[-1]
 
 
 def test_success_of_any_tool_ends_a_row_of_failures(started):
@@ -175,13 +177,20 @@ def test_signals_say_role_and_switch_of_the_turn(started):
     ]
 
 
-def test_the_supervisor_waits_when_somebody_else_has_warned(started):
-    """One warning a turn: it defers, and speaks at the start of the next."""
+@pytest.mark.parametrize("plain", [False, True])
+@pytest.mark.parametrize("every", [True, False])
+def test_the_supervisor_waits_when_somebody_else_has_warned(started, plain, every):
+    """One warning in a prompt: it waits for one turn, however often others warn, also where warnings are plain strings."""
+    if plain:
+        publish_plain_warnings(started.root)
     activate(started.root)
     agent = started.host.open_chat()
+    calls = []
 
     def warn(**_):
-        agent.hist_add_warning("Somebody warns")
+        calls.append(1)
+        if every or len(calls) == 3:
+            agent.hist_add_warning("Somebody warns")
         return MISSING
 
     started.host.tools["code_execution_tool"] = warn
@@ -189,7 +198,25 @@ def test_the_supervisor_waits_when_somebody_else_has_warned(started):
     from usr.organizations.lib.orgkernel_agent_zero.runtime import signals
 
     assert signals.read_counts(agent.data).get("conflict", 0) == 0
-    assert any("[ORG supervisor]" in prompt.extras for prompt in started.host.seen[4:])
+    spoken = [
+        number for number, prompt in enumerate(started.host.seen) if "[ORG supervisor]" in prompt.extras
+    ]
+    assert spoken[0] == 4
+    assert "PACE alternate:" in started.host.seen[3].entries[-1], "the duty of the tier does not wait"
+
+
+def test_an_emergency_ends_with_progress(started):
+    """No stock host reports whether an error is unrecoverable; an agent that makes progress is not stuck."""
+    activate(started.root)
+    agent = started.host.open_chat()
+    results = iter([Response("nothing new")] * 26 + [Response("found it")])
+    started.host.tools["code_execution_tool"] = lambda **_: next(results)
+    started.host.say(agent, BUG, [*cats(27), answer()])
+    shown = ["PACE emergency:" in prompt.entries[-1] for prompt in started.host.seen]
+    assert shown == [False] * 24 + [True] * 3 + [False]
+    (line,) = [line for line in org_lines(agent) if "restored from emergency" in line]
+    assert line.endswith("restored from emergency to primary: progress was made")
+    assert "went from PACE tier emergency to primary: progress was made" in started.host.seen[27].extras
 
 
 @pytest.mark.parametrize("enforcement", ["observe"])

@@ -81,7 +81,7 @@ def test_a_call_outside_the_role_is_refused_with_who_may_and_a_way_on(started):
     assert "`response`" in warning
     assert "Traceback" not in warning
     assert [line for line in org_lines(agent) if "Refused" in line] == [
-        "Refused `browser_agent` to Bugfix Specialist"
+        f"Refused `browser_agent` to Bugfix Specialist; {warning}"
     ]
 
 
@@ -115,7 +115,8 @@ def test_what_is_not_enforced_is_logged_and_runs(started, enforcement):
     agent = started.host.open_chat()
     started.host.say(agent, BUG, [call("browser_agent", query="x"), answer()])
     assert [tool for _, tool in started.host.ran] == ["browser_agent", "response"]
-    assert "Would refuse `browser_agent` to Bugfix Specialist" in org_lines(agent)
+    lines = org_lines(agent)
+    assert any(line.startswith("Would refuse `browser_agent` to Bugfix Specialist; ") for line in lines)
     shown = files_shown(started.host.seen[0].system, started.generation)
     assert ("scheduler" in shown) == (enforcement == "observe")
     assert any(line.startswith("Would hide ") for line in org_lines(agent)) == (enforcement == "observe")
@@ -241,7 +242,7 @@ def test_the_plan_of_another_role_is_not_carried_on(started):
     assert agent._htn_state["plan_id"] == "bugfix_workflow"
     started.host.say(agent, "Put it on a git branch and commit")
     assert agent._htn_state["plan_id"] == "git_feature_branch"
-    assert "Plan released: bugfix_workflow is not a plan of DevOps Specialist" in org_lines(agent)
+    assert "Plan released: bugfix_workflow; It is not a plan of DevOps Specialist." in org_lines(agent)
 
 
 def test_a_message_that_points_back_keeps_the_role_and_small_talk_ends_it(started):
@@ -343,3 +344,24 @@ def test_a_refusal_names_the_remote_tools_of_the_role(root, generation):
                 if isinstance(each["content"], dict) and "system_warning" in each["content"]
             )
             assert f"Roles that may use it: OSINT Specialist. {way} `response`" in text
+
+
+def test_a_line_in_the_log_is_a_short_heading_with_the_reason_as_content(started):
+    """Hosts cut a heading at 120 characters, so nothing that matters stands only there; secrets stand nowhere."""
+    activate(started.root)
+    from usr.organizations.lib.orgkernel_agent_zero.saying import say
+
+    agent = started.host.open_chat()
+    lines: list[dict[str, str]] = []
+    agent.context.log.log = lambda **line: lines.append(line)
+    say(agent, "Refused `browser_agent`", content="It is not a tool of this role.", kind="warning")
+    say(agent, f"The key ghp_{'a1B2c3D4e5' * 4} " + "is used " * 20)
+    assert lines[0] == {
+        "type": "warning",
+        "heading": "[ORG] Refused `browser_agent`",
+        "content": "It is not a tool of this role.",
+    }
+    assert len(lines[1]["heading"]) <= 120
+    assert lines[1]["heading"].endswith("…")
+    assert lines[1]["content"].count("is used") == 20
+    assert "a1B2" not in str(lines[1])

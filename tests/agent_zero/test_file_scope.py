@@ -38,7 +38,7 @@ def compiled(tmp_path: Path) -> Any:
 def judge(bundle: Any, role: str, tool: str, action: str | None, arguments: dict[str, Any]) -> str | None:
     read = read_bundle(bundle)
     active: Any = SimpleNamespace(bundle=read, settings=SimpleNamespace(unlisted_tools="allow"))
-    return gate.judge(active, read.roles[role], tool, action, (), lambda _: False, arguments)
+    return gate.judge(active, read.roles[role], tool, action, (), lambda _: None, arguments)
 
 
 def test_a_role_writes_in_its_scope_only(compiled: Any, tmp_path: Path) -> None:

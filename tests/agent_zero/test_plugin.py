@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import re
 import sys
 from types import SimpleNamespace
@@ -11,10 +10,9 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from tests.agent_zero.double_web import load_handler
 from tests.agent_zero.installing import EXTENSION, activate
 from tests.agent_zero.saying import answer, call
-
-PLUGIN = "usr/plugins/orgkernel"
 
 
 @pytest.fixture
@@ -24,13 +22,10 @@ def generation():
 
 
 def ask(started, context=""):
-    spec = importlib.util.spec_from_file_location("status", started.root / PLUGIN / "api/status.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     sys.modules["agent"].AgentContext = SimpleNamespace(
         get=lambda _: SimpleNamespace(agent0=started.agent, streaming_agent=None)
     )
-    return asyncio.run(module.Status().process({"context": context}, None))
+    return asyncio.run(load_handler(started.root, "status")(None, None).process({"context": context}, None))
 
 
 def test_the_manifest_has_the_keys_of_the_host_and_the_name_of_its_folder():

@@ -16,7 +16,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from orgkernel.exchange.agent_zero.host import find_generation, open_host
 from tests.agent_zero.installing import EXTENSION, activate, deactivate
+from tests.agent_zero.neighbors import add_neighbors, publish_plain_warnings
 from tests.agent_zero.real_driver import drive
 from tests.agent_zero.saying import answer, call, reports, shell
 
@@ -36,10 +38,10 @@ def real(request, tmp_path):
     return root
 
 
-def run(root: Path, message: str, turns: list) -> dict:
+def run(root: Path, message: str, turns: list, profile: str = "") -> dict:
     """One user turn in a process of the host."""
     script = root / "orgkernel_script.json"
-    script.write_text(json.dumps({"message": message, "turns": turns}), encoding="utf-8")
+    script.write_text(json.dumps({"message": message, "turns": turns, "profile": profile}), encoding="utf-8")
     python = os.environ.get("A0_PYTHON", sys.executable)
     driver = Path(__file__).with_name("real_driver.py")
     done = subprocess.run(
@@ -80,11 +82,51 @@ def test_a_role_has_its_effect_in_a_real_host(real):
 
 
 @pytest.mark.real_host
+def test_nothing_that_is_said_in_a_turn_moves_its_role_in_a_real_host(real):
+    """A tracker reads our refusals and every result; the gate stays, and each prompt shows the same tools."""
+    generation = find_generation(open_host(str(real))).name
+    add_neighbors(real, generation, "belief")
+    publish_plain_warnings(real)
+    activate(real)
+    asked = [
+        call("browser_agent", message=f"who owns docker, git or module {number}", reset="true")
+        for number in range(3)
+    ]
+    found = run(real, BUG, [*asked, shell("echo git docker module"), *asked[:1], answer("fixed")])
+    assert (found["said"], found["role"]) == ("fixed", "bugfix_specialist")
+    assert found["ran"] == ["code_execution_tool"]
+    assert all("You are the Bugfix Specialist" in system for system in found["systems"])
+    assert len([line for line in found["log"] if "[ORG] Role " in line]) == 1
+
+
+@pytest.mark.real_host
+def test_a_pin_in_a_real_host_takes_what_the_words_would_give_to_another(real):
+    """The rest of the message is the task."""
+    activate(real)
+    found = run(real, f"/role osint {BUG}", [answer("looked")])
+    assert (found["said"], found["role"]) == ("looked", "osint_specialist")
+    assert any("[ORG] Pinned: OSINT Specialist" in line for line in found["log"])
+
+
+@pytest.mark.real_host
 def test_small_talk_in_a_real_host_has_no_role(real):
     """No false role."""
     activate(real)
     found = run(real, "what time is it", [answer("noon")])
     assert (found["said"], found["role"]) == ("noon", None)
+
+
+@pytest.mark.real_host
+def test_delegation_and_unknown_tools_in_a_real_host(real):
+    """A call without a profile gets the role that the message fits; a misspelled tool does not reach the host."""
+    activate(real)
+    turns = [call("serch_engine", query="x"), call("call_subordinate", message=BUG), answer("handed on")]
+    found = run(real, "Lead", turns, "engineering_xo")
+    assert found["ran"] == ["call_subordinate"]
+    # Builds that refuse unlisted profiles get none; there the subordinate takes the role that it was called for.
+    assert found["arguments"][0]["profile"] in ("bugfix_specialist", "")
+    assert any("Refused `serch_engine`" in line for line in found["log"])
+    assert any("delegates to Bugfix Specialist" in line for line in found["log"])
 
 
 def test_the_driver_drives_a_double_in_the_same_way(started, monkeypatch):

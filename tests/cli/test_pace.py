@@ -85,6 +85,17 @@ def test_the_answer_is_json_for_programs(crew: Path) -> None:
     assert answer["snapshot"].startswith("sha256:")
 
 
+def test_progress_ends_an_emergency_whose_trigger_is_unknown(crew: Path) -> None:
+    """With the line of the trigger that nobody reports about."""
+    done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--observation",
+               '{"turns_without_progress": 0}', cwd=crew)  # fmt: skip
+    assert done.stdout.startswith(
+        "co → primary (was emergency)\n"
+        "  because progress was made, so the emergency is over although its trigger is unknown\n"
+        "      roles/co.yaml:"
+    )
+
+
 def test_a_new_task_restores_primary(crew: Path) -> None:
     """Nothing is held of the task before."""
     done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--new-task", cwd=crew)

@@ -90,6 +90,8 @@ QUESTIONS: list[tuple[str, list[tuple[str, ...]], tuple[str, ...]]] = [
     ("a circumstance", [], ("agent:one", "use", "tool:mail")),
     ("a lock", [], ("agent:two", "use", "tool:press")),
     ("a lock in other hands", [("lock", "acquire", "shop", "press", "agent:two")], ("agent:one", "use", "tool:press")),
+    ("a part of an exclusive tool", [], ("person:bob", "use", "tool:press:/tmp/x")),
+    ("a part of an exclusive tool, with an approval", [], ("agent:one", "use", "tool:press:/tmp/x")),
     ("a restriction", [("restriction", "issue", "role:hand", "tool:mail", "--level", "read")], ("agent:one", "use", "tool:mail")),
     ("a restriction of a tag", [("restriction", "issue", "tag:club", "tool:mail")], ("person:bob", "use", "tool:mail")),
     ("a suspension", [("agent", "move", "one", "suspended")], ("agent:one", "use", "tool:mail")),

@@ -13,7 +13,7 @@ from manifest_api.openapi import build_openapi
 from orgkernel.cli import cli
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_parser import parse_trigger
 from tests.docs.shown import BIN, Command, File, Reader, console_blocks, steps_of
 from tests.support.trees import REPOSITORY, write_tree
 

@@ -12,7 +12,7 @@ import yaml
 
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.rules.catalog import all_rules
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_parser import parse_trigger
 from tests.support.spelling import find_british
 from tests.support.trees import REPOSITORY
 

@@ -91,6 +91,7 @@ def of_pace(_: Path) -> Iterator[str]:
         ("software_dev", "co", stuck, "primary", False),
         ("software_dev", "co", Observation(), "contingent", False),
         ("software_dev", "co", Observation(), "contingent", True),
+        ("software_dev", "co", Observation(turns_without_progress=0), "emergency", False),
         ("household", "steward", stuck, "primary", False),
     ):
         pace = kernel.pace(org, role, seen, previous, new_task=is_new)

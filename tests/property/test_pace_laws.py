@@ -115,13 +115,16 @@ def test_a_new_task_starts_from_primary(
 def test_unknown_is_not_false(
     plan: CompiledPacePlan, observation: Observation, before: tuple[str, ...]
 ) -> None:
-    """A tier whose trigger is unknown is held exactly if it was held before."""
+    """A tier whose trigger is unknown is held exactly if it was held before; an emergency ends with progress."""
     decision = decide_pace(plan, observation, before)
     measures = observation.measures(plan.max_turns)
     for name, tier in plan.tiers.items():
         assert tier.trigger is not None
         value = evaluate_trigger(tier.trigger, measures).value
-        assert (name in decision.held) == (name in before if value is None else value)
+        over = name == "emergency" and observation.turns_without_progress == 0
+        assert (name in decision.held) == (name in before and not over if value is None else value)
+        if name == "emergency":
+            assert decision.progressed == (value is None and name in before and over)
 
 
 @given(plans(trees), tiers)

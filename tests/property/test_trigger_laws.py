@@ -9,6 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from orgkernel.runtime.trigger_names import NAMES
+from orgkernel.runtime.trigger_parser import MAX_LENGTH, parse_trigger
 from orgkernel.runtime.triggers import (
     TriggerTreeError,
     check_tree,
@@ -16,8 +18,6 @@ from orgkernel.runtime.triggers import (
     find_names,
     render_trigger,
 )
-from orgkernel.triggers.names import NAMES
-from orgkernel.triggers.parse import MAX_LENGTH, parse_trigger
 from orgkernel.triggers.ranges import find_vacuous, is_free, thresholds
 from tests.support.comparisons import find_vacuous_comparisons
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from orgkernel.loading.files import decode
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.project.upgrade import plan_upgrades, upgrade_source, write_upgrades
+from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from orgkernel.snapshots.roots import resolve_paths
-from orgkernel.triggers.names import ALIASES, NAMES
 from tests.support.trees import read
 
 ORG = """\

@@ -1,4 +1,4 @@
-"""POST /api/plugins/orgkernel/status {context}: the role of a chat, its tier and its last report."""
+"""POST /api/plugins/orgkernel/status {context}: the role of a chat, its tier, its last report, and the effect."""
 
 from helpers.api import ApiHandler
 
@@ -7,9 +7,8 @@ class Status(ApiHandler):
     async def process(self, input, request):
         try:
             from agent import AgentContext
-            from usr.organizations.lib.orgkernel_agent_zero.showing import describe
+            from usr.organizations.lib.orgkernel_agent_zero import panel_requests
 
-            context = AgentContext.get(str(input.get("context") or "")) if input.get("context") else None
-            return describe(getattr(context, "streaming_agent", None) or getattr(context, "agent0", None))
+            return panel_requests.status(input, AgentContext.get)
         except Exception as error:
-            return {"on": False, "why": "the extension cannot be loaded", "error": str(error)}
+            return {"ok": False, "on": False, "error": f"the extension failed: {type(error).__name__}"}

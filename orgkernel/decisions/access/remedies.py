@@ -96,6 +96,8 @@ class Search:
                 continue
             seen.add(changes)
             tried = self.apply(changes)
+            if not tried.failing and self._takes_lock(changes):
+                tried = self._taking(tried)
             failing = self._failing[changes] = tried.failing
             if failing & hopeless or not failing:
                 continue
@@ -146,7 +148,8 @@ class Search:
         """The sets that come from these by one change that could take a failing code away."""
         for kind in code.remedies:
             if kind == "grant":
-                yield from self._wider_grants(changes, code, self._evaluation)
+                about = self._evaluation if tried.action == self._evaluation.action else tried
+                yield from self._wider_grants(changes, code, about)
             elif kind == "path":
                 # The scope is that of the roles that are filled by then.
                 if any(each.kind == kind for each in changes):
@@ -200,7 +203,7 @@ class Search:
         grant = next((each for each in changes if each.kind == "grant" and each.subject == subject), None)
         waives = {*(() if grant is None else grant.waives), *(() if code.waiver is None else (code.waiver,))}
         level = LEVELS[self._evaluation.required]
-        resource = self._evaluation.request.resource
+        resource = about.request.resource
         wider = RemedyChange("grant", resource, tuple(sorted(waives)), level, subject)
         if wider != grant:
             yield (changes - {grant} if grant is not None else changes) | {wider}
@@ -270,6 +273,24 @@ class Search:
             if evaluation.resource.id not in named and "equip" not in values:
                 again.failing |= evaluation.tables.order.codes["CREDENTIAL_UNKNOWN"].bit
         return again
+
+    def _takes_lock(self, changes: Changes) -> bool:
+        return self._evaluation.action != LOCK and any(each.kind == "lock" for each in changes)
+
+    def _taking(self, tried: Evaluation) -> Evaluation:
+        """Whether the lock can be taken with the changes made. It is that of the whole tool, and taken before the run."""
+        resource, request, tables = tried.resource, tried.request, tried.tables
+        locks = {tool: lock for tool, lock in tried.state.locks.items() if tool != resource.id}
+        alone = replace(
+            request, action=LOCK, resource=resource.resource, on_behalf_of=None, via=(), envelope=None
+        )
+        said = request.context.input
+        taking = Evaluation(
+            tables, replace(tried.state, locks=locks), alone, LOCK, tried.subject, resource,
+            None if said is None else tables.paths_of(resource, None, said), tried.assumed,
+        )  # fmt: skip
+        taking.is_complete = True
+        return evaluate(taking)
 
     def _assume(self, removed: frozenset[str], role: str, equip: bool) -> tuple[AccessTables, Subject]:
         known = self._assumed.get((removed, role, equip))

@@ -17,14 +17,14 @@ from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.capability.skills import skills_of, withhold
 from orgkernel.decisions.qualifications import has_passed
 from orgkernel.decisions.reasons import Reason, Why, why_place
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.state_view import STOPPED, Lifecycle, StateView
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.bill import Bill, BillRole, BillStep
 
 CHIEF = "department_chief"
-AWAY = ("registered", "suspended", "decommissioned")
+AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
 
 
 def read_bill(document: SourceDocument) -> Bill:
@@ -50,7 +50,7 @@ def _misfits(
         yield Reason("AGENT_FILLS_NO_ROLE", f"{who} fills no role of the organization")
         return
     if is_away(state, agent_id):
-        yield Reason("AGENT_AWAY", f"{who} is {state.agents[agent_id].lifecycle}")
+        yield Reason("AGENT_AWAY", f"{who} is {state.lifecycle_of(agent_id)}")
 
     def why(field: str, *route: str | int) -> tuple[Why, ...]:
         return (why_place(f"{field} of part {part}", document.place("roles", part, field, *route)),)
@@ -129,8 +129,7 @@ def is_owner(view: OrgView, subject: str) -> bool:
 
 def is_away(state: StateView, agent_id: str) -> bool:
     """Whether an agent is not at work: not yet, not now, or not any more."""
-    stored = state.agents.get(agent_id)
-    return stored is not None and stored.lifecycle in AWAY
+    return state.lifecycle_of(agent_id) in AWAY
 
 
 def fills_one(view: OrgView, state: StateView, subject: str, roles: Iterable[str]) -> bool:

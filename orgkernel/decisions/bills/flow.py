@@ -6,7 +6,7 @@ that several ways lead to waits until each of them is taken or passed by, and st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
@@ -65,25 +65,25 @@ class Flow:
 
     def reached(self) -> frozenset[str]:
         """The steps that some way from the first one leads to."""
-        found: set[str] = set()
-        pending = [] if self.start is None else [self.start]
-        while pending:
-            step_id = pending.pop()
-            if step_id not in found:
-                found.add(step_id)
-                pending += [way.target for way in self.ways[step_id] if way.target in self.steps]
-        return frozenset(found)
+        first = () if self.start is None else (self.start,)
+        return _walk(first, lambda each: [way.target for way in self.ways[each] if way.target in self.steps])
 
     def before(self, step_id: str) -> frozenset[str]:
         """The steps from which a way leads to a step."""
-        found: set[str] = set()
-        pending = [way.source for way in self.into.get(step_id, ())]
-        while pending:
-            source = pending.pop()
-            if source not in found:
-                found.add(source)
-                pending += [way.source for way in self.into[source]]
-        return frozenset(found)
+        first = (way.source for way in self.into.get(step_id, ()))
+        return _walk(first, lambda each: [way.source for way in self.into[each]])
+
+
+def _walk(first: Iterable[str], onward: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    """The first steps, and all that lie further on."""
+    found: set[str] = set()
+    pending = [*first]
+    while pending:
+        step_id = pending.pop()
+        if step_id not in found:
+            found.add(step_id)
+            pending += onward(step_id)
+    return frozenset(found)
 
 
 def _ways(bill: Bill, number: int) -> Iterator[Way]:

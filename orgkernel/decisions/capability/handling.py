@@ -22,6 +22,7 @@ from orgkernel.decisions.capability.procedures import (
     ToolCheck,
     check_tool,
     decide_procedure,
+    performed_by,
     procedures_for,
 )
 from orgkernel.decisions.capability.skills import OpenSkill, card_of, skills_of, withhold
@@ -203,8 +204,9 @@ def _procedures(
     view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
 ) -> Iterator[_Way | PassedOver]:
     runnable: list[RunnableProcedure] = []
+    performed = performed_by(view, holder.roles)
     for procedure in procedures_for(view, asked.intent):
-        if not _performs(view, holder, procedure.id):
+        if procedure.id not in performed:
             continue
         found = decide_procedure(view, state, holder, _request(asked), procedure)
         if isinstance(found, Reason):
@@ -221,17 +223,13 @@ def _procedures(
         )  # fmt: skip
 
 
-def _performs(view: OrgView, holder: CrewMember, procedure_id: str) -> bool:
-    performed = (view.ends_from(EdgeKind.PERFORMS, role) for role in holder.roles)
-    return any(procedure_id == target for ends in performed for target, _ in ends)
-
-
 def _skills(view: OrgView, holder: CrewMember, asked: HandlingRequest) -> Iterator[_Way | PassedOver]:
     """Skills that take over for a procedure first, then those that the intent finds."""
+    performed = performed_by(view, holder.roles)
     taking_over = {
         each.record.falls_back_to: each
         for each in procedures_for(view, asked.intent)
-        if each.record.falls_back_to is not None and _performs(view, holder, each.id)
+        if each.record.falls_back_to is not None and each.id in performed
     }
     known = skills_of(view)
     named = [known[name] for name in taking_over if name in known]

@@ -58,8 +58,7 @@ def find_member(view: OrgView, state: StateView, subject: str, context: AccessCo
     if not found.is_crew:
         return Reason("SUBJECT_NOT_CREW", f"{quote(subject)} is no role or agent of the organization")
     if not is_at_work(found, state):
-        lifecycle = state.agents[found.identity.id].lifecycle
-        return Reason("AGENT_INACTIVE", f"agent {quote(found.identity.id)} is {lifecycle}")
+        return _inactive(found, state)
     tier = context.pace
     if tier is None:
         report = find_report(state, found.keys, context.now)
@@ -78,9 +77,13 @@ def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reaso
         if found is None:
             return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
         if not is_at_work(found, state):
-            lifecycle = state.agents[found.identity.id].lifecycle
-            return Reason("AGENT_INACTIVE", f"agent {quote(found.identity.id)} is {lifecycle}")
+            return _inactive(found, state)
     return None
+
+
+def _inactive(found: Subject, state: StateView) -> Reason:
+    lifecycle = state.lifecycle_of(found.identity.id)
+    return Reason("AGENT_INACTIVE", f"agent {quote(found.identity.id)} is {lifecycle}")
 
 
 def held_level(view: OrgView, holder: CrewMember, skill: str) -> int:

@@ -7,7 +7,7 @@ the work. At level 3 a model confirms the result, and from level 4 on it runs wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -22,6 +22,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
+from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.procedure_catalog import Procedure, ToolNeed
 
 LEVEL_NAMES = ("novice", "guided", "validated", "autonomous", "expert")
@@ -147,6 +148,11 @@ def procedures_for(view: OrgView, intent: str) -> Iterator[Definition[Procedure]
     """The procedures that serve an intent, in the order of declaration."""
     for procedure_id in dict.fromkeys(_by_intent(view).get(intent, ())):
         yield view.records.procedures[procedure_id]
+
+
+def performed_by(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
+    """The procedures that roles perform: they list them, or require the skills that these are for."""
+    return frozenset(end for role in roles for end, _ in view.ends_from(EdgeKind.PERFORMS, role))
 
 
 @PerView

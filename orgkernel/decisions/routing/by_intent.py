@@ -14,7 +14,7 @@ from orgkernel.decisions.dispatch import (
 from orgkernel.decisions.dispatch_order import Candidate, find_difference, rank_servers
 from orgkernel.decisions.reasons import Reason, why_edge
 from orgkernel.decisions.routing.answer import answer_with_role, say_lacking
-from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 
@@ -83,8 +83,6 @@ def _explain_loss(view: OrgView, better: Candidate, worse: Candidate, serving: d
 
 
 def _lacks(role_id: str, lacking: dict[str, list[str]], serving: dict[str, Edge]) -> Considered:
-    from orgkernel.diagnostics.wording import listing
-
     return Considered(
         role_id,
         "LACKS_TOOL",

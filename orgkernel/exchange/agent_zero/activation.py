@@ -29,6 +29,8 @@ from orgkernel.runtime.bundle import Bundle, read_bundle
 
 FOLDER = "usr/organizations"
 ACTIVE = f"{FOLDER}/active.json"
+SWITCHED_OFF = f"{ACTIVE}.off"
+"""What the host's panel makes of `active.json` when it switches off."""
 JOURNAL = f"{FOLDER}/activation.json"
 BUNDLES = f"{FOLDER}/bundles/active"
 SCHEMA = "orgkernel:activation"
@@ -67,7 +69,7 @@ def _activate(
     owned = open_journal(tree)
     settings = read_settings(tree).changed(chosen)
     bundle = read_bundle(compiled)
-    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings))
+    texts, kept = _choose(tree, owned, _planned(tree, generation, compiled, bundle, settings, owned))
     set_aside = None if owned.is_free(ACTIVE) else _name_aside(tree)
     owned.announce(texts, {"org_id": bundle.org_id, "source": source, "kept": list(kept)})
     before = list(owned.journal.files)
@@ -77,10 +79,14 @@ def _activate(
     if set_aside is not None and (foreign := tree.read(ACTIVE)) is not None:
         tree.write(set_aside, foreign)
     owned.write(ACTIVE, texts[ACTIVE])
+    switched_off = _drop_switched_off(tree, owned)
     removed, changed = owned.remove(path for path in before if path not in texts)
     owned.settle(texts)
     return ActivationReport(
-        tuple(sorted(texts)), tuple(sorted(removed)), tuple(sorted({*kept, *changed})), set_aside
+        tuple(sorted(texts)),
+        tuple(sorted([*removed, *switched_off])),
+        tuple(sorted({*kept, *changed})),
+        set_aside,
     )
 
 
@@ -98,12 +104,21 @@ def _deactivate(tree: GuestTree) -> ActivationReport:
         set_aside = _name_aside(tree)
         tree.rename(ACTIVE, set_aside.rpartition("/")[2])
     first, _ = owned.remove([ACTIVE])
+    first += _drop_switched_off(tree, owned)
     removed, changed = owned.remove(path for path in owned.journal.files if path != ACTIVE)
     owned.settle({})
     # If the extension was removed first, it left its folders, because they still held these files.
     if not tree.is_folder(f"{FOLDER}/lib") and tree.remove_folder(f"{FOLDER}/bundles"):
         tree.remove_folder(FOLDER)
     return ActivationReport((), tuple(sorted([*first, *removed])), tuple(sorted(changed)), set_aside)
+
+
+def _drop_switched_off(tree: GuestTree, owned: OwnedFiles) -> list[str]:
+    """Remove an activation that was switched off in the host: its bundle goes too. A foreign file is kept."""
+    if not owned.is_ours(SWITCHED_OFF, written_as=ACTIVE):
+        return []
+    tree.remove(SWITCHED_OFF)
+    return [SWITCHED_OFF]
 
 
 def open_journal(tree: GuestTree) -> OwnedFiles:
@@ -142,14 +157,18 @@ def _planned(
     compiled: Mapping[str, Any],
     bundle: Bundle,
     settings: ActivationSettings,
+    owned: OwnedFiles,
 ) -> Iterator[_Group]:
     """Everything that an activation writes, with the switch last."""
     short = bundle.checksum.partition(":")[2][:_SHOWN_OF_CHECKSUM]
     bundle_name = f"{BUNDLES}/{bundle.org_id}-{short}.json"
     yield _Group(bundle_name, {bundle_name: render_bundle(compiled).encode()}, always=True)
     tool_ids = find_tool_ids(tree)
+    kept_roles = []
     for role in bundle.roles.values():
         flat = f"{FOLDER}/roles/{role.role_id}.json"
+        if not owned.is_free(flat):
+            kept_roles.append(role.role_id)
         yield _Group(flat, {flat: _as_json(role.profile)})
         if settings.enforcement == "observe":
             continue  # the host would list every profile in the prompts of its agents
@@ -159,7 +178,9 @@ def _planned(
         brought = folder != f"agents/{role.role_id}" and tree.exists(f"agents/{role.role_id}")
         yield _Group(folder, {f"{folder}/{name}": text.encode() for name, text in files.items()}, brought)
     chosen = settings.as_json() | {"bundle": bundle_name.removeprefix(f"{FOLDER}/")}
-    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: chosen})}, always=True)
+    # A host compares role files with the bundle. Those of somebody else say nothing about this organization.
+    given = chosen | ({"kept_roles": kept_roles} if kept_roles else {})
+    yield _Group(ACTIVE, {ACTIVE: _as_json({**bundle.document, SETTINGS_KEY: given})}, always=True)
 
 
 def _choose(

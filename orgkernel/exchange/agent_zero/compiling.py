@@ -12,7 +12,7 @@ approval: a bundle has one answer for all circumstances.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
 from orgkernel.runtime.text_index import index_as_json
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_parser import parse_trigger
 
 RUNTIME = "agent_zero"
 # Tools that every role of this host needs, whatever a catalog says: the only tool that ends a turn, and the only one
@@ -52,10 +52,10 @@ class HostNames:
         """The host's name for a tool. A tool that no catalog declares is called by its id."""
         return self.by_tool.get(tool_id) or host_part(tool_id)
 
-    def essential(self, view: OrgView, role_id: str) -> list[str]:
-        """Host names of the tools that are never taken from a role."""
+    def essential(self, view: OrgView, role_id: str, delegates_to: Sequence[str]) -> list[str]:
+        """Host names of the tools that are never taken from a role. What it may dispatch, it can call."""
         names = [self.of(tool_id) for tool_id in view.essential_tools_of(role_id)]
-        delegates = view.records.posts[role_id].profile.can_delegate
+        delegates = view.records.posts[role_id].profile.can_delegate or delegates_to
         return list(dict.fromkeys([*names, ANSWER, *([HAND_ON] if delegates else [])]))
 
 
@@ -110,6 +110,7 @@ def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
         "roles": roles,
         "tools": _tools(view, names, roles),
         "signals": {},
+        "limits": _limits(view),
         "text_index": index_as_json(text_index(view)),
     }
     return bundle | {"checksum": checksum_of(bundle)}
@@ -137,6 +138,16 @@ def _organization(view: OrgView) -> JsonObject:
     }
 
 
+def _limits(view: OrgView) -> JsonObject:
+    limits = view.records.organization.limits
+    return {
+        "max_spawn_depth": limits.max_spawn_depth,
+        "max_children": limits.max_children,
+        "max_concurrent": limits.max_concurrent,
+        "delegation": limits.delegation,
+    }
+
+
 def _domain(view: OrgView, domain: str) -> JsonObject:
     record = view.records.domains[domain].record
     return {
@@ -152,7 +163,11 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
     role_id = manifest.role_id
     profile = view.records.posts[role_id].profile
     items = (*manifest.tools, *manifest.essential_tools)
-    essential = names.essential(view, role_id)
+    rows = what_can(view, f"role:{role_id}", kinds=("role",))
+    delegates_to = [
+        row.resource.partition(":")[2] for row in rows if row.outcome == "allow" and "dispatch" in row.actions
+    ]
+    essential = names.essential(view, role_id, delegates_to)
     scoped = _scoped_actions(view, role_id) if profile.file_scope else {}
     usable = [
         names.of(item.id)
@@ -160,10 +175,6 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         if any(each != LOCK for each in item.allowed_actions) or item.id in scoped
     ]
     host_tools = list(dict.fromkeys([*usable, *essential]))
-    rows = what_can(view, f"role:{role_id}", kinds=("role",))
-    delegates_to = [
-        row.resource.partition(":")[2] for row in rows if row.outcome == "allow" and "dispatch" in row.actions
-    ]
     return {
         "role_id": role_id,
         "role_name": manifest.role_name,

@@ -78,7 +78,7 @@ class ActivationSettings:
 
     @staticmethod
     def slips(given: object) -> tuple[str, ...]:
-        """The invalid settings, for which a default is used. `bundle` is not a setting."""
+        """The invalid settings, for which a default is used. `bundle` and `kept_roles` are not settings."""
         if not isinstance(given, Mapping):
             return () if given is None else ("`x_orgkernel` is not a mapping",)
         return tuple(
@@ -86,7 +86,7 @@ class ActivationSettings:
             if name in CHOICES
             else f"unknown setting `{str(name)[:40]}`"
             for name, value in given.items()
-            if name != "bundle" and (name not in CHOICES or value not in CHOICES[name])
+            if name not in ("bundle", "kept_roles") and (name not in CHOICES or value not in CHOICES[name])
         )
 
     def as_json(self) -> dict[str, str]:

@@ -27,8 +27,12 @@ INSTALLED = f"{LIBRARY}/installed.json"
 PLUGIN = "usr/plugins/orgkernel"
 SCHEMA = "orgkernel:installation"
 _DOCUMENT = re.compile(
-    rf"{ORGANIZATIONS}/(?:bundles/)?(?!active\.json|activation\.json|status\.json)[^/]+\.json"
+    rf"{ORGANIZATIONS}/(?:bundles/)?(?!active\.json|activation\.json|status\.json|effect\.json)[^/]+\.json"
 )
+_KEPT_BY_HOST = tuple(
+    f"{ORGANIZATIONS}/{name}" for name in ("status.json", "effect.json", ".effect.json.new")
+)
+"""What the extension itself writes while it runs, other than reports."""
 _SHIM = re.compile(r"(?:usr|python)/extensions/[a-z_]+/_[0-9]{2}_org_[a-z_]+\.py")
 
 SELECTOR = "_15_htn_plan_selector.py"
@@ -91,20 +95,22 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
         for path in sorted(owned.journal.files, key=lambda path: "/extensions/" not in path):
             _remove(tree, owned, path, say, dry_run=dry_run)
         _unfilter_plans(tree, say, dry_run=dry_run)
-        status = f"{ORGANIZATIONS}/status.json"
-        if tree.exists(status):
-            say(f"{'would ' * dry_run}remove {status}")
-            if not dry_run:
-                tree.remove(status)
+        for kept_by_host in _KEPT_BY_HOST:
+            if tree.exists(kept_by_host):
+                say(f"{'would ' * dry_run}remove {kept_by_host}")
+                if not dry_run:
+                    tree.remove(kept_by_host)
         if not dry_run:
             for folder in (*owned.journal.folders, LIBRARY):
                 if folder.startswith((LIBRARY, PLUGIN)):
                     _clear_compiled(tree, f"{folder}/*.py")
             owned.settle({})
             say(f"uninstalled from {os.path.realpath(root)}")
-        if tree.exists(f"{ORGANIZATIONS}/active.json"):
+        for name in ("active.json", "active.json.off"):
+            if not tree.exists(f"{ORGANIZATIONS}/{name}"):
+                continue
             say(
-                "note: active.json is kept; to remove what activation wrote, run: "
+                f"note: {name} is kept; to remove what activation wrote, run: "
                 "orgkernel org deactivate --agent-zero ROOT"
             )
         if tree.exists(f"{ORGANIZATIONS}/reports"):

@@ -50,12 +50,11 @@ class OwnedFiles:
         """Whether a file may be written: nothing has its name, or it is owned."""
         return not self._tree.exists(path) or self.is_ours(path)
 
-    def is_ours(self, path: str) -> bool:
-        """Whether the file still has a content that was written here."""
-        if path not in self.journal.files:
-            return False
-        content = self._tree.read(path)
-        return content is not None and _digest(content) in self.journal.files[path]
+    def is_ours(self, path: str, *, written_as: str | None = None) -> bool:
+        """Whether the file still has a content that was written here, perhaps under another name."""
+        digests = self.journal.files.get(written_as or path, ())
+        content = self._tree.read(path) if digests else None
+        return content is not None and _digest(content) in digests
 
     def announce(self, contents: Mapping[str, bytes], about: Mapping[str, Any]) -> None:
         """Record the files that will be written, in addition to those that were."""

@@ -10,6 +10,7 @@ from orgkernel.exchange.agent_zero.activation import (
     ACTIVE,
     FOLDER,
     SETTINGS_KEY,
+    SWITCHED_OFF,
     open_journal,
     read_settings,
 )
@@ -17,10 +18,12 @@ from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import ActivationSettings, find_generation, open_host, read_json
 from orgkernel.exchange.agent_zero.installer import open_installed
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
+from orgkernel.runtime.effect_counts import read_effect
 
 # Fields that differ between two compilations of the same documents.
 _OF_COMPILING = ("digest", "checksum", "compiled_by")
 HOST_STATUS = f"{FOLDER}/status.json"
+HOST_EFFECT = f"{FOLDER}/effect.json"
 TOGGLED_OFF = "usr/plugins/orgkernel/.toggle-0"
 
 
@@ -55,6 +58,9 @@ class HostStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Digest of the bundle that the host last reported as loaded."""
     last_error: str | None
     since: str | None
+    effect: dict[str, Any] | None
+    """What the organization changed in all chats, as counts. None if nothing was counted."""
+    effect_problem: str | None
 
 
 def read_status(root: str) -> HostStatus:
@@ -78,9 +84,12 @@ def _read_status(tree: GuestTree) -> HostStatus:
     on, why = _judge(version, missing, document, problem or unusable, name, said)
     if on and tree.exists(TOGGLED_OFF):
         on, why = False, "the plugin is disabled in the host's settings"
+    elif version is not None and document is None and not problem and tree.is_file(SWITCHED_OFF):
+        why = f"it was switched off in the host; its panel can switch it on again, or rename {SWITCHED_OFF} to active.json"
     elif version is not None and document is None and not problem and owned.files:
         why += "; files of an activation are left; remove them with `orgkernel org deactivate`"
     settings = read_settings(tree) if document else None
+    effect, effect_problem = _read_effect(tree)
     return HostStatus(
         on=on, why=why, generation=f"{generation.name} ({generation.words})", installed=version, shims=shims,
         missing=missing, organization=document["org_id"] if document else None,
@@ -90,6 +99,7 @@ def _read_status(tree: GuestTree) -> HostStatus:
         slips=ActivationSettings.slips(document.get(SETTINGS_KEY)) if document else (),
         kept=tuple(map(str, journal.get("kept", ()))), loaded=_text(said, "loaded"),
         last_error=_text(said, "last_error"), since=_text(said, "since"),
+        effect=effect, effect_problem=effect_problem,
     )  # fmt: skip
 
 
@@ -170,6 +180,16 @@ def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:
     if not journal.files:
         return None, ()
     return _text(journal.about, "version") or "unknown", tuple(journal.files)
+
+
+def _read_effect(tree: GuestTree) -> tuple[dict[str, Any] | None, str | None]:
+    """The effect that the host counted, and the problem if its file cannot be read."""
+    if not tree.exists(HOST_EFFECT):
+        return None, None
+    try:
+        return read_effect(read_json(tree, HOST_EFFECT)).as_json(), None
+    except ValueError as error:
+        return None, f"effect.json cannot be read: {error}; remove it to count anew"
 
 
 def _text(data: dict[str, Any], key: str) -> str | None:

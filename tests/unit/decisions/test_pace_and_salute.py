@@ -39,6 +39,8 @@ STUCK = Observation(unrecoverable_error=True)
         ("software_dev", "co", Observation(), {"previous": "contingent"}, ["TRIGGER_UNKNOWN", "NOT_REPORTED"]),
         ("software_dev", "co", Observation(), {"previous": "contingent", "new_task": True},
          ["NEW_TASK", "NOTHING_TRIPPED", "NOT_REPORTED"]),
+        ("software_dev", "co", Observation(turns_without_progress=0), {"previous": "emergency"},
+         ["PROGRESS", "NOTHING_TRIPPED", "NOT_REPORTED"]),
         ("household", "steward", STUCK, {}, ["NO_PLAN"]),
     ],
 )  # fmt: skip

@@ -24,8 +24,8 @@ from orgkernel.runtime.pace import (
     read_plan,
 )
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
-from orgkernel.triggers.names import NAMES as TRIGGER_NAMES
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_names import NAMES as TRIGGER_NAMES
+from orgkernel.runtime.trigger_parser import parse_trigger
 
 
 def tree(text: str) -> Any:
@@ -105,6 +105,29 @@ def test_what_was_never_seen_keeps_nobody_from_coming_back():
     """A host without any word on unrecoverable errors still restores primary from alternate."""
     decision = decide_pace(SPECIFICATION, seen(0, unrecoverable_error=None), "alternate")
     assert (decision.tier, decision.unknown) == ("primary", ("unrecoverable_error",))
+
+
+def test_an_emergency_that_nobody_can_end_ends_with_progress():
+    """Hardly any host reports `unrecoverable_error`; a role that makes progress is not stuck. Other tiers do not care."""
+    late = decide_pace(SPECIFICATION, seen(0, turns_without_progress=19, unrecoverable_error=None))
+    stays = decide_pace(SPECIFICATION, seen(0, turns_without_progress=1, unrecoverable_error=None), late.held)
+    assert (late.tier, stays.tier, stays.progressed) == ("emergency", "emergency", False)
+    over = decide_pace(SPECIFICATION, seen(0, unrecoverable_error=None), late.held)
+    assert (over.tier, over.held, over.progressed) == ("primary", (), True)
+    assert over.text() == "restored from emergency to primary: progress was made"
+    failing = decide_pace(SPECIFICATION, seen(4, unrecoverable_error=None), late.held)
+    assert failing.text() == "restored from emergency to alternate: consecutive_tool_failures 4 >= 3"
+    said = decide_pace(SPECIFICATION, seen(0, unrecoverable_error=True), late.held)
+    assert (said.tier, said.progressed) == ("emergency", False)
+    full = decide_pace(SPECIFICATION, seen(0, context_fill=None), "contingent")
+    assert full.tier == "contingent"
+
+
+@pytest.mark.parametrize("turns", [None, False, 1, 0.5, "0"])
+def test_what_is_no_progress_ends_no_emergency(turns: Any):
+    """Only a count of zero says that the last call made progress."""
+    observation = seen(0, turns_without_progress=turns, unrecoverable_error=None)
+    assert decide_pace(SPECIFICATION, observation, "emergency").tier == "emergency"
 
 
 def test_each_tier_is_let_go_by_itself():

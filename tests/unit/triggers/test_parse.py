@@ -2,10 +2,10 @@
 
 import pytest
 
+from orgkernel.runtime.trigger_names import ALIASES, NAMES
+from orgkernel.runtime.trigger_parser import parse_trigger
+from orgkernel.runtime.trigger_problems import NameUse, TriggerProblem
 from orgkernel.runtime.triggers import check_tree
-from orgkernel.triggers.names import ALIASES, NAMES
-from orgkernel.triggers.parse import parse_trigger
-from orgkernel.triggers.parsed import NameUse, TriggerProblem
 
 FAILURES = ["name", "consecutive_tool_failures"]
 FILL = ["name", "context_fill"]

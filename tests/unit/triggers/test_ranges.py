@@ -2,7 +2,7 @@
 
 import pytest
 
-from orgkernel.triggers.parse import parse_trigger
+from orgkernel.runtime.trigger_parser import parse_trigger
 from orgkernel.triggers.ranges import Vacuous, find_vacuous, thresholds
 from tests.support.comparisons import find_vacuous_comparisons
 

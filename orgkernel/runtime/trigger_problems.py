@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from orgkernel.runtime.triggers import TriggerTree
+from .triggers import TriggerTree
 
 ProblemKind: TypeAlias = Literal["syntax", "unknown-name", "type"]
 

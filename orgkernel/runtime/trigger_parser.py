@@ -2,7 +2,7 @@
 
     consecutive_tool_failures >= 5 OR context_fill > 0.85
 
-Source: docs/triggers.md. Text is untrusted, so its length and its nesting are capped before it is read (`syntax.py`).
+Source: docs/triggers.md. Text is untrusted, so its length and its nesting are capped before it is read (`trigger_syntax.py`).
 
 Known limits: the first syntax error hides the errors after it. All problems of names and kinds are reported, but only if
 the syntax is valid. A sum or product of more than 50 terms counts as too deep.
@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from orgkernel.runtime.triggers import MAX_DEPTH
-from orgkernel.triggers.build import Builder
-from orgkernel.triggers.names import find_trigger_name
-from orgkernel.triggers.parsed import ParsedTrigger, TriggerProblem
-from orgkernel.triggers.syntax import MisplacedWord, UnknownWord, Word, read_parts
+from .trigger_builder import Builder
+from .trigger_names import find_trigger_name
+from .trigger_problems import ParsedTrigger, TriggerProblem
+from .trigger_syntax import MisplacedWord, UnknownWord, Word, read_parts
+from .triggers import MAX_DEPTH
 
 MAX_LENGTH: Final = 1_000
 

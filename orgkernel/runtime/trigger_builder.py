@@ -1,16 +1,16 @@
 """The parts of a trigger as they are read, to the compiled tree, checking names and kinds on the way.
 
-Every expression is a number, a flag or a condition. The kind of a name comes from its entry in `names.py`. An unknown name
-fits anywhere, so that one misspelling is one problem.
+Every expression is a number, a flag or a condition. The kind of a name comes from its entry in
+`trigger_names.py`. An unknown name fits anywhere, so that one misspelling is one problem.
 """
 
 from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-from orgkernel.runtime.triggers import MAX_DEPTH, MAX_NUMBER, TriggerTree
-from orgkernel.triggers.names import ALIASES, NAMES, find_trigger_name, suggest_trigger_name
-from orgkernel.triggers.parsed import NameUse, ProblemKind, TriggerProblem
+from .trigger_names import ALIASES, NAMES, find_trigger_name, suggest_trigger_name
+from .trigger_problems import NameUse, ProblemKind, TriggerProblem
+from .triggers import MAX_DEPTH, MAX_NUMBER, TriggerTree
 
 _Kind: TypeAlias = Literal["number", "flag", "condition", "unknown", "truth"]
 

@@ -1,4 +1,4 @@
-r"""The syntax of triggers, read word by word with one word of lookahead; `build.py` makes the parts.
+r"""The syntax of triggers, read word by word with one word of lookahead; `trigger_builder.py` makes the parts.
 
     either     = both {OR both}
     both       = negation {AND negation}
@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from orgkernel.triggers.build import Builder, Part
+from .trigger_builder import Builder, Part
 
 _WORD: Final = re.compile(
     r"""[ \t\r\n]*(?:

@@ -1,0 +1,225 @@
+"""The effect of the organization: counted for each chat, written as totals of the host to `effect.json`.
+
+Counting is cheap and never touches the disk. When a turn ends, the counts are added to the file: under a lock, because
+several processes may add at the same time, and in one step, so that no reader sees half a file. What cannot be written is
+kept and written later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import organization, places
+from .locking import alone_in
+from .memory import AgentMemory
+from .runtime import effect_counts, regular_files, utc
+from .saying import say, say_once
+
+Effect = effect_counts.Effect
+
+KEY = "_orgkernel_effect"
+"""In the data of a chat. The host does not save keys that begin with an underscore."""
+_MOST_BYTES = 1_000_000
+_MOST_WAITING = 50
+_WAIT = 0.2
+"""Seconds to wait for another process."""
+
+
+@dataclass(slots=True)
+class _ChatEffect:
+    """The effect in one chat."""
+
+    turn: Effect = field(default_factory=Effect)
+    """Not yet told."""
+    told: Effect = field(default_factory=Effect)
+    unwritten: Effect = field(default_factory=Effect)
+    waiting: list[tuple[str, str, str | None, Any, bool]] = field(default_factory=list)
+    """Refused calls whose arguments nobody has looked at yet."""
+
+
+# -- counting ----------------------------------------------------------------------------------------------------------
+
+
+def note_prompt(agent: Any, memory: AgentMemory, role_id: str, hidden_characters: int) -> None:
+    """Count a prompt of a role. It is `hidden_characters` shorter than the host's own; negative if it is longer.
+
+    Under `observe`, the number of characters by which it would be shorter.
+    """
+    counts = _counts(agent, _enforcement() != "observe")
+    counts.prompts += 1
+    counts.characters += hidden_characters
+
+
+def note_refusal(
+    agent: Any, memory: AgentMemory, role_id: str, tool: str, action: str | None, arguments: Any
+) -> None:
+    """Count a refused call, or one that would be refused."""
+    applied = _enforcement() == "enforce"
+    counts = _counts(agent, applied)
+    counts.refusals += 1
+    waiting = _chat(agent).waiting
+    if len(waiting) < _MOST_WAITING:
+        # Looked at when the turn ends. A copy, because the host may change the arguments.
+        kept = dict(arguments) if isinstance(arguments, Mapping) else None
+        waiting.append((role_id, str(tool), action, kept, applied))
+    else:
+        effect_counts.count_name(counts.tools, effect_counts.OTHER)
+
+
+def note_role(agent: Any, memory: AgentMemory, role_id: str) -> None:
+    """Count that a role was taken: it was not the role before."""
+    effect_counts.count_name(_counts(agent, _enforcement() != "observe").roles, role_id)
+
+
+def note_tier(agent: Any, memory: AgentMemory, role_id: str, tier: str) -> None:
+    """Count that a role reached a tier: it was in another one before."""
+    effect_counts.count_tier(_counts(agent, _enforcement() != "observe").tiers, role_id, tier)
+
+
+def _enforcement() -> str:
+    """The setting of the organization that the running hook has found."""
+    held = organization.find_loaded()
+    return held.settings.enforcement if held is not None else "enforce"
+
+
+def _counts(agent: Any, applied: bool) -> effect_counts.Counts:
+    turn = _chat(agent).turn
+    return turn.applied if applied else turn.would
+
+
+def _chat(agent: Any) -> _ChatEffect:
+    """The record of the agent's chat. All agents of a chat share it."""
+    data = getattr(agent.context, "data", None)
+    if not isinstance(data, dict):  # a host that keeps no data with a chat
+        data = agent.context.__dict__
+    found = data.get(KEY)
+    if not isinstance(found, _ChatEffect):
+        found = data[KEY] = _ChatEffect()
+    return found
+
+
+# -- telling and writing -----------------------------------------------------------------------------------------------
+
+
+def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None:
+    """At the end of a main agent's turn, say what it changed, if anything. `names` are those of the roles."""
+    turn, problem = end_turn(agent)
+    if problem:
+        say_once(agent, memory, problem, kind="warning")
+    short = effect_counts.summary(turn)
+    if short:
+        chat = effect_counts.summary(_chat(agent).told)
+        so_far = [f"in this chat so far: {chat}"] if chat != short else []
+        say(agent, f"Effect: {short}", content="\n".join((*effect_counts.lines(turn, names), *so_far)))
+
+
+def end_turn(agent: Any) -> tuple[Effect, str]:
+    """End the turn of a main agent: what it changed, and the problem if the file cannot be written."""
+    chat = _chat(agent)
+    _look_at_calls(chat)
+    turn, chat.turn = chat.turn, Effect()
+    if not turn.is_empty():
+        turn.since = utc.as_utc(time.time()) or ""
+        chat.told.add(turn)
+        chat.unwritten.add(turn)
+    problem = ""
+    if not chat.unwritten.is_empty():
+        problem = add_to_file(places.ORGANIZATIONS, chat.unwritten)
+        if not problem:
+            chat.unwritten = Effect()
+    return turn, problem
+
+
+def of_chat(agent: Any) -> Effect:
+    """The effect in a chat so far."""
+    chat = _chat(agent)
+    _look_at_calls(chat)
+    found = Effect()
+    found.add(chat.told)
+    found.add(chat.turn)
+    return found
+
+
+def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[Effect | None, str]:
+    """The effect in all chats, up to this moment for the chat of this agent. None if the file cannot be read."""
+    found, problem = of_host(folder)
+    if problem:
+        return None, problem
+    every = found or Effect()
+    if agent is not None:
+        chat = _chat(agent)
+        every.add(chat.unwritten)
+        every.add(chat.turn)
+    return every, ""
+
+
+def of_host(folder: str = places.ORGANIZATIONS) -> tuple[Effect | None, str]:
+    """The effect in all chats until their last turn, None if there is no file, and the problem if it cannot be read."""
+    try:
+        return _read(folder), ""
+    except (OSError, ValueError, RecursionError) as error:
+        return None, f"{places.EFFECT} cannot be read: {_words(error)}; remove it to count anew"
+
+
+def _look_at_calls(chat: _ChatEffect) -> None:
+    """Work out what refused calls would have touched. The arguments are then forgotten."""
+    waiting, chat.waiting = chat.waiting, []
+    now = utc.as_utc(time.time()) or ""
+    for role_id, tool, action, arguments, applied in waiting:
+        counts = chat.turn.applied if applied else chat.turn.would
+        name = effect_counts.cut(tool)
+        effect_counts.count_name(counts.tools, name)
+        call = effect_counts.cut(f"{tool}:{action}") if action else name
+        refusal = effect_counts.Refusal(
+            now, effect_counts.cut(role_id), call, effect_counts.touched_by(arguments), applied
+        )
+        chat.turn.refusals.append(refusal)
+
+
+def add_to_file(folder: str, effect: Effect) -> str:
+    """Add counts to the totals of the host. The problem in words if that is not possible, else an empty text."""
+    try:
+        with alone_in(folder, _WAIT):
+            total = _read(folder) or Effect()
+            total.add(effect)
+            _write(folder, total)
+    except (OSError, ValueError, RecursionError) as error:
+        return f"{places.EFFECT} cannot be kept: {_words(error)}; the counts of this process are kept until it can"
+    return ""
+
+
+def _read(folder: str) -> Effect | None:
+    path = os.path.join(folder, places.EFFECT)
+    try:
+        content = regular_files.read_regular(path, _MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    if len(content) > _MOST_BYTES:
+        raise ValueError(f"it is larger than {_MOST_BYTES:,} bytes")
+    return effect_counts.read_effect(json.loads(content.decode("utf-8")))
+
+
+def _write(folder: str, effect: Effect) -> None:
+    """Replace the file in one step. The lock makes the temporary name safe; what a killed writer left is replaced."""
+    beside = os.path.join(folder, places.EFFECT_TEMPORARY)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(beside)
+    content = json.dumps(effect.as_json(), ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(beside, flags, 0o666), "wb") as file:
+        file.write(content)
+    os.replace(beside, os.path.join(folder, places.EFFECT))
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, BlockingIOError):
+        return "another process holds the folder"
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    return "it is not valid JSON" if isinstance(error, json.JSONDecodeError | UnicodeError) else str(error)

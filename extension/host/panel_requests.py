@@ -1,0 +1,115 @@
+"""What the plugin's API handlers do: show the state of a chat, pin a role, switch off and on.
+
+A request is the JSON that the host hands over, so it may be anything. Every answer is a mapping; a request that cannot be
+served is answered with `ok: false` and the reason in `error`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from . import pinning, saying, showing, switching
+from .organization import find_active
+from .runtime import secret_shapes
+
+Find = Callable[[str], Any]
+"""Finds a chat by its id. None if there is none."""
+_LONGEST = 200
+
+
+def status(request: object, find: Find) -> dict[str, Any]:
+    """The state of a chat, `{context}`. Without a chat, the state of the host."""
+    chat, problem = _chat_of(request, find)
+    if problem:
+        return _no(problem)
+    return {"ok": True, **showing.describe(_agent_of(chat))}
+
+
+def pin(request: object, find: Find) -> dict[str, Any]:
+    """Pin a role to a chat, `{context, role}`, or release it, `{context, role: null}`."""
+    chat, problem = _chat_of(request, find)
+    if problem:
+        return _no(problem)
+    if chat is None:
+        return _no("`context` is missing. Name the chat by its id.")
+    assert isinstance(request, Mapping)
+    if "role" not in request:
+        return _no("`role` is missing. Name a role by its id, or null to release the pin.")
+    role = request["role"]
+    if role is None:
+        pinning.release(chat)
+        _say(chat, "Pin released", "Each message chooses its role again.")
+        return {"ok": True, "pinned": None}
+    if not isinstance(role, str) or not role.strip():
+        return _no("`role` is not the id of a role. Name a role by its id, or null to release the pin.")
+    unknown = pinning.pin(chat, role[:_LONGEST])
+    if unknown is not None:
+        return _no(f"{unknown[:1].upper()}{unknown[1:]}")
+    pinned = pinning.pinned(chat)
+    _say(
+        chat,
+        f"Pinned: {_name(pinned)}",
+        f"It was pinned in the panel and counts from the next message on: `{pinned}`.",
+    )
+    return {"ok": True, "pinned": pinned}
+
+
+def switch(request: object, find: Find) -> dict[str, Any]:
+    """Switch the organization of the host off or on, `{on: true|false}`. With `context`, that chat's log says so."""
+    chat, problem = _chat_of(request, find)
+    if problem:
+        return _no(problem)
+    assert isinstance(request, Mapping)
+    on = request.get("on")
+    if not isinstance(on, bool):
+        return _no("`on` is neither true nor false.")
+    refusal = switching.switch_on() if on else switching.switch_off()
+    if refusal is not None:
+        return _no(refusal)
+    if on:
+        active, error = find_active()
+        if active is None:
+            return _no(f"It was switched on and cannot be used: {error}.")
+    _say(chat, f"Switched {'on' if on else 'off'} in the panel", "For all chats of this host.")
+    return {"ok": True, "on": on}
+
+
+def _chat_of(request: object, find: Find) -> tuple[Any, str]:
+    """The chat that a request names, None if it names none, and the problem with it."""
+    if not isinstance(request, Mapping):
+        return None, "The request is not a JSON object."
+    name = request.get("context")
+    if name is None or name == "":
+        return None, ""
+    if not isinstance(name, str):
+        return None, "`context` is not the id of a chat."
+    chat = find(name)
+    return chat, "" if chat is not None else f"There is no chat `{_cut(name)}`."
+
+
+def _agent_of(chat: Any) -> Any:
+    """The agent that works in a chat now, or its main agent."""
+    return getattr(chat, "streaming_agent", None) or getattr(chat, "agent0", None)
+
+
+def _name(role_id: str | None) -> str:
+    active, _ = find_active()
+    role = active.bundle.roles.get(role_id or "") if active is not None else None
+    return role.role_name if role is not None else str(role_id)
+
+
+def _say(chat: Any, heading: str, content: str) -> None:
+    agent = getattr(chat, "agent0", None)
+    if agent is not None:
+        with contextlib.suppress(Exception):  # what was asked for is done
+            saying.say(agent, heading, content=content)
+
+
+def _no(problem: str) -> dict[str, Any]:
+    return {"ok": False, "error": problem}
+
+
+def _cut(text: str) -> str:
+    return secret_shapes.mask_secrets(" ".join(text.split())[:_LONGEST])

@@ -1,0 +1,166 @@
+"""Pin a role to a chat and release it, by `/role` at the start of a message, the panel, or the plugin's API.
+
+A pin lasts as long as the chat is in memory, is never saved, and counts from the next message on. It binds the main agent
+only: a subordinate keeps the role of its profile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from . import reading
+from .organization import Active, find_active
+from .runtime import bundle as bundles
+from .saying import say
+
+KEY = "_orgkernel_pin"
+_COMMAND = re.compile(r"\s*/role(?![^\s:])[ \t:]*", re.IGNORECASE)
+_RELEASE = frozenset({"auto", "off", "none", "release"})
+_WORD = re.compile(r"[^\W_]+")
+_MOST_WORDS = 8
+_LEAST_PART = 2
+_SHOWN = 12
+_LONGEST = 60
+
+
+class _Named(NamedTuple):
+    """What the words after `/role` name: roles, and how many characters of the text that takes."""
+
+    roles: Sequence[bundles.BundleRole]
+    length: int
+
+
+def pin(context: Any, role_id: str) -> str | None:
+    """Pin a role, by its id, its name or a part that no other role has. The problem in words, or None if it is pinned."""
+    active, error = find_active()
+    if active is None:
+        return error or "no organization is active, so there is no role to pin"
+    named = _find(active, role_id, whole=True)
+    if len(named.roles) != 1:
+        return _problem(active, role_id, named.roles)
+    context.set_data(KEY, named.roles[0].role_id)
+    return None
+
+
+def release(context: Any) -> None:
+    """Let every message choose its role again."""
+    context.set_data(KEY, None)
+
+
+def pinned(context: Any) -> str | None:
+    """The id of the pinned role."""
+    found = context.get_data(KEY)
+    return found if isinstance(found, str) else None
+
+
+def role_of(active: Active, agent: Any) -> bundles.BundleRole | None:
+    """The pinned role of an agent. A pin whose role is gone is released, and that is said."""
+    role_id = pinned(agent.context) if _is_main(agent) else None
+    if role_id is None:
+        return None
+    role = active.bundle.roles.get(role_id)
+    if role is None:
+        release(agent.context)
+        gone = f"{active.bundle.org_id} has no role `{role_id}` any more. Messages choose their role again."
+        say(agent, "Pin released: the role is gone", content=gone, kind="warning")
+    return role
+
+
+def obey(active: Active, agent: Any, message: str) -> str | None:
+    """Do what a message that begins with `/role` asks for, and say so. The rest of the message is returned: its task.
+
+    None if the message only asks which role is pinned. A message to a subordinate counts if it interrupts, because only
+    users do that; others are written by its superior.
+    """
+    command = _COMMAND.match(message) if _is_main(agent) or reading.is_intervention(agent) else None
+    if command is None:
+        return message
+    rest = message[command.end() :]
+    word = _WORD.match(rest)
+    if not rest.strip():
+        _tell(active, agent)
+        return None
+    if word is not None and word[0].casefold() in _RELEASE:
+        release(agent.context)
+        say(agent, "Pin released", content="Each message chooses its role again.")
+        return rest[word.end() :].lstrip(" \t:,.\n")
+    named = _find(active, rest)
+    if len(named.roles) != 1:
+        said = rest.split("\n")[0] if word is None else word[0]
+        problem = _problem(active, said, named.roles)
+        say(agent, "No role was pinned", content=f"{problem[:1].upper()}{problem[1:]}", kind="warning")
+        return rest
+    role = named.roles[0]
+    agent.context.set_data(KEY, role.role_id)
+    every = f"Every message of this chat goes to {role.role_name} (`{role.role_id}`). To release it: `/role auto`."
+    say(agent, f"Pinned: {role.role_name}", content=every)
+    return rest[named.length :].lstrip(" \t:,.\n")
+
+
+def _is_main(agent: Any) -> bool:
+    return getattr(agent, "number", 0) == 0
+
+
+def _tell(active: Active, agent: Any) -> None:
+    role = active.bundle.roles.get(pinned(agent.context) or "")
+    now = f"Pinned: {role.role_name}" if role is not None else "No role is pinned"
+    ways = "To pin one: `/role ID`, with a task behind it if you like. To release it: `/role auto`."
+    say(agent, now, content=f"Roles: {_list(active.bundle.roles.values())}. {ways}")
+
+
+def _find(active: Active, text: str, *, whole: bool = False) -> _Named:
+    """The roles that the first words of a text name: the most words that are an id or a name, else a part of one.
+
+    The words stand in one line. With `whole`, all of the text is the name.
+    """
+    words = list(_WORD.finditer(text.split("\n", maxsplit=1)[0]))[: None if whole else _MOST_WORDS]
+    roles = list(active.bundle.roles.values())
+    titles = [(role, (_words(role.role_id), _words(role.role_name))) for role in roles]
+    for fits in (_is_all, _is_part):
+        for number in range(len(words), 0, -1):
+            said = [word[0].casefold() for word in words[:number]]
+            found = [role for role, names in titles if any(fits(said, name) for name in names)]
+            if found:
+                return _Named(found, words[number - 1].end())
+            if whole:
+                break
+    return _Named((), 0)
+
+
+def _words(name: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(name)]
+
+
+def _is_all(said: Sequence[str], name: Sequence[str]) -> bool:
+    return said == name
+
+
+def _is_part(said: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether each word begins a word of the name, in order."""
+    left = iter(name)
+    return all(len(word) >= _LEAST_PART and any(each.startswith(word) for each in left) for word in said)
+
+
+def _problem(active: Active, said: str, found: Sequence[bundles.BundleRole]) -> str:
+    said = " ".join(said.split())[:_LONGEST]
+    if found:
+        return f"`{said}` fits {_list(found)}. Name one of them."
+    known: dict[str, dict[str, bundles.BundleRole]] = {}
+    for role in active.bundle.roles.values():
+        for name in (role.role_id, role.role_name, *_words(role.role_name)):
+            known.setdefault(name.casefold(), {})[role.role_id] = role
+    near = get_close_matches(said.casefold(), known, n=3, cutoff=0.7)
+    meant = {role_id: role for name in near for role_id, role in known[name].items()}.values()
+    suggested = (
+        f" Did you mean {_list(meant)}?" if meant else f" Roles: {_list(active.bundle.roles.values())}."
+    )
+    return f"`{said}` is no role of {active.bundle.org_id}.{suggested}"
+
+
+def _list(roles: Iterable[bundles.BundleRole]) -> str:
+    ids = [f"`{role.role_id}`" for role in roles]
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return f"{', '.join(ids[:_SHOWN])}{more}"

@@ -1,0 +1,341 @@
+"""What an organization changed in a host, as counts: tokens spared, calls refused, roles taken, tiers reached.
+
+What really happened and what only would have happened (under `enforcement: observe`, and refusals under `trim`) are
+counted apart. The size is bounded: a name beyond the bound counts under `…`.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from . import secret_shapes
+
+SCHEMA: Final = "orgkernel:effect"
+VERSION: Final = 1
+CHARACTERS_PER_TOKEN: Final = 4
+"""Roughly. A host's own count differs between models."""
+OTHER: Final = "…"
+_MOST_NAMES: Final = 100
+_MOST_REFUSALS: Final = 50
+_MOST_TARGETS: Final = 3
+_LONGEST_NAME: Final = 60
+_LONGEST_TARGET: Final = 80
+_LOOKED_AT: Final = 2_000
+_MOST_COUNT: Final = 10**15
+
+
+@dataclass(slots=True)
+class Counts:
+    """Events of one kind: those that happened, or those that would have happened."""
+
+    prompts: int = 0
+    """Prompts of agents in a role."""
+    characters: int = 0
+    """Characters by which these prompts were shorter than the host's own."""
+    refusals: int = 0
+    tools: dict[str, int] = field(default_factory=dict)
+    """Refused calls by tool."""
+    roles: dict[str, int] = field(default_factory=dict)
+    """How often a role was taken."""
+    tiers: dict[str, dict[str, int]] = field(default_factory=dict)
+    """How often a role reached a tier, by role and tier."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spared, about."""
+        return round(self.characters / CHARACTERS_PER_TOKEN)
+
+    def add(self, other: Counts) -> None:
+        """Add the counts of another record."""
+        self.prompts += other.prompts
+        self.characters += other.characters
+        self.refusals += other.refusals
+        for name, count in other.tools.items():
+            count_name(self.tools, name, count)
+        for name, count in other.roles.items():
+            count_name(self.roles, name, count)
+        for name, tiers in other.tiers.items():
+            for tier, count in tiers.items():
+                count_tier(self.tiers, name, tier, count)
+
+    def is_empty(self) -> bool:
+        """Whether nothing was counted."""
+        return not (self.prompts or self.characters or self.refusals or self.roles or self.tiers)
+
+    def as_json(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        return {
+            "prompts": self.prompts,
+            "characters_spared": self.characters,
+            "tokens_spared_about": self.tokens,
+            "calls_refused": self.refusals,
+            "refused_by_tool": dict(self.tools),
+            "roles_taken": dict(self.roles),
+            "tiers_reached": {name: dict(tiers) for name, tiers in self.tiers.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One refused call, and what it would have touched."""
+
+    time: str
+    role_id: str
+    tool: str
+    touched: str
+    """Paths, hosts and the program of a command, masked and cut. Empty if the arguments name none."""
+    applied: bool
+    """False if the call was only logged, and ran."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The refusal as plain data."""
+        return {
+            "time": self.time,
+            "role": self.role_id,
+            "tool": self.tool,
+            "touched": self.touched,
+            "applied": self.applied,
+        }
+
+
+@dataclass(slots=True)
+class Effect:
+    """Everything that is counted for one chat, or for all."""
+
+    applied: Counts = field(default_factory=Counts)
+    would: Counts = field(default_factory=Counts)
+    refusals: list[Refusal] = field(default_factory=list)
+    """The last refused calls, the oldest first."""
+    since: str = ""
+
+    def add(self, other: Effect) -> None:
+        """Add another record that is later than this one."""
+        self.applied.add(other.applied)
+        self.would.add(other.would)
+        self.refusals = [*self.refusals, *other.refusals][-_MOST_REFUSALS:]
+        self.since = self.since or other.since
+
+    def is_empty(self) -> bool:
+        """Whether nothing was counted."""
+        return self.applied.is_empty() and self.would.is_empty()
+
+    def as_json(self) -> dict[str, Any]:
+        """The record as plain data: the content of `effect.json`."""
+        return {
+            "_schema": SCHEMA,
+            "_version": VERSION,
+            "since": self.since,
+            "applied": self.applied.as_json(),
+            "would_have": self.would.as_json(),
+            "last_refusals": [each.as_json() for each in self.refusals],
+        }
+
+
+def count_name(counts: dict[str, int], name: str, by: int = 1) -> None:
+    """Count a name. The number of names is bounded."""
+    if name not in counts and len(counts) >= _MOST_NAMES:
+        name = OTHER
+    counts[name] = counts.get(name, 0) + by
+
+
+def count_tier(counts: dict[str, dict[str, int]], name: str, tier: str, by: int = 1) -> None:
+    """Count a tier of a role. The number of roles is bounded."""
+    if name not in counts and len(counts) >= _MOST_NAMES:
+        name = OTHER
+    count_name(counts.setdefault(name, {}), tier, by)
+
+
+def read_effect(data: object) -> Effect:
+    """The record in an `effect.json`. Raises `ValueError` for what is not one; unknown keys are left out."""
+    if not isinstance(data, Mapping) or data.get("_schema") != SCHEMA:
+        raise ValueError("it is not a record of effects")
+    if data.get("_version") != VERSION:
+        raise ValueError("another version of orgkernel wrote it")
+    given = data.get("last_refusals")
+    return Effect(
+        _read_counts(data.get("applied")),
+        _read_counts(data.get("would_have")),
+        [_read_refusal(each) for each in given[-_MOST_REFUSALS:] if isinstance(each, Mapping)]
+        if isinstance(given, list)
+        else [],
+        cut(data.get("since"), 30),
+    )
+
+
+def _read_counts(data: object) -> Counts:
+    given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
+    counts = Counts(
+        _count(given.get("prompts")),
+        _number(given.get("characters_spared")),
+        _count(given.get("calls_refused")),
+        dict(_read_names(given.get("refused_by_tool"))),
+        dict(_read_names(given.get("roles_taken"))),
+    )
+    tiers = given.get("tiers_reached")
+    for name, found in list(tiers.items())[: _MOST_NAMES + 1] if isinstance(tiers, Mapping) else ():
+        for tier, count in _read_names(found):
+            count_tier(counts.tiers, cut(name), tier, count)
+    return counts
+
+
+def _read_names(data: object) -> Iterator[tuple[str, int]]:
+    if isinstance(data, Mapping):
+        # One more than the bound: the names beyond it.
+        yield from ((cut(name), _count(count)) for name, count in list(data.items())[: _MOST_NAMES + 1])
+
+
+def _read_refusal(data: Mapping[str, Any]) -> Refusal:
+    return Refusal(
+        cut(data.get("time"), 30),
+        cut(data.get("role")),
+        cut(data.get("tool")),
+        cut(data.get("touched"), _LONGEST_TARGET * _MOST_TARGETS),
+        data.get("applied") is True,
+    )
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST_COUNT else 0
+
+
+def _count(value: object) -> int:
+    return max(_number(value), 0)
+
+
+def cut(value: object, most: int = _LONGEST_NAME) -> str:
+    """A text on one line, masked and not longer than `most`. Empty if it is not a text."""
+    if not isinstance(value, str):
+        return ""
+    text = " ".join(secret_shapes.mask_secrets(value[:_LOOKED_AT]).split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+# -- what a call would have touched ------------------------------------------------------------------------------------
+
+_COMMANDS: Final = ("code", "command", "cmd", "script")
+_ADDRESS: Final = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://(?:[^\s/@\"'`]*@)?([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:\d+)?"
+)
+_WHOLE_ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S*")
+_PATH: Final = re.compile(r"(?<![\w:/.@=-])(?:~|\.{1,2})?/[\w.@+~-]+(?:/[\w.@+~*-]+)*/?")
+_PATH_NAMES: Final = re.compile(
+    r"(?:^|_)(?:path|file|filename|folder|directory|document|dir|cwd)s?$", re.IGNORECASE
+)
+_HOST_NAMES: Final = re.compile(r"(?:^|_)(?:host|hostname|domain|server)$", re.IGNORECASE)
+_HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,250}(?::\d+)?\Z")
+# A program and what it is told to do. Options and values are left out: they may be passwords.
+_PROGRAM: Final = re.compile(
+    r"\s*(?:[A-Za-z_]\w*=\S*\s+){0,5}(?:sudo\s+)?([A-Za-z][\w.+-]{0,30})(?=\s|$)(?:\s+([a-z][a-z-]{1,20})(?=\s|$))?"
+)
+_NO_VERB: Final = frozenset({"echo", "printf", "export", "set", "read", "pass", "login"})
+
+
+def touched_by(arguments: object) -> str:
+    """What a call would have touched: paths, hosts, and the program of a command. Masked and cut.
+
+    >>> touched_by({"runtime": "terminal", "code": "rm -rf /srv/data"})
+    'rm, /srv/data'
+    >>> touched_by({"url": "https://ann:hunter2@shop.example/cart?key=1"})
+    'shop.example'
+    """
+    found: dict[str, None] = {}
+    if not isinstance(arguments, Mapping):
+        return ""
+    for name, value in list(arguments.items())[:20]:
+        for text in value[:10] if isinstance(value, list) else (value,):
+            if isinstance(text, str):
+                found |= dict.fromkeys(_targets(str(name), text[:_LOOKED_AT], arguments))
+    shown = [cut(each, _LONGEST_TARGET) for each in found]
+    more = f" and {len(shown) - _MOST_TARGETS} more" if len(shown) > _MOST_TARGETS else ""
+    return ", ".join(shown[:_MOST_TARGETS]) + more
+
+
+def _targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterator[str]:
+    # Masked before it is taken apart: a part of a secret is not recognized as one.
+    text = secret_shapes.mask_secrets(text)
+    if name in _COMMANDS and arguments.get("runtime", "terminal") == "terminal":
+        program = _PROGRAM.match(text)
+        if program is not None:
+            verb = program[2] if program[1] not in _NO_VERB else None
+            yield f"{program[1]} {verb}" if verb else program[1]
+    hosts = list(_ADDRESS.finditer(text))
+    if _PATH_NAMES.search(name) and not hosts and "\n" not in text:
+        yield text
+        return
+    if _HOST_NAMES.search(name) and _HOST.match(text):
+        yield text
+    yield from (found[1] + (found[2] or "") for found in hosts)
+    yield from (found[0] for found in _PATH.finditer(_WHOLE_ADDRESS.sub(" ", text)))
+
+
+# -- in words ----------------------------------------------------------------------------------------------------------
+
+
+def summary(effect: Effect) -> str:
+    """One short line. Empty if nothing was counted."""
+    parts = []
+    done, would = effect.applied, effect.would
+    if done.prompts or done.characters:
+        parts.append(_spared(done))
+    if done.refusals:
+        parts.append(f"{_times(done.refusals, 'call')} refused")
+    if would.prompts or would.characters:
+        parts.append(f"would have: {_spared(would)}")
+    if would.refusals:
+        word = "" if would.prompts or would.characters else "would have: "
+        parts.append(f"{word}{_times(would.refusals, 'call')} refused")
+    return ", ".join(parts)
+
+
+def _spared(counts: Counts) -> str:
+    word = "spared" if counts.tokens >= 0 else "added"
+    return f"about {abs(counts.tokens):,} tokens {word}"
+
+
+def lines(effect: Effect, names: Mapping[str, str] | None = None) -> list[str]:
+    """What happened, one fact a line. `names` are the names of roles by their id."""
+    found = []
+    for counts, word in ((effect.applied, ""), (effect.would, "would have: ")):
+        if counts.prompts or counts.characters:
+            found.append(f"{word}{_spared(counts)} in {_times(counts.prompts, 'prompt')}")
+        if counts.refusals:
+            tools = _listed({f"`{name}`": count for name, count in counts.tools.items()})
+            found.append(f"{word}{_times(counts.refusals, 'call')} refused: {tools}")
+            touched = [
+                each.touched for each in effect.refusals if each.touched and each.applied is not bool(word)
+            ]
+            if touched:
+                found.append(
+                    f"{word}touched by them, last first: {'; '.join(list(dict.fromkeys(reversed(touched)))[:5])}"
+                )
+        if counts.roles:
+            found.append(f"{word}roles taken: {_listed(_named(counts.roles, names))}")
+        if counts.tiers:
+            reached = {
+                f"{role} {tier}": count
+                for role, tiers in _named(counts.tiers, names).items()
+                for tier, count in tiers.items()
+            }
+            found.append(f"{word}tiers reached: {_listed(reached)}")
+    return found
+
+
+def _named(counts: Mapping[str, Any], names: Mapping[str, str] | None) -> dict[str, Any]:
+    return {(names or {}).get(key, key): value for key, value in counts.items()}
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """The most frequent names first, at most five."""
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    shown = [f"{name} ({count:,})" if count > 1 else name for name, count in ordered[:5]]
+    more = [f"{len(ordered) - 5} more"] if len(ordered) > 5 else []
+    return ", ".join((*shown, *more))
+
+
+def _times(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -1,0 +1,453 @@
+"""Texts to mask before anything is written: what is probably a secret, where `secret_shapes` finds what is surely one.
+
+A key is told by the prefix that its issuer publishes, whatever its length; a password by what stands before it
+(`password=`, `PGPASSWORD=`, `--password`, `"api_key":`, `https://user:…@`, `Authorization:`). Masking too much costs a
+word of a report; so a value in an assignment counts unless it is written like code, a placeholder or a word of prose.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+
+class Likely(NamedTuple):
+    """A probable secret: its place, and how many of its first characters may be shown."""
+
+    start: int
+    end: int
+    shown: int = 0
+
+
+# Prefixes of keys and the fewest characters after them. `W` is a letter, digit, `_` or `-`; `D` also needs a digit.
+_PREFIXES: Final = (
+    r"sk-(?:or-v1|or|ant|proj|svcacct|admin|lf|litellm)-W{12,}|sk-DW{18,}|sk_DW{24,}|[sprk]k_(?:live|test)_W{10,}",
+    r"gsk_W{20,}|xai-DW{20,}|hf_W{20,}|AIzaW{28,}|AQ\.W{24,}|ya29\.W{20,}|GOCSPX-W{16,}|pplx-W{20,}|r8_W{20,}|nvapi-W{20,}",
+    r"tvly-DW{16,}|fw_DW{20,}|csk-W{20,}|jina_W{20,}|lsv2_[a-z]{2}_W{20,}|fc-[0-9a-f]{24,}|e2b_W{20,}|rpa_W{20,}|BSADW{24,}",
+    r"gh[pousr]_W{16,}|github_pat_W{16,}|gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|wt|soat|ffct)-[A-Za-z0-9_.-]{16,}",
+    r"xox[a-z](?:\.xox[a-z])?-DW{10,}|xapp-DW{10,}|(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{12,}",
+    r"(?:FwoGZXIvYXdz|FQoGZXIvYXdz|IQoJb3JpZ2lu|AQoDYXdz)[A-Za-z0-9/+=_-]{20,}",
+    r"eyJW{10,}\.W{4,}\.[A-Za-z0-9_.-]{8,}",
+    r"shp(?:at|ca|pa|ss)_W{20,}|sq0[a-z]{3}-W{20,}|whsec_[A-Za-z0-9+/=_-]{16,}|SG\.W{16,}\.W{16,}|key-[0-9a-f]{32}|SK[0-9a-f]{32}",
+    r"sbp_W{20,}|sb_secret_W{16,}|ntn_W{20,}|secret_[A-Za-z0-9]{32,}|lin_api_W{20,}|figd_W{20,}|dapi[0-9a-f]{32}|pat[A-Za-z0-9]{14}\.[0-9a-f]{20,}",
+    r"PMAK-W{20,}|AT[AC]TT3xW{20,}|NRAK-W{20,}|dckr_[po]at_W{16,}|npm_DW{20,}|pypi-AgW{20,}|rubygems_W{20,}|hv[sbr]\.W{20,}",
+    r"dp\.[a-z]{2,5}\.[A-Za-z0-9.]{20,}|do[opr]_v1_W{20,}|glsa_W{20,}|sntry[su]_W{20,}|ph[cx]_W{24,}|tskey-[a-z]+-W{10,}|LTAI[A-Za-z0-9]{12,}",
+    r"AGE-SECRET-KEY-1W{20,}|orgk_W{20,}|EAA[A-Za-z0-9]{40,}",
+)
+_MARKS: Final = (
+    "sk-", "sk_", "pk_", "rk_", "xai-", "hf_", "AIza", "AQ.", "ya29.", "GOCSPX-", "pplx-", "r8_", "nvapi-", "tvly-", "fw_", "jina_", "lsv2_",
+    "fc-", "e2b_", "rpa_", "BSA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-",
+    "glft-", "glimt-", "glagent-", "glwt-", "glsoat-", "glffct-", "xox", "xapp-", "AKIA", "ASIA", "ABIA", "ACCA", "A3T", "GZXIvYXdz", "JpZ2lu",
+    "AQoDYXdz", "eyJ", "shp", "sq0", "whsec_", "SG.", "key-", "SK", "sbp_", "sb_secret_", "ntn_", "secret_", "lin_api_", "figd_", "dapi", "pat", "PMAK-",
+    "TT3x", "NRAK-", "dckr_", "npm_", "pypi-Ag", "rubygems_", "hvs.", "hvb.", "hvr.", "dp.", "dop_", "doo_", "dor_", "glsa_", "sntry", "phc_", "phx_",
+    "tskey-", "LTAI", "AGE-SECRET", "orgk_", "EAA",
+)  # fmt: skip
+"""A text with none of these holds no key."""
+_SHOWN: Final = 4
+
+
+@cache
+def _prefixed() -> re.Pattern[str]:
+    """One pattern for all prefixes. It is compiled on first need, because that takes milliseconds."""
+    text = "|".join(_PREFIXES)
+    text = text.replace("DW", r"(?=[A-Za-z_-]{0,80}[0-9])W")
+    text = re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", text)
+    return re.compile(rf"(?<![A-Za-z0-9_])(?:{text})")
+
+
+_IN_ADDRESS: Final = tuple(
+    re.compile(
+        rf"[A-Za-z][A-Za-z0-9+.-]{{1,30}}://[^\s/:@\"'`<>]{{0,200}}:([^\s{sign}\"'`<>]{{1,200}})@[\w\[%]"
+    )
+    for sign in "/@"
+)
+_PORT: Final = re.compile(r"[0-9]{1,5}(?:/|\Z)")
+_WEBHOOK: Final = re.compile(
+    r"(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{16,200})"
+)
+
+# Names of what is assigned, by how sure it is that the value is a secret.
+_PASSWORD: Final = (
+    r"pass[-_ ]?(?:word|phrase|code)|passwd|passwort|kennwort|contrase(?:ñ|n)a|mot de passe|senha"
+    r"|(?<![a-z])(?:pwd|pass|pw)|mysql_pwd|rediscli_auth|sshpass"
+)
+_KEY: Final = (
+    r"(?:api|access|secret|private|auth|account|encryption|signing|master|service[-_ ]?role)[-_ .]?key|client[-_ ]?secret"
+    r"|(?:access|auth|refresh|id|api|bearer|session|bot|personal|security|deploy|oauth)[-_ .]?token"
+)
+_LOOSE: Final = r"(?<![a-z])(?:secret|token|credentials?|sig|signature|x-amz-signature)"
+_NAMES: Final = re.compile(
+    rf"(?i:(?P<password>{_PASSWORD})|(?P<key>{_KEY})|(?P<loose>{_LOOSE}))(?:s|_value|value)?"
+)
+_VALUE: Final = (
+    r"""(?:(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote)).){1,400})(?P=quote)|(?P<bare>[^\s"'`\\]{1,400}))"""
+)
+# What stands between a name and its value.
+_ASSIGNED: Final = re.compile(
+    rf"""\\?["'`\]]{{0,2}}(?P<op>\s{{0,5}}(?::=|=>|[=:])(?![=~:])\s{{0,5}}){_VALUE}"""
+)
+_OPTION: Final = re.compile(rf"(?P<op>\s{{1,3}})(?!-){_VALUE}")
+_SENTENCE: Final = re.compile(
+    rf"(?P<op>\s{{1,3}}(?i:(?:is|was|ist|lautet|es|est|set to|changed to)\s{{1,3}})?){_VALUE}"
+)
+_DASHES: Final = re.compile(r"(?<![\w-])--?[A-Za-z0-9-]{0,30}\Z")
+_LOGIN: Final = re.compile(r"\blogin\s{1,3}\S{1,100}\s{1,3}password\s{1,3}(\S{1,200})")
+_SQL: Final = re.compile(r"(?i:identified\s{1,3}by|password)\s{1,3}'([^'\n]{1,200})'")
+_USER: Final = re.compile(
+    r"""(?<![\w-])(?:-u|--user|--proxy-user|-U)[ =]{1,3}["']?[\w.@-]{1,60}:([^\s"']{1,200})"""
+)
+_SHORT: Final = re.compile(
+    r"""\b(?:mysql\w*|mariadb\w*|sshpass|mongo\w*)\b[^\n]{0,200}?\s-p ?["']?([^\s"'-][^\s"']{0,200})"""
+)
+_HEADER: Final = re.compile(
+    r"""(?i:(?:proxy-)?authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)(?:(?i:(bearer|basic|token|apikey|digest|negotiate))\s{1,3})?([^\s"'\\,]{4,4000})"""
+)
+_BEARER: Final = re.compile(r"\b(?i:bearer)\s{1,3}([A-Za-z0-9+/_.~-]{12,4000}={0,2})")
+_COOKIE: Final = re.compile(
+    r"""(?i:\b(?:set-)?cookie)\\?["']?\s{0,3}:\s{0,3}\\?["']?([\w.-]{1,60}=[^\r\n"']{4,2000})"""
+)
+
+_REFERENCE: Final = re.compile(
+    r"\$[A-Za-z_]\w*\Z|\$[{(]|\$\$|\{\{|\{[\w.\[\]]*\}\Z|<[^<>]*>?\Z|%[\w(]|\*+\Z|[xX•.…*#_-]{3,}\Z|\[[A-Za-z _-]+\]\Z|.*(?:\.\.\.|…)\Z"
+    r"|!\w+ |(?:process\.)?env\b|ENC\[|vault:|op://|arn:|file:|/run/secrets"
+)
+_CODE: Final = re.compile(
+    r"[A-Za-z_][\w.]*[(\[{]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|f?[\"']|[a-z_]*(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|cred)[A-Za-z_]*\Z"
+    r"|[A-Z][a-z]+[A-Z]\w*\[|(?:&|\*)?(?:str|String|string|char|bytes)\b|Secret[A-Z]\w*\Z|\(lambda"
+)
+_WORDS: Final = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "ask",
+        "at",
+        "auth",
+        "auto",
+        "be",
+        "below",
+        "bool",
+        "boolean",
+        "both",
+        "but",
+        "by",
+        "bytes",
+        "can",
+        "change",
+        "changeme",
+        "char",
+        "checked",
+        "click",
+        "default",
+        "dict",
+        "disabled",
+        "do",
+        "does",
+        "each",
+        "either",
+        "else",
+        "empty",
+        "enabled",
+        "enter",
+        "entered",
+        "expired",
+        "false",
+        "field",
+        "float",
+        "for",
+        "forgot",
+        "forgotten",
+        "from",
+        "generate",
+        "generated",
+        "given",
+        "has",
+        "have",
+        "header",
+        "hidden",
+        "how",
+        "if",
+        "in",
+        "incorrect",
+        "input",
+        "int",
+        "integer",
+        "invalid",
+        "is",
+        "it",
+        "its",
+        "just",
+        "key",
+        "less",
+        "list",
+        "lock",
+        "locked",
+        "login",
+        "long",
+        "lost",
+        "masked",
+        "may",
+        "minimum",
+        "missing",
+        "more",
+        "must",
+        "my",
+        "need",
+        "needed",
+        "never",
+        "new",
+        "nil",
+        "no",
+        "none",
+        "not",
+        "note",
+        "null",
+        "number",
+        "object",
+        "of",
+        "ok",
+        "on",
+        "only",
+        "optional",
+        "or",
+        "our",
+        "password",
+        "passwd",
+        "please",
+        "policy",
+        "prompt",
+        "read",
+        "redacted",
+        "required",
+        "reset",
+        "rotated",
+        "same",
+        "secret",
+        "secretstr",
+        "see",
+        "set",
+        "should",
+        "show",
+        "since",
+        "so",
+        "some",
+        "stored",
+        "str",
+        "string",
+        "strong",
+        "test",
+        "text",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "token",
+        "too",
+        "true",
+        "try",
+        "type",
+        "undefined",
+        "unknown",
+        "unset",
+        "update",
+        "updated",
+        "use",
+        "used",
+        "user",
+        "username",
+        "using",
+        "valid",
+        "value",
+        "varchar",
+        "via",
+        "wait",
+        "was",
+        "weak",
+        "we",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "will",
+        "with",
+        "without",
+        "wrong",
+        "yes",
+        "you",
+        "your",
+    ]
+)
+_METHODS: Final = re.compile(
+    r"(?i:sha|md|base|utf|bcrypt|argon|pbkdf|scrypt|hs|rs|es|aes|rsa|v|oauth|id|s|p|level|step)[-_]?[0-9]{1,4}(?:[-_][a-z]+)?s?\Z"
+)
+_NEXT: Final = re.compile(r"[;&|,](?=[\w \-\[]*=|\s|\Z)")
+_FIELD: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+\Z|\{")
+_ORDINARY: Final = re.compile(
+    r"(?:primary|foreign|sort|partition|cache|next|page|continuation|cursor|sync|cancel|cancellation|stop|pad|mask|eos|bos"
+    r"|did:|max|min|input|output|prompt|total|public|no|per|count|num)[ _.-]?\Z",
+    re.IGNORECASE,
+)  # fmt: skip
+_HINTS: Final = (
+    "pass", "pwd", "pw", "kennwort", "contrase", "senha", "key", "secret", "token", "credential", "sig",
+)  # fmt: skip
+_LONG: Final = re.compile(r"[A-Za-z0-9_.-]{14}")
+_RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
+
+
+def names_secret(name: str) -> bool:
+    """Whether what has this name, as a key of JSON or an argument, is a secret whatever it looks like."""
+    found = re.search(rf"(?i:(?:{_PASSWORD}|{_KEY}|client[-_]?secret))(?:s|_value)?\Z", name)
+    return found is not None
+
+
+def find_likely(text: str) -> Iterator[Likely]:
+    """Everything that is probably a secret, in no order."""
+    lower = text.lower()
+    long = _LONG.search(text) is not None and any(mark in text for mark in _MARKS)
+    for run in _RUN.finditer(text) if long else ():
+        for found in _prefixed().finditer(text, *run.span()):
+            if len(set(found[0])) >= 8:
+                yield Likely(found.start(), found.end(), _SHOWN)
+    if "://" in text and "@" in text:
+        for pattern in _IN_ADDRESS:
+            yield from _group(pattern, text)
+    if "webhook" in lower or "hooks." in lower:
+        yield from _group(_WEBHOOK, text)
+    if any(hint in lower for hint in _HINTS):
+        yield from _find_named(text)
+    if "'" in text or "login" in lower:
+        yield from _group(_SQL, text)
+        yield from _group(_LOGIN, text)
+    if "-u" in lower:
+        yield from _group(_USER, text)
+    if " -p" in text:
+        yield from _group(_SHORT, text)
+    if "cookie" in lower:
+        yield from _group(_COOKIE, text)
+    if "authorization" in lower:
+        for found in _HEADER.finditer(text):
+            if not _is_plain(found[2]) and (found[1] or _is_mixed(found[2])):
+                yield Likely(found.start(2), found.end(2))
+    if "bearer" in lower:
+        for found in _BEARER.finditer(text):
+            if _is_mixed(found[1]):
+                yield Likely(found.start(1), found.end(1))
+
+
+def _group(pattern: re.Pattern[str], text: str) -> Iterator[Likely]:
+    for found in pattern.finditer(text):
+        if not _is_plain(found[1]):
+            yield Likely(found.start(1), found.end(1))
+
+
+def _is_plain(value: str) -> bool:
+    """Whether it is a placeholder, a reference to a variable, a port or a word of prose."""
+    return (
+        _REFERENCE.match(value) is not None
+        or (_PORT.match(value) is not None and not value.isdigit())
+        or value.strip(".,;:!?)]}>`|").lower() in _WORDS
+    )
+
+
+def _find_named(text: str) -> Iterator[Likely]:
+    """The values that stand behind a name."""
+    for name in _NAMES.finditer(text):
+        found = _ASSIGNED.match(text, name.end())
+        way = "assigned"
+        if found is None and text[name.start() - 1 : name.start()].isascii():
+            way = "option" if _DASHES.search(text[max(0, name.start() - 33) : name.start()]) else "sentence"
+            found = (_OPTION if way == "option" else _SENTENCE).match(text, name.end())
+        if found is None:
+            continue
+        quoted = found["quoted"] is not None
+        start = found.start("quoted" if quoted else "bare")
+        value = found["quoted"] if quoted else found["bare"].rstrip(".,;:!?)]}>|")
+        if not quoted:
+            # `password=…&user=…`, `Password=…;Database=…`
+            value = _NEXT.split(value, maxsplit=1)[0]
+        if value and _is_secret(way, name, found, text, value):
+            yield Likely(start, start + len(value))
+
+
+def _is_secret(way: str, name: re.Match[str], found: re.Match[str], text: str, value: str) -> bool:
+    quoted, op = found["quoted"] is not None, found["op"].strip()
+    if _REFERENCE.match(value) or value.lower() in _WORDS or (not quoted and _CODE.match(value)):
+        return False
+    if _ORDINARY.search(text, max(0, name.start() - 20), name.start()):
+        return False
+    if way == "option" and value.isupper() and value.isalpha():
+        return False  # `--password FILE` in the usage of a command
+    if name["password"] is None:
+        in_query = name.start() > 0 and text[name.start() - 1] in "?&"
+        return in_query or _is_key(way, name, value, quoted, op)
+    short = name["password"].lower() in ("pass", "pw", "pwd")
+    if way == "sentence":
+        if short:
+            return False
+        if quoted:
+            return " " not in value and len(value) >= 4 and (bool(op) or _is_mixed(value))
+        return _is_strong(value) and not _METHODS.match(value) and not _FIELD.match(value)
+    if quoted:
+        words = value.split()
+        if op == ":" and len(words) > 1:
+            return len(words) <= 8 and not _WORDS.intersection(map(str.lower, words))
+        return len(value) >= 3
+    if short and (op == ":" or value.isdigit()):
+        return _is_strong(value)
+    if op != ":":
+        return len(value) >= 3
+    if _is_strong(value) or (value.isdigit() and len(value) >= 4):
+        return not _METHODS.match(value)
+    end = found.start("bare") + len(value)
+    after = text[end : end + 1]
+    ends = (
+        after in ("", ",", ";", '"', "'", ")", "}", "|", "&", "\n", "\r") or not text[end : end + 400].strip()
+    )
+    return ends and len(value) >= 4 and not value.lower().endswith("ed") and value.count("-") != 1
+
+
+def _is_key(way: str, name: re.Match[str], value: str, quoted: bool, op: str) -> bool:
+    """Whether the value of something called a key or a token is one."""
+    if any(character.isspace() for character in value) or _METHODS.match(value):
+        return False
+    if way == "sentence":
+        return _is_mixed(value) and len(value) >= 12 and not _FIELD.match(value)
+    if name["key"] is not None:
+        return (
+            (_is_mixed(value) and len(value) >= 6)
+            or (len(value) >= 16 and not value.isdigit())
+            or (quoted and len(value) >= 8 and not value.isdigit())
+        )
+    if name["loose"].lower().endswith("secret") and op == "=":
+        return len(value) >= 6 and not value.isdigit()
+    parts = re.split(r"[-_./:]", value)
+    return len(value) >= 8 and any(len(part) >= 5 and _is_mixed(part) for part in parts)
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether it has letters and digits."""
+    return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _is_strong(value: str) -> bool:
+    """Whether it is written as people write passwords: with digits, or signs, or capitals in the middle of letters."""
+    if len(value) < 4 or "://" in value or value.startswith("/"):
+        return False
+    letters = any(map(str.isalpha, value))
+    signs = re.search(r"[!@#$%^&*+?~]", value[:-1]) is not None
+    inner = re.search(r"[a-z][A-Z]", value) is not None and value[:1].islower()
+    return letters and (any(map(str.isdigit, value)) or signs or inner)
