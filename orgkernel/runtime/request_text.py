@@ -273,7 +273,7 @@ def _find_moods(reading: _Reading) -> dict[int, str]:
         first, last = places[0], places[-1]
         said = text[tokens[first].start : tokens[last].end + 2]
         opened = {clauses[at]: at for at in reversed(places)}
-        starts = [_skip(words, at, last) for at in opened.values()]
+        starts = [_skip(words, at, last) for at in sorted(opened.values())]
         after_and = [
             at + 1 for at in places[:-1] if words[at] in ("and", "then", "but", "just", "only", "so")
         ]

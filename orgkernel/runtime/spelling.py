@@ -15,6 +15,8 @@ from .word_topics import groups_by_stem, known_words, trades_by_stem
 
 _MOST_CORRECTED: Final = 8
 _LONGEST: Final = 20
+_SHORT: Final = frozenset(("the", "and", "fix", "for", "you", "not", "can"))
+"""Words of three letters that are misspelled; others would be made of words such as `won`."""
 
 
 def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
@@ -23,7 +25,12 @@ def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> l
     found = list(tokens)
     for at, token in enumerate(tokens):
         word = token.text
-        if not 3 <= len(word) <= 20 or token.part or not (word.isascii() and word.isalpha()) or not left:
+        if (
+            not 3 <= len(word) <= _LONGEST
+            or token.part
+            or not (word.isascii() and word.isalpha())
+            or not left
+        ):
             continue
         if (
             word in STOP
@@ -51,9 +58,7 @@ def _nearest(word: str, terms: Container[str]) -> str | None:
     known = _known()
     for at in range(len(word) - 1):
         other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-        if other != word and (
-            other in STOP or other in COMMON or (len(word) > 3 and (other in known or stem(other) in terms))
-        ):
+        if other != word and (other in known or stem(other) in terms if len(word) > 3 else other in _SHORT):
             return other
     if len(word) < 5:
         return None

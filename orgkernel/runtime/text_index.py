@@ -79,6 +79,7 @@ _CERTAIN, _INCIDENTAL = 0.9, 0.4
 """Where a role surely has a trade, others of which it has a few words by chance are not its trades."""
 _STRANGE: Final = 0.4
 """What is left of a text with words of private life that no role knows."""
+_SURELY: Final = 0.35
 _THINGS: Final = frozenset(map(find_stem, THINGS | CREATED))
 _ELSEWHERE: Final = 0.2
 _LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
@@ -534,7 +535,11 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
 
 def _is_known(index: TextIndex, stem: str) -> bool:
     """Whether a word is of any role's work."""
-    return stem in index.terms or any(key in index.topics for key in trades_by_stem().get(stem, ()))
+    return stem in index.terms or any(
+        max(index.topics[key].values()) >= _SURELY
+        for key in trades_by_stem().get(stem, ())
+        if key in index.topics
+    )
 
 
 def _is_elsewhere(index: TextIndex, stem: str) -> bool:
