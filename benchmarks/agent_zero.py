@@ -1,18 +1,26 @@
-"""What the extension does to an Agent-Zero: tokens of the tool prompt saved, calls refused, time added.
+"""What the extension does to an Agent-Zero: tokens spared, calls refused, time added.
 
-`python -m benchmarks.agent_zero` prints the effect on each role of both templates as a table. Sizes are those of the
-stock prompt files (`tests/agent_zero/double_prompts.py`), or of the checkout that `A0_ROOT` names. Without a tokenizer a
-token is taken for four characters, which is roughly what tokenizers make of English; shares do not depend on it.
+`python -m benchmarks.agent_zero` prints the effect on each role of both templates as a table. Prompts are those that the
+doubles of the three generations build (`tests/agent_zero`), with the files of the checkout that `A0_ROOT` names if there is
+one. Times are those of the whole chain of hooks, with a new object for every call, real files and a real bundle.
 """
 
 from __future__ import annotations
 
 import asyncio
+import builtins
 import json
 import os
+import shutil
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
@@ -24,30 +32,36 @@ from extension.host.tool_texts import served_by
 from orgkernel import Kernel
 from orgkernel.exchange.agent_zero.activation import activate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
-from orgkernel.runtime.bundle import Bundle, BundleRole, read_bundle
+from orgkernel.runtime.bundle import Bundle, BundleRole, checksum_of, read_bundle
 from tests.agent_zero.double import build_host, running
 from tests.agent_zero.double_loader import Loader
-from tests.agent_zero.double_prompts import STOCK_TOOLS, TOOLS_HEADER, tool_text
+from tests.agent_zero.double_prompts import TOOLS_HEADER
 from tests.agent_zero.installing import install
+from tests.support.tokens import count_tokens
 
 TEMPLATES = ("software_dev", "sigint_alpha")
-VERSIONS = ("0.9.8.2", "1.7")
-CHARACTERS_OF_TOKEN = 4
+VERSIONS = {"0.9.7": "G1", "0.9.8.2": "G2", "1.7": "G3"}
+"""A version and its generation."""
+_HELLO = "what time is it"
+_BUG = "Fix the bug in parser.py"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One role in one version of the host."""
+    """One role in one version of the host. All figures but the last two are tokens."""
 
     org_id: str
     role: BundleRole
     version: str
+    tools_before: int
+    """The tool section of the host."""
+    tools_after: int
+    """The tool section that the role is shown."""
     before: int
-    """Tokens of the whole tool section."""
+    """The whole prompt of the host."""
     after: int
-    """Tokens of what the role is shown of it."""
+    """The whole prompt of the role, with its brief."""
     brief: int
-    """Tokens of the brief that is added."""
     tools: int
     """Stock tools of that version."""
     refused: int
@@ -55,110 +69,167 @@ class Effect:
 
     @property
     def saved(self) -> float:
-        """Share of the tool section that is gone."""
+        """The share of the tool section that is gone."""
+        return 1 - self.tools_after / self.tools_before
+
+    @property
+    def saved_of_all(self) -> float:
+        """The share of the whole prompt that is gone."""
         return 1 - self.after / self.before
 
 
-def stock_texts(version: str) -> dict[str, str]:
-    """The prompt files about tools of a version; those of a checkout where `A0_ROOT` names one."""
-    root = os.environ.get("A0_ROOT")
-    if root:
-        files = sorted(
-            {
-                *Path(root).glob("prompts/agent.system.tool.*.md"),
-                *Path(root).glob("plugins/*/prompts/agent.system.tool.*.md"),
-            }
-        )
-        return {file.name: file.read_text(encoding="utf-8") for file in files}
-    sizes = {
-        name: (tools, old if version == VERSIONS[0] else new)
-        for name, (tools, old, new) in STOCK_TOOLS.items()
-    }
-    return {
-        f"agent.system.tool.{name}.md": tool_text(tools, size)
-        for name, (tools, size) in sizes.items()
-        if size
-    }
-
-
-def count_tokens(text: str) -> int:
-    """Tokens of a text: counted where a tokenizer is installed, otherwise a token for four characters."""
-    try:
-        import tiktoken
-
-        return len(tiktoken.get_encoding("o200k_base").encode(text))
-    except Exception:  # not installed, or its tables would have to be downloaded
-        return len(text) // CHARACTERS_OF_TOKEN
-
-
+@cache
 def load(org_id: str) -> tuple[dict[str, Any], Bundle]:
     """The compiled bundle of a template, as JSON and as read."""
     compiled = json.loads(json.dumps(compile_bundle(Kernel.open().latest(org_id).index, "benchmarks")))
     return compiled, read_bundle(compiled)
 
 
+def _build(place: str, generation: str, compiled: Mapping[str, Any]) -> Path:
+    """A host in that folder with our extension and an active organization."""
+    root = build_host(Path(place) / "host", generation)
+    checkout = os.environ.get("A0_ROOT")
+    if checkout:
+        for file in (root / "prompts").glob("agent.system.tool.*.md"):
+            file.unlink()
+        for pattern in ("prompts", "plugins/*/prompts"):
+            for file in Path(checkout).glob(f"{pattern}/agent.system.tool.*.md"):
+                shutil.copyfile(file, root / "prompts" / file.name)
+    install(root, generation)
+    activate(str(root), compiled, {})
+    return root
+
+
 def effects() -> list[Effect]:
     """The effect on every role of both templates."""
-    found = []
-    for org_id in TEMPLATES:
-        bundle = load(org_id)[1]
-        active = Active(Settings(), bundle, None, True)
-        for version in VERSIONS:
-            texts = stock_texts(version)
-            served = {name: served_by(name, text, bundle.tools.keys()) for name, text in texts.items()}
-            tools = frozenset(tool for each in served.values() for tool in each)
+    return [effect for org_id in TEMPLATES for version in VERSIONS for effect in _effects_in(org_id, version)]
+
+
+def _effects_in(org_id: str, version: str) -> Iterator[Effect]:
+    compiled, bundle = load(org_id)
+    active = Active(Settings(), bundle, None, True)
+    with TemporaryDirectory() as place:
+        root = _build(place, VERSIONS[version], compiled)
+        with running(root, VERSIONS[version]) as host:
+            agent = host.open_chat()
+            host.say(agent, _HELLO)
+            stock = host.seen[-1]
+            files = host.prompts.tool_files(agent)
+            served = [served_by(name, host.prompts.raw(agent, name), bundle.tools.keys()) for name in files]
+            tools = frozenset(tool for each in served for tool in each)
             for role in bundle.roles.values():
-                kept = [
-                    text
-                    for name, text in texts.items()
-                    if any(may_use(active, role, tool) for tool in served[name])
-                ]
-                sections = ["\n".join([TOOLS_HEADER, "\n\n".join(each)]) for each in (texts.values(), kept)]
-                before, after = map(count_tokens, sections)
-                refused = sum(not may_use(active, role, tool) for tool in tools)
-                found.append(
-                    Effect(
-                        org_id, role, version, before, after, count_tokens(role.brief), len(tools), refused
-                    )
-                )
-    return found
+                agent = host.open_chat()
+                agent.config.profile = role.role_id
+                host.say(agent, _HELLO)
+                shown = host.seen[-1]
+                yield Effect(
+                    org_id, role, version,
+                    count_tokens(_section(stock.entries)), count_tokens(_section(shown.entries)),
+                    count_tokens(stock.system), count_tokens(shown.system), count_tokens(role.brief),
+                    len(tools), sum(not may_use(active, role, tool) for tool in tools),
+                )  # fmt: skip
+
+
+def _section(entries: tuple[str, ...]) -> str:
+    return next(entry for entry in entries if entry.startswith(TOOLS_HEADER))
 
 
 def role_effect(_: Path) -> dict[str, Any]:
-    """Median share of the tool prompt that specialists are spared, by version, and of the calls refused."""
+    """Median share of the tool section that specialists are spared, by version, and of the calls refused."""
     specialists = [each for each in effects() if each.role.role_type == "specialist"]
-    return {
-        name: median(each.saved for each in specialists if each.version == version)
-        for name, version in (("old", VERSIONS[0]), ("new", VERSIONS[1]))
-    } | {"least_old": min(each.saved for each in specialists if each.version == VERSIONS[0]),
-         "least_new": min(each.saved for each in specialists if each.version == VERSIONS[1]),
-         "refused": median(each.refused / each.tools for each in specialists)}  # fmt: skip
+
+    def shares(version: str, what: str) -> list[float]:
+        return [getattr(each, what) for each in specialists if each.version == version]
+
+    names = dict(zip(VERSIONS, ("oldest", "old", "new"), strict=True))
+    return (
+        {name: median(shares(version, "saved")) for version, name in names.items()}
+        | {f"least_{name}": min(shares(version, "saved")) for version, name in names.items()}
+        | {f"whole_{name}": median(shares(version, "saved_of_all")) for version, name in names.items()}
+        | {"refused": median(each.refused / each.tools for each in specialists)}
+    )
 
 
 class _Timed(Loader):
     """A loader that keeps the time our shims take, for each model call."""
 
     spent = 0.0
+    counting: Callable[[], Any] | None = None
+    inside = False
 
     async def call(self, hook: str, agent: Any, **kwargs: Any) -> None:
         for cls in self.classes(hook, agent.config.profile, None):
-            start = time.perf_counter()
+            if not cls.__name__.startswith("Org"):
+                await cls(agent=agent).execute(**kwargs)  # type: ignore[attr-defined]
+                continue
+            self.inside, start = True, time.perf_counter()
             await cls(agent=agent).execute(**kwargs)  # type: ignore[attr-defined]
-            if cls.__name__.startswith("Org"):
-                self.spent += time.perf_counter() - start
+            self.inside, self.spent = False, self.spent + time.perf_counter() - start
 
 
-def host_overhead(_: Path, calls: int = 400) -> dict[str, Any]:
-    """Milliseconds our shims add to a model call, and of them those of a call with a report; over many calls."""
+_SYSTEM_CALLS = (
+    "stat",
+    "lstat",
+    "open",
+    "scandir",
+    "listdir",
+    "getcwd",
+    "fsync",
+    "replace",
+    "rename",
+    "unlink",
+    "mkdir",
+)
+
+
+@contextmanager
+def _counted(loader: _Timed) -> Iterator[Counter[str]]:
+    """Count the system calls about files that our shims make in this thread."""
+    found: Counter[str] = Counter()
+    here = threading.get_ident()
+
+    def counting(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def count(*args: Any, **kwargs: Any) -> Any:
+            if loader.inside and threading.get_ident() == here:
+                found[name] += 1
+            return call(*args, **kwargs)
+
+        return count
+
+    real = {name: getattr(os, name) for name in _SYSTEM_CALLS}
+    opening = builtins.open
+    try:
+        for name, call in real.items():
+            setattr(os, name, counting(name, call))
+        builtins.open = counting("open", opening)
+        yield found
+    finally:
+        builtins.open = opening
+        for name, call in real.items():
+            setattr(os, name, call)
+
+
+def _reporting_always(bundle: Mapping[str, Any]) -> dict[str, Any]:
+    """The bundle with a report due at every model call."""
+    changed: dict[str, Any] = json.loads(json.dumps(bundle))
+    for role in changed["roles"].values():
+        role["doctrine"]["salute_interval_turns"] = 1
+    return changed | {"checksum": checksum_of(changed)}
+
+
+def host_overhead(
+    _: Path, calls: int = 400, generation: str = "G2", *, reports: bool = False
+) -> dict[str, Any]:
+    """Milliseconds our shims add to a model call, and the system calls about files that they make in it."""
     times: list[float] = []
+    compiled = load("software_dev")[0]
     with TemporaryDirectory() as place:
-        root = build_host(Path(place) / "host", "G2")
-        install(root, "G2")
-        activate(str(root), load("software_dev")[0], {})
-        with running(root, "G2") as host:
-            loader = _Timed(root, "G2")
+        root = _build(place, generation, _reporting_always(compiled) if reports else compiled)
+        with running(root, generation) as host:
+            loader = _Timed(root, generation)
             host.loader = loader
             agent = host.open_chat()
+            host.say(agent, _BUG)
 
             def turn(number: int) -> Callable[[Any], Mapping[str, Any]]:
                 def ask(_: Any) -> Mapping[str, Any]:
@@ -170,32 +241,92 @@ def host_overhead(_: Path, calls: int = 400) -> dict[str, Any]:
 
                 return ask
 
-            agent.hist_add_user_message("Fix the bug in parser.py")
-            host.script = [turn(number) for number in range(calls)]
-            asyncio.run(agent.monologue())
-    return {"median": median(times), "p99": quantiles(times, n=100)[98]}
+            def run() -> None:
+                agent.hist_add_user_message(_BUG)
+                host.script = [turn(number) for number in range(calls)]
+                asyncio.run(agent.monologue())
+
+            run()
+            measured = list(times)
+            with _counted(loader) as found:
+                run()
+    return {
+        "median": median(measured),
+        "p90": quantiles(measured, n=10)[8],
+        "p99": quantiles(measured, n=100)[98],
+        "files": sum(found.values()) / calls,
+        "by_call": {name: count / calls for name, count in found.items()},
+    }
+
+
+def host_overhead_reporting(_: Path, calls: int = 400) -> dict[str, Any]:
+    """The same with a report at every model call."""
+    return host_overhead(_, calls, reports=True)
+
+
+def first_call(_: Path, generation: str = "G2", processes: int = 5) -> dict[str, Any]:
+    """Milliseconds that our shims take in a new process: when a chat begins, and in its first model call."""
+    with TemporaryDirectory() as place:
+        root = _build(place, generation, load("software_dev")[0])
+        command = [sys.executable, "-m", "benchmarks.agent_zero", "first", str(root), generation]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        found = []
+        for number in range(processes + 1):
+            done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+            if number:  # the first one compiles the modules
+                found.append(json.loads(done.stdout))
+    return {name: median(each[name] for each in found) for name in found[0]}
+
+
+def _first(root: Path, generation: str) -> dict[str, float]:
+    """What a process of the host measures of itself."""
+    with running(root, generation) as host:
+        sys.dont_write_bytecode = False
+        host.loader = loader = _Timed(root, generation)
+        start = time.perf_counter()
+        agent = host.open_chat()
+        chat, loader.spent = time.perf_counter() - start, 0.0
+        spent: list[float] = []
+
+        def ask(_: Any) -> Mapping[str, Any]:
+            spent.append(loader.spent)
+            return {"tool_name": "response", "tool_args": {"text": "done"}}
+
+        host.say(agent, _BUG, [ask])
+        return {"chat": chat * 1e3, "call": spent[0] * 1e3, "together": (chat + spent[0]) * 1e3}
 
 
 def render_effects(found: list[Effect]) -> str:
     """The table of the documentation."""
-    old, new = (
-        {(each.org_id, each.role.role_id): each for each in found if each.version == version}
-        for version in VERSIONS
-    )
-    lines = [
-        "| role | 0.9.8.2: tokens of tools | | 1.7: tokens of tools | | brief | refused of the stock tools |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for key, before in old.items():
-        after = new[key]
+    by_role: dict[tuple[str, str], list[Effect]] = {}
+    for each in found:
+        by_role.setdefault((each.org_id, each.role.role_id), []).append(each)
+    heads = "".join(f" {version}: tools | whole prompt |" for version in VERSIONS)
+    lines = [f"| role |{heads} brief | refused |", f"|---|{'---|---|' * len(VERSIONS)}---|---|"]
+    for (org_id, _), versions in by_role.items():
+        cells = "".join(
+            f" {each.tools_before:,} → {each.tools_after:,} (−{each.saved:.0%}) "
+            f"| {each.before:,} → {each.after:,} (−{each.saved_of_all:.0%}) |"
+            for each in versions
+        )
+        last = versions[-1]
         lines.append(
-            f"| `{key[0]}` {before.role.role_name} | {before.before:,} → {before.after:,} | −{before.saved:.0%} "
-            f"| {after.before:,} → {after.after:,} | −{after.saved:.0%} | +{after.brief} | {after.refused} of {after.tools} |"
+            f"| `{org_id}` {last.role.role_name} |{cells} {last.brief} | {last.refused} of {last.tools} |"
         )
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    print(render_effects(effects()))
-    print(role_effect(Path()))
-    print(host_overhead(Path()))
+    if sys.argv[1:2] == ["first"]:
+        print(json.dumps(_first(Path(sys.argv[2]), sys.argv[3])))
+    else:
+        print(render_effects(effects()))
+        print(role_effect(Path()))
+        print("first call", first_call(Path()))
+        for generation in VERSIONS.values():
+            print(generation, host_overhead(Path(), generation=generation))
+            print(
+                generation,
+                "with a report in each call",
+                host_overhead(Path(), generation=generation, reports=True),
+            )

@@ -90,11 +90,15 @@ _OWN: tuple[Row, ...] = tuple(
 
 # Of the two templates, whatever the size; so in the smallest table only.
 _HOST: tuple[Row, ...] = (
+    Row("Agent-Zero 0.9.7: tool prompt spared, specialists", ("role_effect", "oldest"), "", aim=0.6, better="more", sizes=(0, 1_000), once=True),
     Row("Agent-Zero 0.9.8.2: tool prompt spared, specialists", ("role_effect", "old"), "", aim=0.6, better="more", sizes=(0, 1_000), once=True),
     Row("Agent-Zero 1.7: tool prompt spared, specialists", ("role_effect", "new"), "", aim=0.4, better="more", sizes=(0, 1_000), once=True),
     Row("Agent-Zero: stock tools refused to specialists", ("role_effect", "refused"), "", better="more", sizes=(0, 1_000), once=True),
     Row("Agent-Zero: added to a model call", ("host_overhead", "median"), "ms", aim=1.0, sizes=(0, 1_000), once=True, steady=False),
     Row("Agent-Zero: added to a model call, p99", ("host_overhead", "p99"), "ms", sizes=(0, 1_000), once=True, steady=False),
+    Row("Agent-Zero: added to a model call that reports", ("host_overhead_reporting", "median"), "ms", aim=1.0, sizes=(0, 1_000), once=True, steady=False),
+    Row("Agent-Zero: looks at the disk in a model call", ("host_overhead", "files"), "", aim=5.0, sizes=(0, 1_000), once=True),
+    Row("Agent-Zero: first call of a process, with loading", ("first_call", "together"), "ms", aim=60.0, sizes=(0, 1_000), once=True, steady=False),
 )  # fmt: skip
 
 _PYTHON = ("start", "python")

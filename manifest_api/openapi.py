@@ -30,6 +30,7 @@ from manifest_api.routes import (
     registry,
     requests,
     salute,
+    shell_commands,
 )
 from manifest_api.routes.documented import PROBLEM, REFERENCE, SHAPES
 from orgkernel import __version__
@@ -51,6 +52,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     requests.router,
     locks.router,
     salute.router,
+    shell_commands.router,
     audit.router,
     registry.router,
     registry.health_router,

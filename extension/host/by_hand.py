@@ -23,10 +23,10 @@ from .runtime import pace, text_index, tiers, trigger_parser
 AUTHORITY_OF_TYPE: Final = {"specialist": 1, "executive": 2, "commander": 3}
 _PRIORS: Final = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
 """A specialist before an executive before a commander, as in the kernel."""
-MOST_ROLES: Final = 1_000
 _MOST_ITEMS: Final = 500
 _LONGEST: Final = 2_000
 _MOST_REMARKS: Final = 20
+_LONGEST_BRIEF: Final = 480
 _LONGEST_WEIGHED: Final = 100_000
 """Characters of all descriptions together that the choice by the message takes in."""
 _ANSWER, _HAND_ON = "response", "call_subordinate"
@@ -48,7 +48,7 @@ REMARK: Final = (
 _OF_ORGANIZATION: Final = frozenset(
     ("_schema", "_version", "org_id", "org_name", "description", "mission", "hierarchy", "communication_channels", "mode",
      "microcosm_config", "macrocosm_config", "domain_routing", "domains", "external", "departments", "layers",
-     "dispatch_edges", "workspace_root", "alerts", "watches", "x_orgkernel")
+     "dispatch_edges", "limits", "workspace_root", "alerts", "watches", "x_orgkernel")
 )  # fmt: skip
 _OF_ROLE: Final = frozenset(
     ("_schema", "_version", "role_id", "role_name", "role_type", "description", "examples", "not_examples",
@@ -94,13 +94,6 @@ class _Work:
         return self.names.get(tool_id) or tool_id.partition(":")[0]
 
 
-def roles_of(document: Mapping[str, Any]) -> list[str]:
-    """The roles of an organization, in the order of its hierarchy."""
-    hierarchy = _mapping(document.get("hierarchy"))
-    below = (each for entry in hierarchy.values() for each in _texts(_mapping(entry).get("subordinates")))
-    return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:MOST_ROLES]
-
-
 def build_bundle(
     document: Mapping[str, Any], files: Mapping[str, object], words: bundles.Bundle | None = None
 ) -> tuple[bundles.Bundle, tuple[str, ...]]:
@@ -129,6 +122,10 @@ def build_bundle(
     roles = {role_id: _role(work, role_id) for role_id in profiles}
     for role_id, role in roles.items():
         role["delegates_to"] = _delegates_to(work, roles, role_id)
+        if role["delegates_to"] and _HAND_ON not in role["essential"]:
+            role["essential"].append(_HAND_ON)
+            role["host_tools"] = list(dict.fromkeys((*role["host_tools"], _HAND_ON)))
+            role["tools"].setdefault(_HAND_ON, _grant(_HAND_ON, _HAND_ON, False, ()))
         role["brief"] = _brief(work, roles, role)
     data: dict[str, Any] = {
         "_schema": bundles.SCHEMA,
@@ -147,12 +144,30 @@ def build_bundle(
         "roles": roles,
         "tools": _tools(work, roles),
         "signals": {},
+        "limits": _limits(work),
     }
     shown = work.remarks
     if len(shown) > _MOST_REMARKS:
         rest = len(shown) - _MOST_REMARKS
         shown = [*shown[:_MOST_REMARKS], f"{rest} more remarks about active.json and roles/*.json"]
     return bundles.read_bundle(data | {"checksum": bundles.checksum_of(data)}), tuple(shown)
+
+
+def _limits(work: _Work) -> dict[str, Any]:
+    """The limits of a run that the organization states. One that is none has its default."""
+    said, least = _mapping(work.document.get("limits")), bundles.BundleLimits()
+    found: dict[str, Any] = {}
+    for name in ("max_spawn_depth", "max_children", "max_concurrent"):
+        value = said.get(name, getattr(least, name))
+        found[name] = value if type(value) is int and value > 0 else getattr(least, name)
+    given = said.get("delegation", "envelope")
+    found["delegation"] = given if given in ("envelope", "strict") else "strict"
+    wrong = [name for name, value in found.items() if said.get(name, value) != value]
+    if wrong:
+        work.remark(
+            "Limits in active.json cannot be read", f"{', '.join(wrong)}: the default counts, or `strict`."
+        )
+    return found
 
 
 def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.RoleTexts:
@@ -383,21 +398,35 @@ def _name(profile: Mapping[str, Any], entry: Mapping[str, Any], role_id: str) ->
 
 
 def _brief(work: _Work, roles: Mapping[str, Any], role: Mapping[str, Any]) -> str:
-    """The text that tells a role about itself."""
+    """The text that tells a role about itself: what does not fit into some 120 tokens is left out."""
     organization = _text(work.document.get("org_name")) or work.document["org_id"]
-    above = roles[role["reports_to"]]["role_name"] if role["reports_to"] in roles else role["reports_to"]
-    below = ", ".join(role["delegates_to"][:6])
-    lacks = " ".join(_texts(work.profiles[role["role_id"]].get("does_not_have"))[:6])
-    lines = (
-        f"You are the {role['role_name']} ({role['role_id']}) of {organization}.",
-        role["description"][:300],
-        f"You report to {above if above not in (None, 'user') else 'the user'}.",
-        f"Your tools: {', '.join(role['host_tools'][:30])}. You may not use other tools.",
-        f"You may delegate to: {below}." if below else "",
-        f"You do not have: {lacks[:300]}" if lacks else "",
-        "If you cannot do something, answer with `response` and say what is missing.",
+    above = role["reports_to"]
+    superior = roles[above]["role_name"] if above in roles else above if above not in (None, "user") else ""
+    below = sorted(role["delegates_to"], key=lambda each: each not in role["subordinates"])
+    hand_on = "delegate it, or " if below else ""
+    first = f"You are the {_line(role['role_name'], 60)} ({_line(role['role_id'], 60)}) of {_line(organization, 60)}."
+    last = (
+        f"Use only tools shown here. If you cannot do something, do not work around it: {hand_on}answer with `response`, "
+        f"and say what is missing and that {_line(superior, 60) or 'the user'} should take over."
     )
-    return "\n".join(line for line in lines if line)
+    middle = []
+    left = _LONGEST_BRIEF - len(first) - len(last)
+    names = ", ".join(_line(each, 60) for each in below[:6])
+    lacks = [
+        f"You do not have: {each}" for each in _texts(work.profiles[role["role_id"]].get("does_not_have"))
+    ]
+    delegation = [f"Delegate with `call_subordinate` to one of these profiles: {names}."] if names else []
+    for sentence in (*delegation, role["description"], *lacks):
+        line = _line(sentence, _LONGEST)
+        if line and len(line) < left:
+            middle.append(line if line[-1] in ".!?" else f"{line}.")
+            left -= len(line) + 2
+    return "\n".join((first, *middle, last))
+
+
+def _line(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()}…"
 
 
 # -- domains and tools -------------------------------------------------------------------------------------------------
@@ -506,12 +535,3 @@ def _texts(value: object) -> list[str]:
 def _clean(text: str) -> str:
     """Text that can be written as UTF-8, not longer than anybody writes by hand."""
     return text[:_LONGEST].encode("utf-8", "replace").decode()
-
-
-def _is_plain(role_id: str) -> bool:
-    return (
-        0 < len(role_id) <= 200
-        and role_id.isprintable()
-        and not any(mark in role_id for mark in "/\\")
-        and not role_id.startswith(".")
-    )

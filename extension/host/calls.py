@@ -229,7 +229,7 @@ def _refuse_after_error(agent: Any, tool: str) -> str | None:
     """With `on_error: refuse`, refuse a call while the organization cannot be read."""
     try:
         memory = agent.data.get(KEY)
-        active, _ = find_active(thorough=False)
+        active, _ = find_active(look=False)
         if (
             active is None
             or not isinstance(memory, AgentMemory)

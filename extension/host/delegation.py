@@ -314,7 +314,7 @@ def hand_over(
 
 
 def _key(message: str) -> str:
-    return " ".join(message[:_LONGEST].split())
+    return " ".join(message.strip()[:_LONGEST].split())
 
 
 def _accepts(agent: Any, profile: str) -> bool:
@@ -353,7 +353,7 @@ def role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles
     """
     above = next(iter(_superiors(agent)), None)
     superior = _role_of(active, above) if above is not None else None
-    if above is None or superior is None or not active.compiled:
+    if above is None or superior is None:
         return None
     may = superior.delegates_to
     handed = _memory_of(above).handed.get(_key(memory.task))

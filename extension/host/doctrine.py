@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cache
 from typing import Any
 
-from . import effect, places, reading
+from . import effect, places, reading, report_writer
 from .memory import AgentMemory, RoleMemory
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import observation, pace, report_files, salute, tiers
+from .runtime import observation, pace, salute, tiers
 from .saying import say, say_once
 
 _GRAPHICS = "/dev/nvidiactl"
+
+
+@cache
+def _has_graphics() -> bool:
+    return os.path.exists(_GRAPHICS)
+
+
+@cache
+def _working_directory() -> str:
+    """Where the host's process runs. It does not move."""
+    return os.getcwd()
 
 
 def observe(agent: Any, memory: AgentMemory, own: RoleMemory) -> observation.Observation:
@@ -59,15 +71,22 @@ def report(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, own: RoleMemory
 ) -> None:
     """Write the role's SALUTE report if it is due."""
-    made = salute.compute_report(situation_of(active, memory, agent, role, own))
-    due, _, state = salute.should_emit(own.emission, made, role.doctrine)
-    own.emission = state
+    situation = situation_of(active, memory, agent, role, own)
+    due, _, own.emission = salute.find_emission(own.emission, situation, role.doctrine)
     if due:
-        folder = os.path.join(places.ORGANIZATIONS, places.REPORTS)
-        problem = report_files.write_report(folder, made).problem
-        problem = problem or report_files.remove_stale(folder, time.time()).problem
-        if problem:
-            say_once(agent, memory, "SALUTE report not written", content=problem, kind="warning")
+        made = salute.compute_report(situation)
+        problem = report_writer.write_later(os.path.join(places.ORGANIZATIONS, places.REPORTS), made)
+        _say_problem(memory, agent, problem)
+
+
+def finish_reports(memory: AgentMemory, agent: Any) -> None:
+    """Wait for reports that are being written, at the end of a turn."""
+    _say_problem(memory, agent, report_writer.finish())
+
+
+def _say_problem(memory: AgentMemory, agent: Any, problem: str) -> None:
+    if problem:
+        say_once(agent, memory, "SALUTE report not written", content=problem, kind="warning")
 
 
 def situation_of(
@@ -95,7 +114,7 @@ def situation_of(
         plan_turns_since_progress=reading.count(plan.get("turns_since_progress")),
         iterations_on_step=reading.count(plan.get("turns_since_transition")) or own.turns_without_progress,
         tool=memory.tool,
-        working_directory=os.getcwd(),
+        working_directory=_working_directory(),
         files_modified=tuple(own.files_modified),
         files_read=tuple(own.files_read),
         task_started=own.task_started,
@@ -105,7 +124,7 @@ def situation_of(
         tokens_used=tokens,
         tokens_max=memory.window or 0,
         tokens_at_start=own.tokens_at_start,
-        gpu_available=os.path.exists(_GRAPHICS),
+        gpu_available=_has_graphics(),
         failures_consecutive=own.consecutive_failures,
         failures_total=own.total_failures,
         memory_fragments=reading.fragments_of(agent),

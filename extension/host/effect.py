@@ -21,7 +21,7 @@ from .memory import AgentMemory
 from .runtime import effect_counts, regular_files, utc
 from .saying import say, say_once
 
-Effect = effect_counts.Effect
+HostEffect = effect_counts.HostEffect
 
 KEY = "_orgkernel_effect"
 """In the data of a chat. The host does not save keys that begin with an underscore."""
@@ -35,10 +35,10 @@ _WAIT = 0.2
 class _ChatEffect:
     """The effect in one chat."""
 
-    turn: Effect = field(default_factory=Effect)
+    turn: HostEffect = field(default_factory=HostEffect)
     """Not yet told."""
-    told: Effect = field(default_factory=Effect)
-    unwritten: Effect = field(default_factory=Effect)
+    told: HostEffect = field(default_factory=HostEffect)
+    unwritten: HostEffect = field(default_factory=HostEffect)
     waiting: list[tuple[str, str, str | None, Any, bool]] = field(default_factory=list)
     """Refused calls whose arguments nobody has looked at yet."""
 
@@ -88,7 +88,7 @@ def _enforcement() -> str:
     return held.settings.enforcement if held is not None else "enforce"
 
 
-def _counts(agent: Any, applied: bool) -> effect_counts.Counts:
+def _counts(agent: Any, applied: bool) -> effect_counts.EffectCounts:
     turn = _chat(agent).turn
     return turn.applied if applied else turn.would
 
@@ -119,11 +119,11 @@ def tell_turn(agent: Any, memory: AgentMemory, names: Mapping[str, str]) -> None
         say(agent, f"Effect: {short}", content="\n".join((*effect_counts.lines(turn, names), *so_far)))
 
 
-def end_turn(agent: Any) -> tuple[Effect, str]:
+def end_turn(agent: Any) -> tuple[HostEffect, str]:
     """End the turn of a main agent: what it changed, and the problem if the file cannot be written."""
     chat = _chat(agent)
     _look_at_calls(chat)
-    turn, chat.turn = chat.turn, Effect()
+    turn, chat.turn = chat.turn, HostEffect()
     if not turn.is_empty():
         turn.since = utc.as_utc(time.time()) or ""
         chat.told.add(turn)
@@ -132,26 +132,26 @@ def end_turn(agent: Any) -> tuple[Effect, str]:
     if not chat.unwritten.is_empty():
         problem = add_to_file(places.ORGANIZATIONS, chat.unwritten)
         if not problem:
-            chat.unwritten = Effect()
+            chat.unwritten = HostEffect()
     return turn, problem
 
 
-def of_chat(agent: Any) -> Effect:
+def of_chat(agent: Any) -> HostEffect:
     """The effect in a chat so far."""
     chat = _chat(agent)
     _look_at_calls(chat)
-    found = Effect()
+    found = HostEffect()
     found.add(chat.told)
     found.add(chat.turn)
     return found
 
 
-def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[Effect | None, str]:
+def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
     """The effect in all chats, up to this moment for the chat of this agent. None if the file cannot be read."""
     found, problem = of_host(folder)
     if problem:
         return None, problem
-    every = found or Effect()
+    every = found or HostEffect()
     if agent is not None:
         chat = _chat(agent)
         every.add(chat.unwritten)
@@ -159,7 +159,7 @@ def of_all(agent: Any, folder: str = places.ORGANIZATIONS) -> tuple[Effect | Non
     return every, ""
 
 
-def of_host(folder: str = places.ORGANIZATIONS) -> tuple[Effect | None, str]:
+def of_host(folder: str = places.ORGANIZATIONS) -> tuple[HostEffect | None, str]:
     """The effect in all chats until their last turn, None if there is no file, and the problem if it cannot be read."""
     try:
         return _read(folder), ""
@@ -176,17 +176,17 @@ def _look_at_calls(chat: _ChatEffect) -> None:
         name = effect_counts.cut(tool)
         effect_counts.count_name(counts.tools, name)
         call = effect_counts.cut(f"{tool}:{action}") if action else name
-        refusal = effect_counts.Refusal(
+        refusal = effect_counts.RefusedCall(
             now, effect_counts.cut(role_id), call, effect_counts.touched_by(arguments), applied
         )
         chat.turn.refusals.append(refusal)
 
 
-def add_to_file(folder: str, effect: Effect) -> str:
+def add_to_file(folder: str, effect: HostEffect) -> str:
     """Add counts to the totals of the host. The problem in words if that is not possible, else an empty text."""
     try:
         with alone_in(folder, _WAIT):
-            total = _read(folder) or Effect()
+            total = _read(folder) or HostEffect()
             total.add(effect)
             _write(folder, total)
     except (OSError, ValueError, RecursionError) as error:
@@ -194,7 +194,7 @@ def add_to_file(folder: str, effect: Effect) -> str:
     return ""
 
 
-def _read(folder: str) -> Effect | None:
+def _read(folder: str) -> HostEffect | None:
     path = os.path.join(folder, places.EFFECT)
     try:
         content = regular_files.read_regular(path, _MOST_BYTES + 1)
@@ -205,7 +205,7 @@ def _read(folder: str) -> Effect | None:
     return effect_counts.read_effect(json.loads(content.decode("utf-8")))
 
 
-def _write(folder: str, effect: Effect) -> None:
+def _write(folder: str, effect: HostEffect) -> None:
     """Replace the file in one step. The lock makes the temporary name safe; what a killed writer left is replaced."""
     beside = os.path.join(folder, places.EFFECT_TEMPORARY)
     with contextlib.suppress(FileNotFoundError):

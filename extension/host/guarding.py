@@ -17,6 +17,9 @@ from .runtime import secret_shapes
 
 T = TypeVar("T")
 _LONGEST = 500
+_LOOKING = ("message_loop_prompts_before", "tool_execute_before")
+"""The hooks that notice at once that the organization was switched on, off or changed."""
+_described: list[tuple[Active, str]] = []
 
 
 def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> T | None:
@@ -25,7 +28,7 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
     if agent is None:
         return None
     try:
-        active, error = find_active(thorough=hook == "message_loop_prompts_before")
+        active, error = find_active(look=hook in _LOOKING, thorough=hook == _LOOKING[0])
         if error is not None:
             note_error(agent, error, of_files=True)
         if active is None:
@@ -58,12 +61,16 @@ def guarded(agent: Any, hook: str, work: Callable[[Active, AgentMemory], T]) -> 
 
 
 def _describe(active: Active) -> str:
+    if _described and _described[0][0] is active:
+        return _described[0][1]
     bundle = active.bundle
     name, roles = bundle.organization.get("org_name"), len(bundle.roles)
-    return (
+    text = (
         f"On: {name} ({bundle.org_id}), {roles} role{'s' if roles != 1 else ''}, "
         f"enforcement {active.settings.enforcement}"
     )
+    _described[:] = [(active, text)]
+    return text
 
 
 def note_error(agent: Any, text: str, *, of_files: bool = False) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from . import activation, choosing, delegation, doctrine, effect, prompting, reading, saying, supervising
 from .calls import error_format, tool_execute_after, tool_execute_before
 from .guarding import guarded, in_force
 from .memory import AgentMemory
-from .organization import Active
+from .organization import Active, find_active
+from .runtime import text_index
 
 __all__ = [
+    "agent_init",
     "before_main_llm_call",
     "error_format",
     "message_loop_end",
@@ -22,6 +25,22 @@ __all__ = [
     "tool_execute_after",
     "tool_execute_before",
 ]
+
+
+_ready: list[Active] = []
+_FIRST_WORDS = "write a file and find the bug in it"
+
+
+def agent_init(agent: Any, **_: Any) -> None:
+    """Read the organization when a chat begins, so that its first message does not wait for it.
+
+    An error is reported by the hooks that need the organization.
+    """
+    with contextlib.suppress(Exception):
+        active = find_active(look=False)[0]
+        if active is not None and active.index is not None and not any(each is active for each in _ready):
+            _ready[:] = [active]
+            text_index.rank_roles(active.index, _FIRST_WORDS)  # builds its tables of words
 
 
 def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:
@@ -70,6 +89,8 @@ def message_loop_prompts_after(agent: Any, loop_data: Any = None, **_: Any) -> N
         if active.settings.enforcement == "observe" or loop_data is None:
             return
         if found is not None:
+            role = delegation.role_in_run(active, agent, found[0])
+            prompting.outlast(active, memory, agent, role, getattr(loop_data, "system", None))
             supervising.supervise_prompt(active, memory, agent, found, loop_data)
         supervising.note_prompt(memory, loop_data)
 
@@ -90,6 +111,8 @@ def before_main_llm_call(agent: Any, loop_data: Any = None, **_: Any) -> None:
         memory.role_before = memory.role_id
         found = in_force(active, memory)
         if found is not None:
+            role = delegation.role_in_run(active, agent, found[0])
+            prompting.report_change(active, memory, agent, role, getattr(loop_data, "system", None))
             own = found[1]
             own.turns += 1
             own.turns_without_progress += 1
@@ -118,8 +141,10 @@ def monologue_end(agent: Any, loop_data: Any = None, **_: Any) -> None:
 
     def work(active: Active, memory: AgentMemory) -> None:
         found = in_force(active, memory)
-        if found is not None and memory.state == "complete":
-            doctrine.report(active, memory, agent, *found)
+        if found is not None:
+            if memory.state == "complete":
+                doctrine.report(active, memory, agent, *found)
+            doctrine.finish_reports(memory, agent)
         if getattr(agent, "number", 0) == 0:
             names = {role.role_id: role.role_name for role in active.bundle.roles.values()}
             effect.tell_turn(agent, memory, names)

@@ -44,6 +44,24 @@ class RoleMemory:
 
 
 @dataclass(slots=True)
+class PromptMemory:
+    """The last prompt of an agent."""
+
+    question: tuple[object, ...] | None = None
+    """The organization, the role and the folders that it was made for."""
+    before: list[str] | None = None
+    """The entries as the host built them."""
+    after: list[str] | None = None
+    """The entries as the role is shown them, without what is added."""
+    shaped: list[str] | None = None
+    """The same with the brief."""
+    sections: list[str] = field(default_factory=list)
+    """Those of them that are about tools."""
+    left: list[str] | None = None
+    """The whole prompt as our hooks left it, until the model is called."""
+
+
+@dataclass(slots=True)
 class AgentMemory:
     """What is remembered about one agent."""
 
@@ -96,11 +114,11 @@ class AgentMemory:
     """How many messages of the history the model has read."""
     supervisor: Any = None
     """The runtime's `SupervisorMemory`."""
-    sections: dict[str, str] = field(default_factory=dict)
-    """Entries of the system prompt and their trimmed text for the role shown."""
-    sections_for: tuple[str, ...] | None = None
+    prompt: PromptMemory = field(default_factory=PromptMemory)
     tool_texts: Any = None
-    """The host's files about tools, as last read."""
+    """The host's files about tools, as last read. None for a new message."""
+    texts_read: bool = False
+    """Whether they were read for this message."""
 
 
 def memory_of(agent: Any) -> AgentMemory:

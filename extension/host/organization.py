@@ -76,27 +76,36 @@ class Held:
 
 
 _held: dict[str, Held] = {}
+_looked: dict[str, float] = {}
+"""When the files of a folder were last looked at."""
+_WITHOUT_LOOKING = 1.0
+"""Seconds for which a hook in the middle of a model call does not look again."""
 
 
 def find_active(
-    folder: str = places.ORGANIZATIONS, *, thorough: bool = True
+    folder: str = places.ORGANIZATIONS, *, look: bool = True, thorough: bool = True
 ) -> tuple[Active | None, str | None]:
     """The active organization, None if off, and the problem with its files, None if there is none.
 
-    `active.json` is looked at each time. The other files are looked at if this is `thorough`, or was not for a while.
+    With `look=False` the answer may be a second old. Otherwise the files are looked at, which takes time in a container:
+    all of them, or only `active.json` if this is not `thorough` and the others were looked at a while ago.
     """
+    now = time.monotonic()
+    held = _held.get(folder)
+    if not look and now - _looked.get(folder, -_WITHOUT_LOOKING) < _WITHOUT_LOOKING:
+        return (held.active, held.error) if held is not None else (None, None)
     path = os.path.join(folder, places.ACTIVE)
     stamp = places.stamp(path)
+    _looked[folder] = now
     if stamp is None:
         _held.pop(folder, None)
         return None, None
-    held = _held.get(folder)
-    now = time.monotonic()
-    if held is not None and held.stamps and held.stamps[0] == (path, stamp):
+    # The first of the files is `active.json`.
+    if held is not None and held.stamps[0][1] == stamp:
         if not thorough and now - held.looked_at < _SECONDS_BETWEEN:
             return held.active, held.error
         held.looked_at = now
-        if _stamps(held.files) == held.stamps:
+        if _stamps(held.files[1:]) == held.stamps[1:]:
             return held.active, held.error
     # Each file is stamped before it is read, so a change during the read is noticed.
     stamps: dict[str, tuple[int, int, int] | None] = {path: stamp}
@@ -136,7 +145,7 @@ def _load(folder: str, stamps: dict[str, tuple[int, int, int] | None]) -> Active
     settings, remarks = read_settings(document.get(written.SETTINGS))
     name = settings.bundle or f"{places.BUNDLES}/{org_id}.json"
     bundle, problem = _read_bundle(folder, name, org_id, stamps)
-    profiles = _read_profiles(folder, by_hand.roles_of(document), settings.kept_roles, stamps)
+    profiles = _read_profiles(folder, written.roles_of(document), settings.kept_roles, stamps)
     changed = written.find_changed(bundle, document, profiles) if bundle is not None else []
     compiled = bundle is not None and not changed
     if bundle is None or changed:
@@ -207,7 +216,7 @@ def _compile(
     files: dict[str, object] = {}
     without = []
     hierarchy = document.get("hierarchy")
-    for role_id in by_hand.roles_of(document):
+    for role_id in written.roles_of(document):
         compiled = old.roles.get(role_id) if old is not None else None
         if role_id in profiles:
             files[role_id] = profiles[role_id]

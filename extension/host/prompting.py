@@ -1,8 +1,7 @@
 """The role's effect on the system prompt: the tool section keeps only the role's tools, and the role's brief is added.
 
-Each file of a tool that is not allowed is cut out of the section, exactly as it was read. An entry that contains no file
-as it was read has an unknown form and is left alone. A file that serves both allowed and other tools stays; calls of the
-others are refused.
+A file that serves both allowed and other tools stays; calls of the others are refused. Results are kept for the process,
+because hosts build the same prompt again and again: as long as nothing changes, no file is read and nothing is searched.
 """
 
 from __future__ import annotations
@@ -11,31 +10,39 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .gate import may_use
+from . import effect, reading
+from .gate import may_use, tools_in_order
 from .memory import AgentMemory
 from .organization import Active
 from .runtime import bundle as bundles
 from .saying import say_once
+from .tool_section import Trimmed, trim_section
 from .tool_texts import ToolText, read_tool_texts
 
-_MOST_KEPT = 64
+_MOST_ENTRIES = 32
+_MOST_QUESTIONS = 32
+_SHOWN = 6
 _MCP_ENTRY = re.compile(r'\A## "Remote \(MCP Server\) Agent Tools" available:')
 _MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
 _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
+
+Place = tuple[str, ...]
+"""The organization, whose tools are looked for, and the profile and the project, which decide where prompt files lie."""
+
+_trimmed: dict[tuple[object, ...], dict[str, Trimmed]] = {}
+_texts: dict[Place, list[ToolText]] = {}
 
 
 def shape_prompt(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> list[str]:
     """The entries of the system prompt for the role, with its brief at the end."""
-    shaped = _trim(active, memory, agent, role, entries)
-    brief = role.brief.strip()
-    # A subordinate with the profile of the role already has the brief in its main prompt.
-    if brief and not any(isinstance(entry, str) and brief in entry for entry in shaped):
-        shaped.append(brief)
+    shaped = _shape(active, memory, agent, role, entries)
     own = memory.roles.get(role.role_id)
     if own is not None and own.duty:
         shaped.append(own.duty)
+    memory.prompt.left = list(shaped)
+    effect.note_prompt(agent, memory, role.role_id, _length(entries) - _length(shaped))
     return shaped
 
 
@@ -43,69 +50,202 @@ def would_hide(
     active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
 ) -> int:
     """The number of characters that trimming would remove."""
-    shaped = _trim(active, memory, agent, role, entries)
-    return sum(map(len, entries)) - sum(map(len, shaped))
+    shaped = _shape(active, memory, agent, role, entries)
+    effect.note_prompt(agent, memory, role.role_id, _length(entries) - _length(shaped))
+    return _length(entries) - _length(memory.prompt.after or ())
 
 
-def _trim(
-    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
-) -> list[str]:
-    question = (active.bundle.checksum, role.role_id, active.settings.unlisted_tools)
-    if memory.sections_for != question or len(memory.sections) > _MOST_KEPT:
-        memory.sections, memory.sections_for = {}, question
-        memory.tool_texts = None
-    if any(entry not in memory.sections for entry in entries):
-        _trim_new(active, memory, agent, role, entries)
-    shown = [(entry, memory.sections.get(entry, entry)) for entry in entries]
-    return [text for entry, text in shown if text or not entry]
+def outlast(active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any) -> None:
+    """Trim again what another extension has written into the prompt since `shape_prompt`, and add the brief if it is gone."""
+    left = memory.prompt.left
+    if left is None or not isinstance(system, list) or system == left:
+        return
+    changed = [entry for entry in system if isinstance(entry, str) and entry not in left]
+    results = _trim(active, memory, agent, role, changed, whole=False)
+    after = [results[each].text if isinstance(each, str) and each in results else each for each in system]
+    if _is_gone(role.brief, left, after):
+        after.append(role.brief.strip())
+    rewritten = any(entry not in system for entry in memory.prompt.sections)
+    if rewritten or any(each.recognized for each in results.values()):
+        _report_left(memory, agent, role, list(results.values()))
+    system[:] = after
+    memory.prompt.left = list(after)
 
 
-def _trim_new(
-    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+def report_change(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, system: Any
 ) -> None:
-    """Trim the entries that are new. The host's files are read once a turn."""
-
-    def allowed(tool: str) -> bool:
-        return may_use(active, role, tool)
-
-    if memory.tool_texts is None:
-        memory.tool_texts = read_tool_texts(agent, active.bundle.tools.keys())
-    texts: list[ToolText] = memory.tool_texts
-    recognized = False
-    for entry in entries:
-        holds = [text for text in texts if text.text in entry]
-        recognized = recognized or bool(holds)
-        if entry not in memory.sections:
-            hidden = [text for text in holds if not any(map(allowed, text.tools))]
-            # A text inside the text of another file belongs to that file.
-            hidden = [
-                text
-                for text in hidden
-                if not any(text.text in other.text for other in texts if other is not text)
-            ]
-            shown = _without(entry, hidden)
-            memory.sections[entry] = _trim_remote(shown, allowed) if _MCP_ENTRY.match(shown) else shown
-    if not recognized:
+    """Say that another extension had the last word on the prompt, if it shows more tools because of that."""
+    left, memory.prompt.left = memory.prompt.left, None
+    if left is None or not isinstance(system, list) or system == left:
+        return
+    changed = [entry for entry in system if isinstance(entry, str) and entry not in left]
+    results = _trim(active, memory, agent, role, changed, whole=False)
+    hidden = sum(len(entry) - len(each.text) for entry, each in results.items())
+    unknown = any(section not in system for section in memory.prompt.sections) and not any(
+        each.recognized for each in results.values()
+    )
+    if hidden > 0 or unknown or _is_gone(role.brief, left, system):
         say_once(
             agent,
             memory,
-            "The tool section of the prompt has an unknown form and was not trimmed",
+            "Another extension changed the tool section after ours",
+            content=f"It may show {role.role_name} tools that are refused to it ({hidden:,} characters). Give the other "
+            "extension a name that sorts before `_96_`, or remove it.",
             kind="warning",
         )
 
 
-def _without(entry: str, hidden: list[ToolText]) -> str:
-    """The entry without the files that occur in it exactly once, as a block of their own."""
-    for text in hidden:
-        start = entry.find(text.text)
-        end = start + len(text.text)
-        if start < 0 or entry.find(text.text, start + 1) >= 0:
+def _is_gone(brief: str, left: Sequence[str], now: Sequence[object]) -> bool:
+    text = brief.strip()
+    return bool(text) and text in left and text not in now
+
+
+def _length(entries: Sequence[str]) -> int:
+    return sum(map(len, entries))
+
+
+def _shape(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> list[str]:
+    question = (*_question(active, role), role.brief, *_place(agent))
+    last = memory.prompt
+    if last.question != question or last.before != entries or last.shaped is None:
+        last.shaped = _shape_new(active, memory, agent, role, entries)
+        last.question, last.before = question, list(entries)
+    return list(last.shaped)
+
+
+def _shape_new(
+    active: Active, memory: AgentMemory, agent: Any, role: bundles.BundleRole, entries: Sequence[str]
+) -> list[str]:
+    results = _trim(active, memory, agent, role, entries)
+    after = [results[entry].text if entry in results else entry for entry in entries]
+    shaped = [text for text, entry in zip(after, entries, strict=True) if text or not entry]
+    memory.prompt.after = shaped
+    memory.prompt.sections = [each.text for each in results.values() if each.recognized]
+    shaped = list(shaped)
+    brief = role.brief.strip()
+    # A subordinate with the profile of the role already has the brief in its main prompt.
+    if brief and not any(isinstance(entry, str) and brief in entry for entry in shaped):
+        shaped.append(brief)
+    if not _is_clean(results):
+        _report_left(memory, agent, role, list(results.values()))
+        # The prompt shows tools of other roles, so the brief has to say which ones are its own.
+        shaped.append(
+            f"Your tools: {', '.join(f'`{tool}`' for tool in tools_in_order(active, role))}, `response`."
+        )
+    return shaped
+
+
+def _report_left(
+    memory: AgentMemory, agent: Any, role: bundles.BundleRole, results: Sequence[Trimmed]
+) -> None:
+    """Say what could not be removed from the prompt."""
+    if not any(each.recognized for each in results):
+        if results:
+            say_once(
+                agent,
+                memory,
+                "The tool section of the prompt has an unknown form and was not trimmed",
+                content="No file about tools was found in it as the host reads it. Calls are still refused.",
+                kind="warning",
+            )
+        return
+    left = list(dict.fromkeys(name for each in results for name in each.left))
+    if left:
+        names = ", ".join(f"`{name}`" for name in left[:_SHOWN])
+        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+        characters = sum(each.left_characters for each in results if each.left)
+        say_once(
+            agent,
+            memory,
+            "A part of the tool section was not recognized and stays in the prompt",
+            content=f"{characters:,} characters, about tools that are refused to {role.role_name}: {names}{more}.",
+            kind="warning",
+        )
+
+
+def _is_clean(results: dict[str, Trimmed], *, whole: bool = True) -> bool:
+    """Whether the files explain the entries. `whole` if one of the entries has to be the tool section."""
+    found = not whole or any(each.recognized for each in results.values())
+    return found and not any(each.left for each in results.values())
+
+
+def _question(active: Active, role: bundles.BundleRole) -> tuple[object, ...]:
+    """What decides which tools are shown. In a run for superiors, a role may have fewer than it has alone."""
+    return active.bundle.checksum, role.role_id, role.host_tools, active.settings.unlisted_tools
+
+
+def _place(agent: Any) -> tuple[str, str]:
+    return reading.profile_of(agent) or "agent0", reading.project_of(agent)
+
+
+def _trim(
+    active: Active,
+    memory: AgentMemory,
+    agent: Any,
+    role: bundles.BundleRole,
+    entries: Sequence[str],
+    *,
+    whole: bool = True,
+) -> dict[str, Trimmed]:
+    """Each entry and what is shown of it. The host's files are read again, once a message, if they do not explain the entries."""
+    place = (active.bundle.checksum, *_place(agent))
+    question = (*_question(active, role), *place)
+    if memory.tool_texts is None:
+        memory.texts_read = place not in _texts
+        memory.tool_texts = _read(active, agent, place) if memory.texts_read else _texts[place]
+    known = _trimmed.get(question)
+    if known is None or len(known) > _MOST_ENTRIES:
+        if len(_trimmed) > _MOST_QUESTIONS:
+            _trimmed.clear()
+        known = _trimmed[question] = {}
+    results = _trim_all(active, memory, role, entries, known)
+    if (
+        not memory.texts_read
+        and not _is_clean(results, whole=whole)
+        and any(entry not in known for entry in entries)
+    ):
+        memory.texts_read, memory.tool_texts = True, _read(active, agent, place)
+        results = _trim_all(active, memory, role, entries, known)
+    # A result with old files is kept only if it is clean. Otherwise the next message reads the files.
+    if memory.texts_read or _is_clean(results, whole=whole):
+        known.update(results)
+    return results
+
+
+def _read(active: Active, agent: Any, place: Place) -> list[ToolText]:
+    if len(_texts) > _MOST_QUESTIONS:
+        _texts.clear()
+    _texts[place] = read_tool_texts(agent, active.bundle.tools.keys())
+    return _texts[place]
+
+
+def _trim_all(
+    active: Active,
+    memory: AgentMemory,
+    role: bundles.BundleRole,
+    entries: Sequence[Any],
+    known: dict[str, Trimmed],
+) -> dict[str, Trimmed]:
+    texts: list[ToolText] = memory.tool_texts
+    names = {*active.bundle.tools, *(tool for text in texts for tool in text.tools)}
+
+    def allowed(tool: str) -> bool:
+        return may_use(active, role, tool)
+
+    results = {}
+    for entry in entries:
+        if not isinstance(entry, str):
             continue
-        before, after = entry[:start], entry[end:]
-        if (before and not before.endswith("\n")) or (after and not after.startswith("\n")):
-            continue
-        entry = before.rstrip("\n") + after if not after.strip("\n") else before + after.lstrip("\n")
-    return entry
+        if entry in known:
+            results[entry] = known[entry]
+        elif _MCP_ENTRY.match(entry):
+            results[entry] = Trimmed(_trim_remote(entry, allowed))
+        else:
+            results[entry] = trim_section(entry, texts, names, allowed)
+    return results
 
 
 def _trim_remote(entry: str, allowed: Callable[[str], bool]) -> str:

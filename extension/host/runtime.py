@@ -10,6 +10,7 @@ from orgkernel.runtime import paths as paths
 from orgkernel.runtime import regular_files as regular_files
 from orgkernel.runtime import report_files as report_files
 from orgkernel.runtime import salute as salute
+from orgkernel.runtime import salute_format as salute_format
 from orgkernel.runtime import secret_shapes as secret_shapes
 from orgkernel.runtime import signals as signals
 from orgkernel.runtime import steering_words as steering_words

@@ -87,5 +87,5 @@ def _effect(active: Active | None, agent: Any) -> dict[str, Any]:
     return found | {"all": _in_words(every, names) if every is not None else None, "problem": problem}
 
 
-def _in_words(counted: effect_counts.Effect, names: dict[str, str]) -> dict[str, Any]:
+def _in_words(counted: effect_counts.HostEffect, names: dict[str, str]) -> dict[str, Any]:
     return counted.as_json() | {"lines": effect_counts.lines(counted, names)}

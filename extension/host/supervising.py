@@ -19,6 +19,8 @@ from .runtime import bundle as bundles
 from .runtime import neighbors, pace, report_files, signals, steering_words, supervisor
 from .saying import say
 
+_posts: dict[tuple[str, str], steering_words.PostInCommand] = {}
+_MOST_POSTS = 1_000
 _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
 
 
@@ -86,7 +88,8 @@ def _supervise(
     reports, post = _reports_of(active, role), _post(active, role)
     # Usually there is nothing to say, so the history is not read.
     steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
-    own.decision = replace(decision, new_task=False)
+    if decision.new_task:
+        own.decision = replace(decision, new_task=False)
     memory.waited = False
     if steering is None:
         memory.supervisor = after
@@ -104,6 +107,15 @@ def _supervise(
 
 
 def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:
+    key = (active.bundle.checksum, role.role_id)
+    if key not in _posts:
+        if len(_posts) >= _MOST_POSTS:
+            _posts.clear()
+        _posts[key] = _build_post(active, role)
+    return _posts[key]
+
+
+def _build_post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:
     names = {each.role_id: each.role_name for each in active.bundle.roles.values()}
     return steering_words.PostInCommand(
         role.role_id,

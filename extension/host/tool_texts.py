@@ -33,21 +33,31 @@ SERVED: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Files whose names differ from the tools that they serve."""
 
-_EXAMPLE = re.compile(r"""["']?tool_name["']?\s*:\s*["']([\w.]+)""")
+EXAMPLE = re.compile(r"""["']?tool_name["']?\s*:\s*["']([\w.]+)""")
+_LANGUAGES = frozenset(
+    {"json", "json5", "yaml", "python", "bash", "sh", "text", "markdown", "md", "xml", "html"}
+)
+"""What may stand after a fence. It stays behind when a host strips fences that do not belong together."""
 _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolText:
-    """The text of a file in the prompt, without blank lines around it, and the tools that it serves."""
+    """A file about tools: the lines with words in it, and the tools that it serves."""
 
     name: str
-    text: str
+    keys: tuple[str, ...]
     tools: frozenset[str]
 
 
+def key_of(line: str) -> str:
+    """What is compared of a line: its text without fences. Empty for a line that hosts may change or leave out."""
+    key = line.replace("~~~", "").replace("```", "").strip()
+    return "" if key in _LANGUAGES else key
+
+
 def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
-    """Every file about tools, read as the host reads it, with its variables filled in, longest first.
+    """Every file about tools, read as the host reads it, with its variables filled in, the longest first.
 
     `known` are the tools in the catalogs. A file that cannot be read is not in the host's prompt either.
     """
@@ -59,9 +69,10 @@ def read_tool_texts(agent: Any, known: Collection[str]) -> list[ToolText]:
             text = agent.read_prompt(name, **arguments)
         except Exception:
             continue
-        if isinstance(text, str) and text.strip():
-            found.append(ToolText(name, text.strip(), served_by(name, text, known)))
-    return sorted(found, key=lambda each: -len(each.text))
+        keys = tuple(filter(None, map(key_of, text.splitlines()))) if isinstance(text, str) else ()
+        if keys:
+            found.append(ToolText(name, keys, served_by(name, text, known)))
+    return sorted(found, key=lambda each: -len(each.keys))
 
 
 def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
@@ -69,7 +80,7 @@ def served_by(name: str, text: str, known: Collection[str]) -> frozenset[str]:
     if name == _VISION:
         return frozenset({"vision_load"})
     stem = name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
-    examples = set(_EXAMPLE.findall(text))
+    examples = set(EXAMPLE.findall(text))
     declared = {word for word in (*examples, *_DECLARED.findall(text)) if word in known}
     if stem in SERVED:
         return frozenset({*SERVED[stem], *declared})

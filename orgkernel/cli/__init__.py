@@ -43,6 +43,7 @@ _COMMANDS = {
     "export": "Export an organization to the format of another tool.",
     "compile": "Compile an organization into one file for a host.",
     "org": "Activate or deactivate an organization in a host.",
+    "command": "Find destructive operations in a shell command.",
     "signals": "Show how the layers of an agent coordinate.",
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",
@@ -62,6 +63,7 @@ _COMMANDS = {
 _PLACES = {
     "rule": "reference:rule",
     "schema": "reference:schema",
+    "command": "shell_command:command",
     "can": "access:can",
     "why": "access:why",
     "who-can": "access:who_can",

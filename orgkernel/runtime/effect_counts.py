@@ -30,7 +30,7 @@ _MOST_COUNT: Final = 10**15
 
 
 @dataclass(slots=True)
-class Counts:
+class EffectCounts:
     """Events of one kind: those that happened, or those that would have happened."""
 
     prompts: int = 0
@@ -50,7 +50,7 @@ class Counts:
         """Tokens spared, about."""
         return round(self.characters / CHARACTERS_PER_TOKEN)
 
-    def add(self, other: Counts) -> None:
+    def add(self, other: EffectCounts) -> None:
         """Add the counts of another record."""
         self.prompts += other.prompts
         self.characters += other.characters
@@ -81,7 +81,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedCall:
     """One refused call, and what it would have touched."""
 
     time: str
@@ -104,16 +104,16 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Effect:
+class HostEffect:
     """Everything that is counted for one chat, or for all."""
 
-    applied: Counts = field(default_factory=Counts)
-    would: Counts = field(default_factory=Counts)
-    refusals: list[Refusal] = field(default_factory=list)
+    applied: EffectCounts = field(default_factory=EffectCounts)
+    would: EffectCounts = field(default_factory=EffectCounts)
+    refusals: list[RefusedCall] = field(default_factory=list)
     """The last refused calls, the oldest first."""
     since: str = ""
 
-    def add(self, other: Effect) -> None:
+    def add(self, other: HostEffect) -> None:
         """Add another record that is later than this one."""
         self.applied.add(other.applied)
         self.would.add(other.would)
@@ -150,14 +150,14 @@ def count_tier(counts: dict[str, dict[str, int]], name: str, tier: str, by: int 
     count_name(counts.setdefault(name, {}), tier, by)
 
 
-def read_effect(data: object) -> Effect:
+def read_effect(data: object) -> HostEffect:
     """The record in an `effect.json`. Raises `ValueError` for what is not one; unknown keys are left out."""
     if not isinstance(data, Mapping) or data.get("_schema") != SCHEMA:
         raise ValueError("it is not a record of effects")
     if data.get("_version") != VERSION:
         raise ValueError("another version of orgkernel wrote it")
     given = data.get("last_refusals")
-    return Effect(
+    return HostEffect(
         _read_counts(data.get("applied")),
         _read_counts(data.get("would_have")),
         [_read_refusal(each) for each in given[-_MOST_REFUSALS:] if isinstance(each, Mapping)]
@@ -167,9 +167,9 @@ def read_effect(data: object) -> Effect:
     )
 
 
-def _read_counts(data: object) -> Counts:
+def _read_counts(data: object) -> EffectCounts:
     given: Mapping[str, Any] = data if isinstance(data, Mapping) else {}
-    counts = Counts(
+    counts = EffectCounts(
         _count(given.get("prompts")),
         _number(given.get("characters_spared")),
         _count(given.get("calls_refused")),
@@ -189,8 +189,8 @@ def _read_names(data: object) -> Iterator[tuple[str, int]]:
         yield from ((cut(name), _count(count)) for name, count in list(data.items())[: _MOST_NAMES + 1])
 
 
-def _read_refusal(data: Mapping[str, Any]) -> Refusal:
-    return Refusal(
+def _read_refusal(data: Mapping[str, Any]) -> RefusedCall:
+    return RefusedCall(
         cut(data.get("time"), 30),
         cut(data.get("role")),
         cut(data.get("tool")),
@@ -276,7 +276,7 @@ def _targets(name: str, text: str, arguments: Mapping[Any, Any]) -> Iterator[str
 # -- in words ----------------------------------------------------------------------------------------------------------
 
 
-def summary(effect: Effect) -> str:
+def summary(effect: HostEffect) -> str:
     """One short line. Empty if nothing was counted."""
     parts = []
     done, would = effect.applied, effect.would
@@ -292,12 +292,12 @@ def summary(effect: Effect) -> str:
     return ", ".join(parts)
 
 
-def _spared(counts: Counts) -> str:
+def _spared(counts: EffectCounts) -> str:
     word = "spared" if counts.tokens >= 0 else "added"
     return f"about {abs(counts.tokens):,} tokens {word}"
 
 
-def lines(effect: Effect, names: Mapping[str, str] | None = None) -> list[str]:
+def lines(effect: HostEffect, names: Mapping[str, str] | None = None) -> list[str]:
     """What happened, one fact a line. `names` are the names of roles by their id."""
     found = []
     for counts, word in ((effect.applied, ""), (effect.would, "would have: ")):
@@ -310,9 +310,10 @@ def lines(effect: Effect, names: Mapping[str, str] | None = None) -> list[str]:
                 each.touched for each in effect.refusals if each.touched and each.applied is not bool(word)
             ]
             if touched:
-                found.append(
-                    f"{word}touched by them, last first: {'; '.join(list(dict.fromkeys(reversed(touched)))[:5])}"
-                )
+                # What was only logged ran all the same.
+                verb = "they touched" if word else "they would have touched"
+                shown = list(dict.fromkeys(reversed(touched)))[:5]
+                found.append(f"{verb}, last first: {'; '.join(shown)}")
         if counts.roles:
             found.append(f"{word}roles taken: {_listed(_named(counts.roles, names))}")
         if counts.tiers:

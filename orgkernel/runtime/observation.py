@@ -10,7 +10,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Final
 
 
@@ -41,7 +41,9 @@ class Observation:
 
     def measures(self, max_turns: int) -> dict[str, float | bool | None]:
         """Every name that a trigger may read, with its value. `max_turns` is the role's `max`."""
-        return {**asdict(self), "max": max_turns}
+        found = {name: getattr(self, name) for name in NAMES}
+        found["max"] = max_turns
+        return found
 
 
 NAMES: Final = tuple(each.name for each in fields(Observation))

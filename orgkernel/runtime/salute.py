@@ -106,7 +106,7 @@ def compute_report(situation: Situation) -> Report:
         "_schema": SCHEMA,
         "_version": VERSION,
         "status": {
-            "state": s.state if s.state in STATES else _state(s, tier),
+            "state": _state_of(s, tier),
             "progress": round(fit_fraction(done / steps), 4) if has_plan and steps else 0.0,
             "pace_level": tier,
             "health": _health(tier, failures),
@@ -154,7 +154,9 @@ def compute_report(situation: Situation) -> Report:
     }  # fmt: skip
 
 
-def _state(situation: Situation, tier: str) -> str:
+def _state_of(situation: Situation, tier: str) -> str:
+    if situation.state in STATES:
+        return situation.state
     return STATE_OF_TIER.get(tier) or ("active" if situation.task or situation.turns_elapsed else "idle")
 
 
@@ -240,6 +242,25 @@ def should_emit(previous: EmissionState | None, report: Report, doctrine: Mappin
     return Emission(
         False, "", EmissionState(role_id, now.state, now.pace_level, now.task_started, turns, since)
     )
+
+
+def find_emission(
+    previous: EmissionState | None, situation: Situation, doctrine: Mapping[str, Any]
+) -> Emission:
+    """Decide whether a report about the situation is due, without computing the whole report.
+
+    Law: the same as `should_emit` with `compute_report`.
+    """
+    tier = situation.tier if situation.tier in TIERS else PRIMARY
+    part = {
+        "status": {"state": _state_of(situation, tier), "pace_level": tier},
+        "unit": {"role_id": fit_name(situation.role_id)},
+        "time": {
+            "task_started": _moment(situation.task_started),
+            "turns_elapsed": fit_count(situation.turns_elapsed),
+        },
+    }
+    return should_emit(previous, part, doctrine)
 
 
 def _cause(previous: EmissionState, now: EmissionState, since: int, doctrine: Mapping[str, Any]) -> Cause:

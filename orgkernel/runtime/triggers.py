@@ -200,9 +200,21 @@ class _Reading:
     undefined: dict[str, None] = field(default_factory=dict)
 
 
+_checked: dict[int, TriggerTree] = {}
+"""Trees that were found well-formed. They are kept, so that no other tree gets their identity."""
+_MOST_CHECKED: Final = 1_000
+
+
 def evaluate_trigger(tree: TriggerTree, observation: Measures) -> TriggerVerdict:
-    """Evaluate a compiled trigger on a host's values. Raise `TriggerTreeError` only for a malformed tree."""
-    check_tree(tree)
+    """Evaluate a compiled trigger on a host's values. Raise `TriggerTreeError` only for a malformed tree.
+
+    A tree is checked once, so do not change it later.
+    """
+    if _checked.get(id(tree), _checked) is not tree:
+        check_tree(tree)
+        if len(_checked) >= _MOST_CHECKED:
+            _checked.clear()
+        _checked[id(tree)] = tree
     reading = _Reading(observation)
     value, terms = _condition(tree, reading)
     tripped = tuple(map(_describe, terms)) if value else ()

@@ -17,6 +17,34 @@ SETTINGS: Final = "x_orgkernel"
 """The part of `active.json` that is about the host and not about the organization."""
 
 
+_MOST_ROLES: Final = 1_000
+_MOST_BELOW: Final = 500
+
+
+def roles_of(document: Mapping[str, Any]) -> list[str]:
+    """The roles of an organization, in the order of its hierarchy; each has the file `roles/ROLE.json`."""
+    hierarchy = document.get("hierarchy")
+    if not isinstance(hierarchy, dict):
+        return []
+    below = (each for entry in hierarchy.values() for each in _subordinates(entry))
+    return [each for each in dict.fromkeys((*hierarchy, *below)) if _is_plain(each)][:_MOST_ROLES]
+
+
+def _subordinates(entry: object) -> list[str]:
+    found = entry.get("subordinates") if isinstance(entry, dict) else None
+    return [each for each in found[:_MOST_BELOW] if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def _is_plain(role_id: str) -> bool:
+    """Whether a role's name can be that of a file, and of no file elsewhere."""
+    return (
+        0 < len(role_id) <= 200
+        and role_id.isprintable()
+        and not any(mark in role_id for mark in "/\\")
+        and not role_id.startswith(".")
+    )
+
+
 def find_changed(bundle: Bundle, document: Mapping[str, Any], profiles: Mapping[str, object]) -> list[str]:
     """The files that say something else than the bundle. A role without a file is as it was compiled."""
     said = {name: value for name, value in document.items() if name != SETTINGS}

@@ -19,6 +19,7 @@ from tests.agent_zero.double_prompts import (
     TOOLS_OF_PLUGINS,
     Prompts,
     mcp_text,
+    write_profiles,
     write_prompts,
     write_stock_extensions,
 )
@@ -62,6 +63,7 @@ def build_host(root: Path, generation: str) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("# a tool of the host\n", encoding="utf-8")
     write_prompts(root, generation)
+    write_profiles(root, generation)
     write_stock_extensions(root, generation)
     return root
 
@@ -159,6 +161,7 @@ def _modules(host: Host, mcp: Mapping[str, tuple[str, ...]]) -> dict[str, Module
         Agent=Agent,
         LoopData=LoopData,
         tool_files=host.prompts.tool_files,
+        raw_prompt=host.prompts.raw,
         host_prompts=lambda _: ([mcp_text(dict(mcp))] if mcp else []) + rest,
     )
     return modules

@@ -5,9 +5,13 @@ The texts are ours; which file serves which tools, where it lies and how long it
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 STOCK_TOOLS: dict[str, tuple[tuple[str, ...], int, int]] = {
     "a2a_chat": (("a2a_chat",), 2429, 909),
@@ -43,21 +47,62 @@ VISION = "## Images\nYou can look at images with `vision_load`."
 SKILLS = "## Skills available\n- release_notes: how we write them"
 SECRETS = "## Secrets\nUse the alias §§secret(NAME)."
 PROJECT = "## Project\nThere is no active project."
-MAIN = "# You are an agent\nSolve the task step by step. Answer with one JSON object that names a tool."
+MAIN = (
+    "# You are an agent\nSolve the task step by step. Answer with one JSON object that names a tool.\n"
+    + "\n".join(
+        f"{number}. think before you act, look at what came back, and say plainly what you found"
+        for number in range(1, 51)
+    )
+)
+"""About as long as a stock main prompt, a thousand tokens."""
 TOOLS_HEADER = "## Tools available:"
 
 
-def tool_text(tools: tuple[str, ...], size: int) -> str:
+ODD_IN_G1 = "notify_user"
+"""In the first generation this file closes a fence twice, which shifts the fences of the files after it."""
+
+
+def tool_text(tools: tuple[str, ...], size: int, *, odd: bool = False) -> str:
     """What a file says of its tools: a heading, an example for each where there is room, and words up to the size."""
-    text = f"### {tools[0] if len(tools) == 1 else 'memory tools'}\nwhat it is for and when to use it\n"
+    text = (
+        f"### {tools[0] if len(tools) == 1 else 'memory tools'}\nwhat {tools[0]} is for and when to use it\n"
+    )
     for tool in tools:
-        example = f'~~~json\n{{"tool_name": "{tool}{_METHODS.get(tool, "")}", "tool_args": {{}}}}\n~~~\n'
+        example = f'~~~json\n{{\n    "tool_name": "{tool}{_METHODS.get(tool, "")}",\n    "tool_args": {{}}\n}}\n~~~\n'
         if len(text) + len(example) <= size:
             text += example
-    words = f"{tools[0]} takes its arguments as its example shows and answers in words. "
+    text += "~~~\n" if odd else ""
+    number = 1
     while len(text) < size:
-        text += words
+        text += f"{number} {tools[0]} takes its arguments as its example shows and answers in words\n"
+        number += 1
     return text[:size].rstrip() + "." * (size - len(text[:size].rstrip()))
+
+
+def stock_text(name: str, generation: str) -> str:
+    """The file `agent.system.tool.NAME.md` of a generation, empty if it has none."""
+    tools, old, new = STOCK_TOOLS[name]
+    size = new if generation == "G3" else old
+    if not size or (generation == "G1" and name == "skills"):
+        return ""
+    text = tool_text(tools, size, odd=generation == "G1" and name == ODD_IN_G1)
+    return f"{text}\n\navailable profiles:\n{{{{agent_profiles}}}}" if name == "call_sub" else text
+
+
+def files_in(system: str, generation: str) -> set[str]:
+    """Which prompt files about tools a system prompt holds, whole; fences do not count."""
+    words = _words(system)
+    texts = {name: _words(stock_text(name, generation).partition("{{")[0]) for name in STOCK_TOOLS}
+    return {name for name, text in texts.items() if text and text in words}
+
+
+def _words(text: str) -> str:
+    return " ".join(word for word in text.replace("~~~", " ").replace("```", " ").split() if word != "json")
+
+
+def remove_fences(text: str) -> str:
+    """As hosts do it: an opening fence with the rest of its line, and the next fence of the same kind."""
+    return re.sub(r"(```|~~~)[^\n]*\n(.*?)\1", lambda found: found[2], text, flags=re.DOTALL)
 
 
 def mcp_text(servers: dict[str, Iterable[str]]) -> str:
@@ -101,19 +146,62 @@ class Prompts:
         return sorted(names)
 
     def read(self, agent: Any, file: str, **kwargs: Any) -> str:
-        """The text of a file, with its variables filled in; raises `FileNotFoundError`."""
+        """The text of a file as extensions get it; raises `FileNotFoundError`.
+
+        The first generation strips code fences from whatever it has put together, so also from the joined tool section.
+        """
+        text = self.raw(agent, file, **kwargs)
+        return remove_fences(text) if self.generation == "G1" else text
+
+    def raw(self, agent: Any, file: str, **kwargs: Any) -> str:
+        """The text of a file with its variables filled in."""
         self.reads += 1
         for folder in self.folders(agent):
             if (folder / file).is_file():
                 text = (folder / file).read_text(encoding="utf-8")
                 if file == "agent.system.tools.md" and self.generation != "G3":
-                    kwargs = {"tools": "\n\n".join(self.read(agent, name) for name in self.tool_files(agent))}
+                    kwargs = {"tools": "\n\n".join(self.raw(agent, name) for name in self.tool_files(agent))}
                 if file == "agent.system.main.md":
                     text += self._of_profile(agent)
+                if file == "agent.system.tool.call_sub.md":
+                    kwargs = {"agent_profiles": self.profiles(agent), **kwargs}
                 for name, value in kwargs.items():
                     text = text.replace(f"{{{{{name}}}}}", str(value))
                 return text
         raise FileNotFoundError(file)
+
+    def profiles(self, agent: Any) -> Any:
+        """What the prompt of `call_subordinate` lists: every profile that is enabled, with what it says of itself."""
+        if self.generation == "G1":
+            return [
+                {"name": folder.name, "context": (folder / "_context.md").read_text(encoding="utf-8")}
+                for folder in self._folders("agents")
+            ]
+        found: dict[str, Any] = {}
+        for home in ("agents", "usr/agents"):
+            for folder in self._folders(home):
+                about = self._about(folder)
+                # The newest builds list a folder of the user that says nothing of itself.
+                if about is None and self.generation == "G3" and home == "usr/agents":
+                    about = {}
+                if about is not None:
+                    found[folder.name] = {**found.get(folder.name, {}), **about}
+        shown = {name: about for name, about in found.items() if about.get("enabled", True)}
+        return {
+            name: {key: about.get(key, "") for key in ("title", "description", "context")}
+            for name, about in shown.items()
+        }
+
+    def _folders(self, home: str) -> list[Path]:
+        place = self.root / home
+        return sorted(path for path in place.iterdir() if path.is_dir()) if place.is_dir() else []
+
+    def _about(self, folder: Path) -> dict[str, Any] | None:
+        if self.generation == "G3" and (folder / "agent.yaml").is_file():
+            return dict(yaml.safe_load((folder / "agent.yaml").read_text(encoding="utf-8")))
+        if (folder / "agent.json").is_file():
+            return dict(json.loads((folder / "agent.json").read_text(encoding="utf-8")))
+        return None
 
     def not_found(self, agent: Any, name: str) -> str:
         """What a host answers to a tool name that it does not know: everything that it has, into the history."""
@@ -136,16 +224,34 @@ def write_prompts(root: Path, generation: str) -> None:
     (core / "agent.system.main.md").write_text(MAIN, encoding="utf-8")
     (core / "agent.system.tools.md").write_text(f"{TOOLS_HEADER}\n{{{{tools}}}}", encoding="utf-8")
     (core / "agent.system.tools_vision.md").write_text(VISION, encoding="utf-8")
-    for name, (tools, old, new) in STOCK_TOOLS.items():
-        size = new if generation == "G3" else old
-        if not size or (generation == "G1" and name == "skills"):
+    for name in STOCK_TOOLS:
+        text = stock_text(name, generation)
+        if not text:
             continue
         folder = core
         if generation == "G3" and name in _OF_PLUGINS:
             folder = root / "plugins" / _OF_PLUGINS[name] / "prompts"
             folder.mkdir(parents=True, exist_ok=True)
             (folder.parent / "plugin.yaml").write_text(f"name: {folder.parent.name}\n", encoding="utf-8")
-        (folder / f"agent.system.tool.{name}.md").write_text(tool_text(tools, size), encoding="utf-8")
+        (folder / f"agent.system.tool.{name}.md").write_text(text, encoding="utf-8")
+
+
+def write_profiles(root: Path, generation: str) -> None:
+    """Write the profiles of a stock installation."""
+    for name in ("agent0", "developer", "researcher"):
+        folder = root / "agents" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {
+            "title": name.title(),
+            "description": f"the {name} of the host",
+            "context": f"use it as {name}",
+        }
+        if generation == "G1":
+            (folder / "_context.md").write_text(f"# {name.title()}\n- use it as {name}\n", encoding="utf-8")
+        elif generation == "G2":
+            (folder / "agent.json").write_text(json.dumps(about), encoding="utf-8")
+        else:
+            (folder / "agent.yaml").write_text(yaml.safe_dump(about), encoding="utf-8")
 
 
 _STOCK_OLD = """from python.helpers.extension import Extension

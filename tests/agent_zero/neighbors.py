@@ -76,6 +76,39 @@ class ContextWatchdog(Extension):
         loop_data.params_temporary["context_utilization"] = tokens / 100000
 """
 
+REWRITER = """
+import re
+
+from agent import raw_prompt, tool_files
+
+MARK = "## Tools available:"
+
+
+class TieredTools(Extension):
+    async def execute(self, loop_data=None, **kwargs):
+        place = next((n for n, entry in enumerate(loop_data.system) if MARK in entry), None)
+        if place is None:
+            return
+        menu, whole = [], {}
+        for name in tool_files(self.agent):
+            text = raw_prompt(self.agent, name)
+            said = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+            for tool in re.findall(r"^### (\\w+)", text, re.M):
+                menu.append(f"- **{tool}**: {said[0][:120]}")
+                whole[tool] = text
+        parts = [MARK, "Select a tool from the list below.\\n", "\\n".join(menu)]
+        seen = self.agent.get_data("_tiered_tools_seen") or []
+        last = re.search(r'"tool_name": "(\\w+)', loop_data.last_response or "")
+        if last and last[1] in whole and last[1] not in seen:
+            seen = [*seen, last[1]]
+            self.agent.set_data("_tiered_tools_seen", seen)
+        for tool in ("code_execution_tool", "response", *sorted(seen)):
+            parts.append(f"\\n---\\n**{tool} (full spec):**\\n{whole[tool]}")
+        loop_data.system[place] = "\\n".join(parts)
+"""
+"""A published neighbor of the second generation: once the prompt is there, it replaces the tool section by a menu of all
+tools and the whole text of those that were used."""
+
 LAYERS = {
     "before_main_llm_call/_11_belief_state_tracker": TRACKER,
     "before_main_llm_call/_15_htn_plan_selector": SELECTOR,
@@ -91,6 +124,13 @@ def add_neighbors(root: Path, generation: str, *only: str) -> None:
             file = root / HOME[generation] / f"{name}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(_HEAD + text, encoding="utf-8")
+
+
+def add_rewriter(root: Path, generation: str, name: str = "_95_tiered_tool_injection") -> None:
+    """Install the neighbor that rewrites the tool section."""
+    file = root / HOME[generation] / "message_loop_prompts_after" / f"{name}.py"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(_HEAD + REWRITER, encoding="utf-8")
 
 
 def publish_plain_warnings(root: Path) -> None:

@@ -75,18 +75,17 @@ def test_activation_and_deactivation_leave_no_trace(host: tuple[str, Path]) -> N
 
 
 def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> None:
-    """Each role is a profile in the form and folder that this generation reads."""
+    """Each role is a profile in the form and folder that this generation reads, and no prompt lists it."""
     generation, root = host
     activate(str(root), BUNDLES["software_dev"], {})
     role = BUNDLES["software_dev"]["roles"]["bugfix_specialist"]
     folder = root / PROFILES[generation] / "bugfix_specialist"
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     prompt = "specifics" if generation == "G3" else "role"
-    assert role["brief"] in (folder / f"prompts/agent.system.main.{prompt}.md").read_text(encoding="utf-8")
     if generation == "G1":
-        assert files == ["_context.md", "prompts/agent.system.main.role.md"]
-        assert (folder / "_context.md").read_text(encoding="utf-8").startswith("# Bugfix Specialist\n")
+        assert not folder.exists(), "this generation lists every folder"
         return
+    assert role["brief"] in (folder / f"prompts/agent.system.main.{prompt}.md").read_text(encoding="utf-8")
     if generation == "G2":
         assert files == ["agent.json", "prompts/agent.system.main.role.md"]
         about = json.loads((folder / "agent.json").read_text(encoding="utf-8"))
@@ -101,13 +100,15 @@ def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> 
         "title": "Bugfix Specialist",
         "description": role["description"],
         "context": "Handles: bugfix, log_analysis. A role in Software Development Organization that reports to engineering_xo.",
-        "enabled": True,
+        "enabled": False,
     }  # fmt: skip
 
 
 def test_a_description_is_no_template_of_the_host(host: tuple[str, Path]) -> None:
     """What a host's prompts would replace or include is shown as text."""
     generation, root = host
+    if generation == "G1":
+        return
     bundle = copy.deepcopy(BUNDLES["software_dev"])
     for part in ("description", "brief"):
         bundle["roles"]["co"][part] += ' Says {{ include "secret.md" }} aloud.'
@@ -140,17 +141,18 @@ def test_the_tool_policy_blocks_what_the_role_may_not_use(tmp_path: Path) -> Non
 
 
 def test_under_observe_no_profile_is_offered(host: tuple[str, Path]) -> None:
-    """A host lists every profile in the prompt of its agents, and observing changes nothing."""
+    """Observing changes nothing. The first generation has no profiles of ours at all."""
     generation, root = host
+    offered = generation != "G1"
     folder = root / PROFILES[generation] / "bugfix_specialist"
     profiles = root / PROFILES[generation]
     before = sorted(profiles.iterdir()) if profiles.exists() else []
     activate(str(root), BUNDLES["software_dev"], {})
-    assert folder.is_dir()
+    assert folder.is_dir() == offered
     activate(str(root), BUNDLES["software_dev"], {"enforcement": "observe"})
     assert (sorted(profiles.iterdir()) if profiles.exists() else []) == before
     activate(str(root), BUNDLES["software_dev"], {"enforcement": "trim"})
-    assert folder.is_dir()
+    assert folder.is_dir() == offered
 
 
 def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
@@ -195,15 +197,15 @@ def test_files_of_others_stay(host: tuple[str, Path]) -> None:
     write_tree(root, theirs)
     before = picture(root)
     report = activate(str(root), bundle, {})
-    assert report.kept == (f"{PROFILES[generation]}/bugfix_specialist", f"{ORGANIZATIONS}/roles/co.json")
+    kept = [f"{ORGANIZATIONS}/roles/co.json"]
+    if generation != "G1":  # it has no profiles of ours
+        kept.append(f"{PROFILES[generation]}/bugfix_specialist")
+    assert report.kept == tuple(sorted(kept, key=lambda path: "roles/" in path))
+    assert read_status(str(root)).kept == tuple(kept)
     active, error = find_active(str(root / ORGANIZATIONS))
     assert error is None
     assert active is not None
     assert active.compiled
-    assert read_status(str(root)).kept == (
-        f"{ORGANIZATIONS}/roles/co.json",
-        f"{PROFILES[generation]}/bugfix_specialist",
-    )
     assert not [path for path in report.written if "bugfix_specialist/" in path]
     assert {name: picture(root)[name] for name in before} == before
     deactivate(str(root))
@@ -431,18 +433,20 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
         ("{", "active.json cannot be read as JSON"),
         ("[]", "active.json cannot be read as JSON"),
         ("{}", "active.json is not an organization document: it has no `org_id`"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing; activate the organization again"),
-        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`; activate the organization again"),
-        ('{"org_id": "a"}', "an organization is active without a compiled bundle: roles and plans work if the host tracks belief states, tools are not limited"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "bundles/none.json"}}', "the bundle `bundles/none.json` is missing, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a", "x_orgkernel": {"bundle": "active.json"}}', "the bundle `active.json` cannot be used: this is not a compiled organization: `_schema` is not `orgkernel:agent_zero_bundle`, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a"}', "there is no compiled bundle, and roles/ has no file for a role of it; activate the organization again"),
+        ('{"org_id": "a", "hierarchy": {"co": {}}}', "there is no compiled bundle, so the host compiles active.json and roles/*.json itself"),
     ],
 )  # fmt: skip
 def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     """Whatever lies there, the answer is a sentence; a host that runs keeps what it has loaded when a file breaks."""
-    if not why.startswith("an organization is active"):
+    if "compiles" not in why:
         why += "; a running host keeps the loaded organization until it is restarted"
     root = make_host(tmp_path, "G2")
     write_tree(root, {
         f"{ORGANIZATIONS}/active.json": text,
+        f"{ORGANIZATIONS}/roles/co.json": "{}",
         f"{ORGANIZATIONS}/lib/orgkernel_agent_zero/installed.json": json.dumps({"_schema": "orgkernel:installation", "version": "9", "files": {"usr/extensions/agent_init/_12_org_x.py": []}, "folders": []}),
         "usr/extensions/agent_init/_12_org_x.py": "",
         f"{ORGANIZATIONS}/status.json": json.dumps({"last_error": None, "since": None, "loaded": "sha256:1"}),
@@ -453,3 +457,20 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/extensions/agent_init/_12_org_x.py").unlink()
     assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"
+
+
+def test_the_status_names_files_that_were_changed_by_hand(host: tuple[str, Path]) -> None:
+    """They act as they say, so the bundle of the activation is not in force."""
+    _, root = host
+    activate(str(root), BUNDLES["software_dev"], {})
+    path = root / ORGANIZATIONS / "roles/co.json"
+    path.write_text(path.read_text(encoding="utf-8").replace("Commanding", "Humble"), encoding="utf-8")
+    assert read_status(str(root)).bundle is None
+    shown = run("org", "status", "--agent-zero", root, cwd=root)
+    assert shown.returncode == 0
+    active, error = find_active(str(root / ORGANIZATIONS))
+    assert error is None
+    assert active is not None
+    assert not active.compiled
+    assert active.bundle.roles["co"].role_name == "Humble Officer"
+    assert "roles/co.json" in active.remarks[0]

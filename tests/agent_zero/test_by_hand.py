@@ -141,6 +141,7 @@ def test_an_organization_of_ones_own_with_a_shipped_name_is_ones_own(tmp_path: P
     assert list(active.bundle.roles) == ["co"]
     assert active.bundle.roles["co"].host_tools == {"wait", "response", "call_subordinate"}
     assert set(active.bundle.dispatch.values()) == {None}
+    assert active.bundle.limits.max_spawn_depth == 3
     assert refused(active, "co", "code_execution_tool")
 
 
@@ -170,7 +171,8 @@ def test_what_an_activation_found_in_its_way_is_not_read(tmp_path: Path) -> None
         ({"co": {"clearance": "full", "capabilities": {"wings": 2}}}, "Parts of roles/*.json are not enforced\nclearance (co), capabilities.wings (co)"),
         ({"co": {"role_type": "emperor"}}, "Parts of roles/*.json are not enforced\nrole_type emperor (co)"),
         ({"co": {"chain_of_command": {"reports_to": "xo"}}, "active": {"hierarchy": {"co": {}, "xo": {}, "boss": {"subordinates": ["co"]}}}}, "Role co reports to boss\n"),
-        ({"active": {"limits": {"max_spawn_depth": 1}, "rank_matrix": "m"}}, "Parts of active.json are not enforced\nlimits, rank_matrix"),
+        ({"active": {"separations": {"s": {}}, "rank_matrix": "m"}}, "Parts of active.json are not enforced\nseparations, rank_matrix"),
+        ({"active": {"limits": {"max_spawn_depth": "deep"}}}, "Limits in active.json cannot be read\nmax_spawn_depth"),
         ({"co": {"file_scope": ["src/**"], "capabilities": {"tools_primary": ["text_editor", "wait"]}}}, "The file scope of role co is checked in part\n"),
     ],
 )  # fmt: skip
@@ -206,7 +208,7 @@ def test_a_file_scope_is_held_without_a_bundle(tmp_path: Path) -> None:
 NASTY: list[Any] = [None, True, 0, -1, 1e308, "", "co", "../../etc/passwd", "\ud800", [], ["co"], [["co"]], {}, {"co": "co"}, [None], "x" * 3_000]  # fmt: skip
 PLACES = [
     ("active", "hierarchy"), ("active", "org_name"), ("active", "domain_routing"), ("active", "dispatch_edges"), ("active", "mode"),
-    ("active", "x_orgkernel"), ("active", "hierarchy", "co"), ("active", "hierarchy", "co", "subordinates"),
+    ("active", "x_orgkernel"), ("active", "limits"), ("active", "limits", "delegation"), ("active", "limits", "max_children"), ("active", "hierarchy", "co"), ("active", "hierarchy", "co", "subordinates"),
     ("co", "role_id"), ("co", "role_type"), ("co", "role_name"), ("co", "chain_of_command"), ("co", "chain_of_command", "reports_to"),
     ("co", "capabilities"), ("co", "capabilities", "tools_primary"), ("co", "capabilities", "tools"), ("co", "capabilities", "bst_domains"),
     ("co", "capabilities", "skills"), ("co", "pace_plan"), ("co", "pace_plan", "alternate"), ("co", "pace_plan", "alternate", "trigger"),
@@ -225,7 +227,10 @@ def test_no_value_in_any_place_is_a_trap(tmp_path: Path, place: tuple[str, ...])
             "doctrine": {},
             "chain_of_command": {},
         }
-        whole: dict[str, Any] = {"active": {"org_id": "mine", "hierarchy": {"co": {}}}, "co": co}
+        whole: dict[str, Any] = {
+            "active": {"org_id": "mine", "hierarchy": {"co": {}}, "limits": {}},
+            "co": co,
+        }
         inner = whole
         for step in place[:-1]:
             inner = inner[step]
@@ -275,12 +280,15 @@ def test_by_hand_equals_the_bundle(tmp_path: Path, org_id: str) -> None:
     put(tmp_path, organization_form(view), {role_id: role_form(view, role_id) for role_id in view.roles})
     hand, bundle = load(tmp_path).bundle, read_bundle(json.loads(json.dumps(compile_bundle(view, "tests"))))
     assert hand.dispatch == bundle.dispatch
+    assert hand.limits == bundle.limits
     assert list(hand.roles) == list(bundle.roles)
     for role_id, role in bundle.roles.items():
         own = hand.roles[role_id]
         for name in SAME:
             assert getattr(own, name) == getattr(role, name), (role_id, name)
         assert set(own.tools) == set(role.tools)
+        assert own.role_name in own.brief
+        assert len(own.brief) < 500
     for name, tool in bundle.tools.items():
         assert set(hand.tools[name].roles) == set(tool.roles)
         assert hand.tools[name].path_arguments == tool.path_arguments

@@ -5,20 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.agent_zero.double import running
-from tests.agent_zero.double_prompts import PROJECT, SECRETS, STOCK_TOOLS, TOOLS_HEADER, mcp_text, tool_text
+from tests.agent_zero.double_prompts import PROJECT, SECRETS, TOOLS_HEADER, files_in, mcp_text
 from tests.agent_zero.installing import activate, compiled
 from tests.agent_zero.neighbors import add_neighbors
 from tests.agent_zero.saying import answer, call, org_lines, shell
 
 BUG = "Fix the bug in parser.py"
-
-
-def files_shown(system: str, generation: str) -> set[str]:
-    """Which prompt files about tools a system prompt holds, whole."""
-    sizes = {
-        name: (tools, new if generation == "G3" else old) for name, (tools, old, new) in STOCK_TOOLS.items()
-    }
-    return {name for name, (tools, size) in sizes.items() if size and tool_text(tools, size) in system}
 
 
 def test_the_first_call_of_a_turn_shows_the_tools_of_the_role_and_its_brief(started):
@@ -28,7 +20,7 @@ def test_the_first_call_of_a_turn_shows_the_tools_of_the_role_and_its_brief(star
     started.host.say(agent, BUG)
     prompt = started.host.seen[0]
     expected = {"code_exe", "input", "memory", "response", "search_engine"}
-    assert files_shown(prompt.system, started.generation) == expected | (
+    assert files_in(prompt.system, started.generation) == expected | (
         {"text_editor"} if started.generation == "G3" else set()
     )
     assert TOOLS_HEADER in prompt.system
@@ -42,10 +34,16 @@ def test_the_trimmed_section_is_what_the_host_would_have_built_from_those_files(
     agent = started.host.open_chat()
     started.host.say(agent, BUG)
     section = next(entry for entry in started.host.seen[0].entries if entry.startswith(TOOLS_HEADER))
-    kept = files_shown(section, started.generation)
-    texts = [agent.read_prompt(name) for name in started.host.prompts.tool_files(agent)]
-    rebuilt = "\n\n".join(text for text in texts if files_shown(text, started.generation) & kept)
-    assert section == f"{TOOLS_HEADER}\n{rebuilt}"
+    kept = files_in(section, started.generation)
+    texts = [started.host.prompts.raw(agent, name) for name in started.host.prompts.tool_files(agent)]
+    rebuilt = "\n\n".join(text for text in texts if files_in(text, started.generation) & kept)
+    whole = f"{TOOLS_HEADER}\n{rebuilt}"
+    if started.generation == "G1":  # which fences go depends on the files that were cut
+        assert files_in(section, "G1") == kept
+        section, whole = (
+            " ".join(each.replace("~~~", "").replace("json", "").split()) for each in (section, whole)
+        )
+    assert section == whole
 
 
 def test_a_switch_shows_other_tools_in_the_very_next_call(started):
@@ -55,7 +53,7 @@ def test_a_switch_shows_other_tools_in_the_very_next_call(started):
     agent = started.host.open_chat()
     started.host.say(agent, BUG)
     started.host.say(agent, "Investigate who owns acme.example and look up public records")
-    shown = files_shown(started.host.seen[1].system, started.generation)
+    shown = files_in(started.host.seen[1].system, started.generation)
     assert agent._org_active_role["role_id"] == "osint_specialist"
     assert "browser" in shown
     assert (
@@ -117,7 +115,7 @@ def test_what_is_not_enforced_is_logged_and_runs(started, enforcement):
     assert [tool for _, tool in started.host.ran] == ["browser_agent", "response"]
     lines = org_lines(agent)
     assert any(line.startswith("Would refuse `browser_agent` to Bugfix Specialist; ") for line in lines)
-    shown = files_shown(started.host.seen[0].system, started.generation)
+    shown = files_in(started.host.seen[0].system, started.generation)
     assert ("scheduler" in shown) == (enforcement == "observe")
     assert any(line.startswith("Would hide ") for line in org_lines(agent)) == (enforcement == "observe")
 
@@ -196,8 +194,10 @@ def test_a_section_of_a_form_we_do_not_know_is_left_alone(started):
     started.host.say(agent, BUG, [shell(), answer()])
     assert "SCHEDULER" in started.host.seen[0].system
     assert [line for line in org_lines(agent) if "unknown form" in line] == [
-        "The tool section of the prompt has an unknown form and was not trimmed"
+        "The tool section of the prompt has an unknown form and was not trimmed; No file about tools was found in it as the "
+        "host reads it. Calls are still refused."
     ]
+    assert started.host.seen[0].entries[-1].startswith("Your tools: `code_execution_tool`, ")
 
 
 def test_a_subordinate_called_with_the_profile_of_a_role_is_that_role(started):
@@ -305,7 +305,7 @@ def test_blank_lines_around_a_file_do_not_keep_it(started):
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, BUG)
-    shown = files_shown(started.host.seen[0].system, started.generation)
+    shown = files_in(started.host.seen[0].system, started.generation)
     assert not shown & {"scheduler", "wait", "a2a_chat", "document_query"}
     assert {"response", "search_engine"} <= shown
 

@@ -14,7 +14,7 @@ import pytest
 from extension.host import effect as of_host
 from orgkernel.exchange.agent_zero.installer import install, uninstall
 from orgkernel.exchange.agent_zero.status import read_status
-from orgkernel.runtime.effect_counts import Counts, Effect
+from orgkernel.runtime.effect_counts import EffectCounts, HostEffect
 from tests.agent_zero.double import build_host
 from tests.agent_zero.installing import EXTENSION, activate
 from tests.agent_zero.saying import answer, call, org_lines
@@ -91,7 +91,7 @@ def test_under_observe_it_is_what_would_have_happened(started):
     effect.note_refusal(agent, None, "bugfix_specialist", "odd_tool", None, {})
     started.host.say(agent, BUG)
     kept = effect_of(started.root)
-    assert kept["applied"] == Counts().as_json()
+    assert kept["applied"] == EffectCounts().as_json()
     assert kept["would_have"]["refused_by_tool"]["odd_tool"] == 1
     assert "would have: about" in told(agent)[-1]
 
@@ -118,9 +118,9 @@ def test_a_file_that_cannot_be_read_is_told_and_kept(counting, content):
 ADD = """
 import sys
 from extension.host import effect
-from orgkernel.runtime.effect_counts import Counts, Effect
+from orgkernel.runtime.effect_counts import EffectCounts, HostEffect
 for _ in range(50):
-    while (problem := effect.add_to_file(sys.argv[1], Effect(Counts(1, 4)))):
+    while (problem := effect.add_to_file(sys.argv[1], HostEffect(EffectCounts(1, 4)))):
         assert "another process" in problem, problem
 """
 
@@ -137,7 +137,7 @@ def test_several_processes_add_up(tmp_path):
 
 def test_a_killed_writer_leaves_no_half_file(tmp_path, monkeypatch):
     """It dies in the middle of writing: readers see what was there before, and the next writer cleans up."""
-    assert of_host.add_to_file(str(tmp_path), Effect(Counts(1, 4))) == ""
+    assert of_host.add_to_file(str(tmp_path), HostEffect(EffectCounts(1, 4))) == ""
     before = (tmp_path / "effect.json").read_bytes()
 
     def die(*_):
@@ -145,11 +145,11 @@ def test_a_killed_writer_leaves_no_half_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(of_host.os, "replace", die)
     with pytest.raises(KeyboardInterrupt):
-        of_host.add_to_file(str(tmp_path), Effect(Counts(1, 4)))
+        of_host.add_to_file(str(tmp_path), HostEffect(EffectCounts(1, 4)))
     monkeypatch.undo()
     assert (tmp_path / "effect.json").read_bytes() == before
     (tmp_path / ".effect.json.new").write_text("half", encoding="utf-8")
-    assert of_host.add_to_file(str(tmp_path), Effect(Counts(1, 4))) == ""
+    assert of_host.add_to_file(str(tmp_path), HostEffect(EffectCounts(1, 4))) == ""
     assert [path.name for path in tmp_path.iterdir()] == ["effect.json"]
     assert of_host.of_host(str(tmp_path))[0].applied.prompts == 2
 
@@ -173,7 +173,7 @@ def test_the_status_shows_it_and_uninstalling_removes_it(tmp_path):
     install(str(root), str(EXTENSION), lambda _: None)
     organizations = root / "usr/organizations"
     assert read_status(str(root)).effect is None
-    effect = Effect(Counts(2, 40_000, 1, {"browser_agent": 1}), since="2026-11-22T10:00:00Z")
+    effect = HostEffect(EffectCounts(2, 40_000, 1, {"browser_agent": 1}), since="2026-11-22T10:00:00Z")
     assert of_host.add_to_file(str(organizations), effect) == ""
     (organizations / ".effect.json.new").write_text("half", encoding="utf-8")
     text = run_here("org", "status", "--agent-zero", root, cwd=tmp_path).stdout

@@ -326,7 +326,7 @@ def test_the_adapter_needs_nothing_but_the_standard_library(root, generation):
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", "-c", program], capture_output=True, text=True, check=False
     )
-    assert done.stdout.strip() == "10", done.stderr
+    assert done.stdout.strip() == "11", done.stderr
 
 
 def test_a_file_that_changes_while_it_is_read_is_read_again(started, monkeypatch):

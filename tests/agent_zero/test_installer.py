@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from orgkernel import __version__
+from orgkernel.exchange.agent_zero.installer import install, uninstall
 from orgkernel.exchange.agent_zero.status import read_status
 from orgkernel.runtime.bundle import read_bundle
 from tests.support.hosts import GENERATIONS, make_host, picture
@@ -77,6 +78,29 @@ def installed(root: Path, path: Path | str | None = None, script: Path = SCRIPT)
     done = run(root, path=path, script=script)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
+
+
+def test_what_the_host_kept_of_the_plugin_is_removed_with_it(tmp_path: Path) -> None:
+    """Whether a user switched it on or off: for all, in a profile, in a project. Other plugins keep theirs."""
+    root = make_host(tmp_path, "G3")
+    write_tree(
+        root, {"usr/agents/mine/plugins/other/.toggle-0": "", "usr/projects/p/.a0proj/project.json": "{}"}
+    )
+    before = picture(root)
+    extension = str(REPOSITORY / "extension")
+    install(str(root), extension, lambda _: None)
+    places = ("usr", "usr/agents/mine", "usr/projects/p/.a0proj", "usr/projects/p/.a0proj/agents/mine")
+    write_tree(
+        root, {f"{place}/plugins/orgkernel/.toggle-{number}": "" for number, place in enumerate(places[:2])}
+    )
+    write_tree(root, {f"{place}/plugins/orgkernel/.toggle-0": "" for place in places[2:]})
+    uninstall(str(root), lambda _: None, dry_run=True)
+    assert (root / "usr/plugins/orgkernel/.toggle-0").exists()
+    uninstall(str(root), lambda _: None)
+    (root / "usr/projects/p/.a0proj/agents/mine").rmdir()
+    (root / "usr/projects/p/.a0proj/agents").rmdir()
+    assert picture(root) == before
+    assert not (root / "usr/plugins/orgkernel").exists()
 
 
 def test_install_again_and_uninstall_leave_no_trace(host: tuple[str, Path], stock: Path) -> None:

@@ -7,13 +7,15 @@ from statistics import median
 
 import pytest
 
-from benchmarks.agent_zero import VERSIONS, effects, host_overhead, render_effects
+from benchmarks.agent_zero import effects, first_call, host_overhead, render_effects
 from tests.support.trees import REPOSITORY
 
 FOUND = effects()
 
 
-@pytest.mark.parametrize(("version", "least", "middle"), [(VERSIONS[0], 0.6, 0.7), (VERSIONS[1], 0.4, 0.45)])
+@pytest.mark.parametrize(
+    ("version", "least", "middle"), [("0.9.7", 0.6, 0.7), ("0.9.8.2", 0.6, 0.7), ("1.7", 0.4, 0.45)]
+)
 def test_specialists_are_spared_most_of_the_tool_prompt(version, least, middle):
     """At least 60 % on 0.9.x and 40 % on 1.x, whose files are shorter."""
     spared = [each.saved for each in FOUND if each.role.role_type == "specialist" and each.version == version]
@@ -25,7 +27,9 @@ def test_every_role_is_refused_something_and_keeps_something():
     """A role that is refused nothing would have no effect."""
     for each in FOUND:
         assert 0 < each.refused < each.tools
+        assert each.tools_after < each.tools_before
         assert each.after < each.before
+        assert each.brief <= 120
 
 
 def test_the_table_of_the_documentation_is_what_is_measured():
@@ -35,6 +39,18 @@ def test_the_table_of_the_documentation_is_what_is_measured():
 
 
 def test_time_is_taken_in_a_running_host():
-    """A figure for each model call; how large it is depends on the machine."""
+    """A figure for each model call; how large it is depends on the machine. How often it looks at the disk does not."""
     measured = host_overhead(Path(), calls=12)
     assert 0 < measured["median"] <= measured["p99"]
+    assert measured["files"] <= 5
+
+
+def test_a_report_in_each_call_costs_no_look_at_the_disk():
+    """A thread writes it, and what reads the disk at the end of the turn is not a model call."""
+    assert host_overhead(Path(), calls=12, reports=True)["by_call"].get("fsync", 0) == 0
+
+
+def test_the_first_message_of_a_process_does_not_wait_for_the_modules():
+    """They and the organization are loaded when the chat begins."""
+    measured = first_call(Path(), processes=1)
+    assert measured["call"] < measured["chat"]

@@ -195,9 +195,8 @@ def test_the_same_documents_compile_to_the_same_bytes(org: str) -> None:
 
 @pytest.mark.parametrize("org", TEMPLATES)
 def test_a_brief_is_short_and_names_the_way_out(org: str) -> None:
-    """About 150 words at most: it is paid for at every model call."""
+    """It is paid for at every model call; tests/agent_zero/test_brief.py counts its tokens."""
     for role in compiled(KERNEL.organization(org).snapshot.index).roles.values():
-        assert len(role.brief.split()) <= 160, role.role_id
+        assert len(role.brief.split()) <= 100, role.role_id
         assert role.role_name in role.brief
-        assert all(tool in role.brief for tool in role.host_tools)
         assert "`response`" in role.brief

@@ -171,9 +171,11 @@ def _planned(
             kept_roles.append(role.role_id)
         yield _Group(flat, {flat: _as_json(role.profile)})
         if settings.enforcement == "observe":
-            continue  # the host would list every profile in the prompts of its agents
+            continue
         folder = f"{generation.profiles}/{role.role_id}"
         files = profile_files(generation, bundle, role, settings, tool_ids)
+        if not files:
+            continue
         # A profile of the same name would change one of the host's own.
         brought = folder != f"agents/{role.role_id}" and tree.exists(f"agents/{role.role_id}")
         yield _Group(folder, {f"{folder}/{name}": text.encode() for name, text in files.items()}, brought)

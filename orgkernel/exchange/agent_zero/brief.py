@@ -1,68 +1,109 @@
 """The text that tells a role about itself: short, in the second person, only what changes how it works.
 
-The brief is in the prompt of every model call of the role, so each sentence must be worth its tokens. It uses the host's
-names for tools and aims at about 150 words; long lists are cut after a few items.
+The brief is in the prompt of every model call of the role, so it says nothing that the prompt shows anyway: tools, domains
+and plans are not listed. It never has more than `MOST_TOKENS` tokens. What does not fit is left out, the least important first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
+from typing import Final
 
 from orgkernel.manifest.v1 import RoleManifest
 from orgkernel.records.organization import USER
 
-MOST_LISTED = 6
+MOST_TOKENS: Final = 120
+_MOST_OF_NAME: Final = 14
+
+_PIECE = re.compile(r"[A-Za-z]+|[0-9]{1,3}|\s*\n\s*|[^\sA-Za-z0-9]")
+_LETTERS_OF_TOKEN: Final = 7
 
 
-def render_brief(manifest: RoleManifest, host_tools: Sequence[str], delegates_to: Sequence[str]) -> str:
-    """The brief of a role; `host_tools` in order of preference, `delegates_to` role ids."""
-    return "\n".join(sentence for sentence in _sentences(manifest, host_tools, delegates_to) if sentence)
+def render_brief(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
+    """The brief of a role. `delegates_to` are ids of the roles that it may dispatch."""
+    first = (
+        f"You are the {_name(manifest.role_name)} ({_name(manifest.role_id)}) of {_name(manifest.org_name)}."
+    )
+    last = f"Use only tools shown here. {_way_out(manifest, delegates_to)}"
+    left = MOST_TOKENS - estimate_tokens(f"{first}\n{last}")
+    delegation = _delegation(manifest, delegates_to, left)
+    left -= estimate_tokens(f"\n{delegation}")
+    chosen = []
+    for sentence in _about(manifest):
+        cost = estimate_tokens(f"\n{sentence}")
+        if cost <= left:
+            chosen.append(sentence)
+            left -= cost
+    return "\n".join(each for each in (first, *chosen, delegation, last) if each)
 
 
-def _sentences(
-    manifest: RoleManifest, host_tools: Sequence[str], delegates_to: Sequence[str]
-) -> Iterable[str]:
-    yield f"You are the {manifest.role_name} ({manifest.role_id}) of {manifest.org_name}."
-    yield _stop(manifest.description)
-    yield f"You report to {_superior(manifest)}."
-    if manifest.domains:
-        yield f"You handle: {_listed(domain.id for domain in manifest.domains)}."
-    if manifest.plans:
-        yield f"Your plans: {_listed(plan.id for plan in manifest.plans)}."
-    yield f"Your tools: {', '.join(host_tools)}. You may not use other tools."
-    if delegates_to:
-        yield f"You may delegate to: {_listed(delegates_to)}."
-    if manifest.does_not_have:
-        yield f"You do not have: {' '.join(_stop(item.id) for item in manifest.does_not_have[:MOST_LISTED])}"
-    yield from (_stop(item.id) for item in manifest.standing_orders[:MOST_LISTED])
-    yield _way_out(manifest, delegates_to)
+def estimate_tokens(text: str) -> int:
+    """About how many tokens a text has, and rather too many than too few: no tokenizer is needed to compile a bundle."""
+    return ceil(sum(map(_weight, _PIECE.findall(text))))
+
+
+def _weight(piece: str) -> float:
+    if piece.isascii():
+        return ceil(len(piece) / _LETTERS_OF_TOKEN) if piece.isalpha() else 1
+    code = ord(piece)
+    if code < 0x0590:  # letters of Europe
+        return 0.6
+    return 1.2 if 0x3040 <= code < 0xD7B0 else 2
+
+
+def _about(manifest: RoleManifest) -> Iterator[str]:
+    """What else is worth saying, the most important first."""
+    yield from _sentences([manifest.description])
+    yield from _sentences(item.id for item in manifest.standing_orders)
+    for lack in _sentences(item.id for item in manifest.does_not_have):
+        yield f"You do not have: {lack}"
+
+
+def _sentences(texts: Iterable[str]) -> Iterator[str]:
+    """Each text that is not empty, on one line with a final stop."""
+    for text in texts:
+        line = " ".join(text.split())
+        if line:
+            yield line if line[-1] in ".!?" else f"{line}."
+
+
+def _delegation(manifest: RoleManifest, delegates_to: Sequence[str], left: int) -> str:
+    """The roles that it may dispatch, its subordinates first, as many as fit."""
+    below = [member.id for member in manifest.subordinates]
+    ranked = sorted(delegates_to, key=lambda role_id: role_id not in below)
+    for shown in range(len(ranked), 0, -1):
+        rest = f" and {len(ranked) - shown} more" if shown < len(ranked) else ""
+        text = (
+            f"Delegate with `call_subordinate` to one of these profiles: {', '.join(ranked[:shown])}{rest}."
+        )
+        if estimate_tokens(f"\n{text}") <= left:
+            return text
+    return ""
+
+
+def _way_out(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
+    """What the role should do with work that it cannot do."""
+    hand_on = "delegate it, or " if delegates_to else ""
+    return (
+        f"If you cannot do something, do not work around it: {hand_on}answer with `response`, and say "
+        f"what is missing and that {_superior(manifest)} should take over."
+    )
 
 
 def _superior(manifest: RoleManifest) -> str:
     """The superior's name in a sentence. A superior outside the organization has only an id."""
     above = manifest.chain_of_command[0] if manifest.chain_of_command else None
-    if above is None or above.id == USER:
-        return "the user"
-    return above.id if above.name == above.id else f"{above.name} ({above.id})"
+    return "the user" if above is None or above.id == USER else _name(above.name)
 
 
-def _way_out(manifest: RoleManifest, delegates_to: Sequence[str]) -> str:
-    """What the role should do with work that it cannot do."""
-    hand_on = "delegate it to a subordinate or " if delegates_to else ""
-    return (
-        f"If you cannot do something or lack a tool for it, {hand_on}answer with `response`: say what is missing, "
-        f"what you tried and that {_superior(manifest)} should take over. Do not work around it."
-    )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """A few names and a count of the rest."""
-    every = list(names)
-    rest = len(every) - MOST_LISTED
-    return ", ".join(every[:MOST_LISTED]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _stop(text: str) -> str:
-    """A text on one line with a final stop."""
-    text = " ".join(text.split())
-    return text if not text or text[-1] in ".!?" else f"{text}."
+def _name(text: str) -> str:
+    """A name on one line, cut if it is very long."""
+    name = " ".join(text.split())
+    if estimate_tokens(name) <= _MOST_OF_NAME:
+        return name
+    shown = len(name)
+    while estimate_tokens(name[:shown]) >= _MOST_OF_NAME:
+        shown = shown * 3 // 4
+    return f"{name[:shown].rstrip()}…"

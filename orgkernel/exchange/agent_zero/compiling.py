@@ -180,7 +180,7 @@ def _role(view: OrgView, manifest: v1.RoleManifest, names: HostNames) -> JsonObj
         "role_name": manifest.role_name,
         "role_type": manifest.role_type,
         "description": manifest.description,
-        "brief": render_brief(manifest, host_tools, delegates_to),
+        "brief": render_brief(manifest, delegates_to),
         "reports_to": view.superiors.get(role_id),
         "chain": [member.id for member in manifest.chain_of_command],
         "subordinates": [member.id for member in manifest.subordinates if view.is_role(member.id)],

@@ -95,12 +95,15 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
         for path in sorted(owned.journal.files, key=lambda path: "/extensions/" not in path):
             _remove(tree, owned, path, say, dry_run=dry_run)
         _unfilter_plans(tree, say, dry_run=dry_run)
-        for kept_by_host in _KEPT_BY_HOST:
+        for kept_by_host in (*_KEPT_BY_HOST, *_find_toggles(tree)):
             if tree.exists(kept_by_host):
                 say(f"{'would ' * dry_run}remove {kept_by_host}")
                 if not dry_run:
                     tree.remove(kept_by_host)
         if not dry_run:
+            for place in _find_plugin_settings(tree):
+                if tree.remove_folder(place):
+                    tree.remove_folder(place.rpartition("/")[0])
             for folder in (*owned.journal.folders, LIBRARY):
                 if folder.startswith((LIBRARY, PLUGIN)):
                     _clear_compiled(tree, f"{folder}/*.py")
@@ -115,6 +118,24 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
             )
         if tree.exists(f"{ORGANIZATIONS}/reports"):
             say(f"note: {ORGANIZATIONS}/reports holds reports and is kept")
+
+
+def _find_plugin_settings(tree: GuestTree) -> Iterator[str]:
+    """The folders in which a host keeps whether a plugin is on: for all, for a profile, for a project."""
+    projects = [f"usr/projects/{name}/.a0proj" for name in tree.names("usr/projects")]
+    for folder in ("agents", "usr/agents", *(f"{project}/agents" for project in projects)):
+        for profile in tree.names(folder):
+            yield f"{folder}/{profile}/plugins/orgkernel"
+    for project in projects:
+        yield f"{project}/plugins/orgkernel"
+
+
+def _find_toggles(tree: GuestTree) -> Iterator[str]:
+    """The files by which a host remembers that a user switched the plugin on or off."""
+    for place in (PLUGIN, *_find_plugin_settings(tree)):
+        for name in (".toggle-0", ".toggle-1"):
+            if tree.is_file(f"{place}/{name}"):
+                yield f"{place}/{name}"
 
 
 @contextmanager

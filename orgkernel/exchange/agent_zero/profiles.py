@@ -1,7 +1,11 @@
-"""A role as a native agent profile of the host, so that `call_subordinate(profile=ROLE)` runs it.
+"""A role as a native agent profile of the host, for what `call_subordinate(profile=ROLE)` finds in the profile's folder.
 
-A profile describes the role in the host's own form. Builds with the plugin `_tool_access` also get the policy that
-limits the role to its tools. The extension does what a profile cannot express (plans, tiers, the chain of command).
+A host takes any name as a profile, and lists in the prompt of every agent the profiles that are enabled. So a role's profile
+is not enabled: it costs nobody a token, also after `active.json` was deleted, and works all the same. Who may dispatch a
+role reads its id in its own brief. The first generation lists every folder, so there a role has none.
+
+Builds with the plugin `_tool_access` also get the policy that limits the role to its tools. The extension does what a
+profile cannot express (plans, tiers, the chain of command).
 """
 
 from __future__ import annotations
@@ -31,16 +35,16 @@ def find_tool_ids(tree: GuestTree) -> ToolIds:
 def profile_files(
     generation: Generation, bundle: Bundle, role: BundleRole, settings: ActivationSettings, tool_ids: ToolIds
 ) -> Mapping[str, str]:
-    """The files of a role's profile, by their path in the profile's folder."""
+    """The files of a role's profile, by their path in the profile's folder. None in the first generation."""
+    if generation is FIRST:
+        return {}
     about = {
         "title": _plain(role.role_name),
         "description": _plain(role.description or role.role_name),
         "context": _plain(_context(bundle, role)),
-        "enabled": True,
+        "enabled": False,
     }
     files = {f"prompts/{generation.role_prompt}": f"## Your role\n{_plain(role.brief)}\n"}
-    if generation is FIRST:
-        return {"_context.md": f"# {about['title']}\n{about['description']}\n{about['context']}\n", **files}
     if generation is not THIRD:
         return {"agent.json": json.dumps(about, ensure_ascii=False, indent=2) + "\n", **files}
     # A JSON value is also YAML.

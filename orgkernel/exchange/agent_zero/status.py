@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.diagnostics.wording import listing
 from orgkernel.exchange.agent_zero.activation import (
     ACTIVE,
     FOLDER,
@@ -17,6 +18,7 @@ from orgkernel.exchange.agent_zero.activation import (
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.agent_zero.host import ActivationSettings, find_generation, open_host, read_json
 from orgkernel.exchange.agent_zero.installer import open_installed
+from orgkernel.runtime import written
 from orgkernel.runtime.bundle import Bundle, BundleError, read_bundle
 from orgkernel.runtime.effect_counts import read_effect
 
@@ -79,9 +81,13 @@ def _read_status(tree: GuestTree) -> HostStatus:
     owned = open_journal(tree).journal
     journal = owned.about
     document, problem = _read_active(tree)
-    bundle, name, unusable = (None, None, "") if document is None else _read_named_bundle(tree, document)
+    bundle, name, by_hand = (None, None, "") if document is None else _read_named_bundle(tree, document)
     missing = tuple(name for name in files if not tree.is_file(name))
-    on, why = _judge(version, missing, document, problem or unusable, name, said)
+    if document is not None and by_hand and not _has_roles(tree, document, bundle):
+        problem = f"{by_hand}, and roles/ has no file for a role of it; activate the organization again"
+    if by_hand:
+        bundle = name = None
+    on, why = _judge(version, missing, document, problem, by_hand, said)
     if on and tree.exists(TOGGLED_OFF):
         on, why = False, "the plugin is disabled in the host's settings"
     elif version is not None and document is None and not problem and tree.is_file(SWITCHED_OFF):
@@ -115,7 +121,7 @@ def _judge(
     missing: tuple[str, ...],
     document: dict[str, Any] | None,
     problem: str,
-    bundle: str | None,
+    by_hand: str,
     said: dict[str, Any],
 ) -> tuple[bool, str]:
     """On or off, and why."""
@@ -136,12 +142,8 @@ def _judge(
         return False, "no organization is active"
     if _text(said, "last_error"):
         return True, "an organization is active, and the host reported an error"
-    if bundle is None:
-        return (
-            True,
-            "an organization is active without a compiled bundle: roles and plans work if the host tracks belief states, "
-            "tools are not limited",
-        )
+    if by_hand:
+        return True, f"{by_hand}, so the host compiles active.json and roles/*.json itself"
     return True, "an organization is active"
 
 
@@ -158,20 +160,37 @@ def _read_active(tree: GuestTree) -> tuple[dict[str, Any] | None, str]:
 
 
 def _read_named_bundle(tree: GuestTree, document: dict[str, Any]) -> tuple[Bundle | None, str | None, str]:
-    """The bundle that the host reads for an `active.json`, its name, and the problem with it."""
+    """The bundle that the host reads for an `active.json`, its name, and why it is not in force."""
     given = document.get(SETTINGS_KEY)
     named = given.get("bundle") if isinstance(given, dict) else None
     name = named if isinstance(named, str) else f"bundles/{document['org_id']}.json"
     path = f"{FOLDER}/{name}"
     if not tree.is_below(path) or not tree.is_file(path):
-        return None, None, f"the bundle `{name}` is missing; activate the organization again" if named else ""
+        return None, None, f"the bundle `{name}` is missing" if named else "there is no compiled bundle"
     try:
         bundle = read_bundle(read_json(tree, path))
     except BundleError as error:
-        return None, name, f"the bundle `{name}` cannot be used: {error}; activate the organization again"
+        return None, name, f"the bundle `{name}` cannot be used: {error}"
     if bundle.org_id != document["org_id"]:
         return None, name, f"the bundle `{name}` belongs to organization `{bundle.org_id}`"
-    return bundle, name, ""
+    kept = given.get("kept_roles") if isinstance(given, dict) else None
+    others = kept if isinstance(kept, list) else []
+    profiles = {
+        role_id: read_json(tree, file)
+        for role_id in written.roles_of(document)
+        if role_id not in others and tree.is_file(file := f"{FOLDER}/roles/{role_id}.json")
+    }
+    changed = written.find_changed(bundle, document, profiles)
+    return bundle, name, f"{listing(changed)} changed since the bundle was compiled" if changed else ""
+
+
+def _has_roles(tree: GuestTree, document: dict[str, Any], bundle: Bundle | None) -> bool:
+    """Whether the organization has a role with a profile."""
+    roles = written.roles_of(document)
+    return any(
+        tree.is_file(f"{FOLDER}/roles/{each}.json") or (bundle is not None and each in bundle.roles)
+        for each in roles
+    )
 
 
 def _read_installed(tree: GuestTree) -> tuple[str | None, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""Counts of an organization's effect: what a call would have touched, bounds, and words."""
+"""EffectCounts of an organization's effect: what a call would have touched, bounds, and words."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 
 from orgkernel.runtime.effect_counts import (
     OTHER,
-    Counts,
-    Effect,
-    Refusal,
+    EffectCounts,
+    HostEffect,
+    RefusedCall,
     count_name,
     count_tier,
     lines,
@@ -60,12 +60,14 @@ def test_nothing_secret_or_long_is_shown():
 
 def test_the_size_is_bounded():
     """More names than the bound are one; the newest refusals stay."""
-    effect = Effect()
+    effect = HostEffect()
     for number in range(1000):
-        new = Effect(
-            Counts(1, 400, 1, {f"tool{number}": 1}, {f"role{number}": 1}, {f"role{number}": {"alternate": 1}})
+        new = HostEffect(
+            EffectCounts(
+                1, 400, 1, {f"tool{number}": 1}, {f"role{number}": 1}, {f"role{number}": {"alternate": 1}}
+            )
         )
-        new.refusals.append(Refusal("", "r", f"tool{number}", "x" * 80, True))
+        new.refusals.append(RefusedCall("", "r", f"tool{number}", "x" * 80, True))
         effect.add(new)
     text = json.dumps(effect.as_json())
     assert len(text) < 30_000
@@ -108,12 +110,12 @@ def test_odd_values_in_a_record_count_as_nothing():
 
 def test_the_words():
     """What happened, what would have, and that tokens are about."""
-    effect = Effect(Counts(3, 40_000), Counts(1, 4_000))
+    effect = HostEffect(EffectCounts(3, 40_000), EffectCounts(1, 4_000))
     effect.applied.refusals = 2
     count_name(effect.applied.tools, "browser_agent", 2)
     count_name(effect.applied.roles, "co")
     count_tier(effect.applied.tiers, "co", "alternate")
-    effect.refusals = [Refusal("", "co", "browser_agent", "shop.example", True)]
+    effect.refusals = [RefusedCall("", "co", "browser_agent", "shop.example", True)]
     assert (
         summary(effect)
         == "about 10,000 tokens spared, 2 calls refused, would have: about 1,000 tokens spared"
@@ -121,10 +123,10 @@ def test_the_words():
     assert lines(effect, {"co": "Commander"}) == [
         "about 10,000 tokens spared in 3 prompts",
         "2 calls refused: `browser_agent` (2)",
-        "touched by them, last first: shop.example",
+        "they would have touched, last first: shop.example",
         "roles taken: Commander",
         "tiers reached: Commander alternate",
         "would have: about 1,000 tokens spared in 1 prompt",
     ]
-    assert (summary(Effect()), lines(Effect())) == ("", [])
-    assert summary(Effect(Counts(1, -400))) == "about 100 tokens added"
+    assert (summary(HostEffect()), lines(HostEffect())) == ("", [])
+    assert summary(HostEffect(EffectCounts(1, -400))) == "about 100 tokens added"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orgkernel.runtime.report_files import archive_name, latest_name, stale_archives
-from orgkernel.runtime.salute import EmissionState, Situation, compute_report, should_emit
+from orgkernel.runtime.salute import EmissionState, Situation, compute_report, find_emission, should_emit
 from orgkernel.runtime.salute_format import (
     LONGEST_TEXT,
     MOST_ITEMS,
@@ -195,7 +195,9 @@ def test_a_report_stays_small():
 def asked(
     situation: Situation, after: EmissionState | None, **doctrine: Any
 ) -> tuple[bool, str, EmissionState]:
-    return should_emit(after, compute_report(situation), doctrine)
+    emission = should_emit(after, compute_report(situation), doctrine)
+    assert find_emission(after, situation, doctrine) == emission
+    return emission
 
 
 def test_the_first_report_of_a_role_is_due():

@@ -1,0 +1,130 @@
+"""Trim the section of a prompt that describes tools: find the host's files in it, and cut out those of other roles.
+
+A host may strip code fences from the joined files instead of each file, so a file does not always stand in the section
+letter by letter. Files are therefore found line by line, and lines without words of their own (fences, the language of a
+fence, blank lines) do not count. A line that belongs to no file is cut if it is a line of a menu of tools, or the heading of
+a file that is cut. What else is left about tools of other roles is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from .tool_texts import EXAMPLE, ToolText, key_of
+
+_NAMED = re.compile(
+    r"^(?P<mark>(?:[-*+]\s+|#{1,6}\s+|\d+[.)]\s+)?)(?P<quote>[*`_]{0,3})(?P<name>[A-Za-z_][\w.]*)"
+)
+_BULLET = ("-", "*", "+")
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """An entry of the prompt as the role is shown it."""
+
+    text: str
+    recognized: bool = False
+    """Whether a file about tools was found in it."""
+    left: tuple[str, ...] = ()
+    """Tools of other roles that it still describes."""
+    left_characters: int = 0
+    """The length of all lines in it that belong to no file."""
+
+
+@dataclass(slots=True)
+class _Line:
+    """A line with words in it."""
+
+    key: str
+    number: int
+    owner: ToolText | None = None
+
+
+def trim_section(
+    entry: str, texts: Sequence[ToolText], known: Collection[str], allowed: Callable[[str], bool]
+) -> Trimmed:
+    """The entry without what describes only tools that are not allowed.
+
+    `texts` are the host's files, the longest first. `known` are names of tools.
+    """
+    if not any(text.keys[0] in entry for text in texts):
+        return Trimmed(entry)
+    lines = entry.splitlines(keepends=True)
+    found = [_Line(key, number) for number, line in enumerate(lines) if (key := key_of(line))]
+    blocks = sorted(_claim(found, texts), key=lambda block: block[0])
+    if not blocks:
+        return Trimmed(entry)
+    cut = {first: last for first, last, text in blocks if not any(map(allowed, text.tools))}
+    foreign = {name for name in known if not allowed(name)}
+    cut |= {place: place for place in tuple(_stray(found, cut, foreign))}
+    left, characters = _left(found, cut, known, allowed)
+    return Trimmed(_without(entry, lines, found, cut), True, left, characters)
+
+
+def _claim(found: list[_Line], texts: Sequence[ToolText]) -> Iterator[tuple[int, int, ToolText]]:
+    """Each place where a whole file stands. A text inside the text of a longer file belongs to that file."""
+    places: dict[str, list[int]] = {}
+    for place, line in enumerate(found):
+        places.setdefault(line.key, []).append(place)
+    for text in texts:
+        count = len(text.keys)
+        for place in places.get(text.keys[0], ()):
+            lines = found[place : place + count]
+            if tuple(line.key for line in lines) == text.keys and not any(line.owner for line in lines):
+                for line in lines:
+                    line.owner = text
+                yield place, place + count - 1, text
+
+
+def _stray(found: list[_Line], cut: dict[int, int], foreign: Collection[str]) -> Iterator[int]:
+    """Lines of a menu that name a tool of another role, and headings of files that are cut."""
+    named = {
+        place: name for place, line in enumerate(found) if not line.owner and (name := _NAMED.match(line.key))
+    }
+    for place, name in named.items():
+        if name["name"] not in foreign:
+            continue
+        is_bullet = name["mark"].startswith(_BULLET)
+        beside = (named.get(place - 1), named.get(place + 1))
+        in_menu = is_bullet and (
+            name["quote"] or any(each and each["mark"] == name["mark"] for each in beside)
+        )
+        if in_menu or (not is_bullet and (name["mark"] or name["quote"]) and place + 1 in cut):
+            yield place
+
+
+def _left(
+    found: list[_Line], cut: dict[int, int], known: Collection[str], allowed: Callable[[str], bool]
+) -> tuple[tuple[str, ...], int]:
+    """The tools of other roles that lines of no file still describe, and the length of these lines."""
+    names: dict[str, None] = {}
+    characters = 0
+    for place, line in enumerate(found):
+        if line.owner or place in cut:
+            continue
+        characters += len(line.key)
+        heading = _NAMED.match(line.key)
+        if heading and heading["mark"].startswith("#") and heading["name"] in known:
+            names[heading["name"]] = None
+        names |= dict.fromkeys(EXAMPLE.findall(line.key))
+    return tuple(name for name in names if not allowed(name)), characters
+
+
+def _without(entry: str, lines: list[str], found: list[_Line], cut: dict[int, int]) -> str:
+    """The entry without the lines of the blocks that begin and end at these places."""
+    if not cut:
+        return entry
+    gone: set[int] = set()
+    for first, last in cut.items():
+        end = found[last + 1].number if last + 1 < len(found) else len(lines)
+        stop = found[last].number + 1
+        # What closes the block goes with it. What stands after the last blank line opens the next one.
+        blank = [number for number in range(stop, end) if not lines[number].strip()]
+        stop = end if last + 1 == len(found) else (blank[-1] + 1 if blank else end)
+        gone.update(range(found[first].number, stop))
+    shown = "".join(line for number, line in enumerate(lines) if number not in gone)
+    if len(lines) - 1 in gone:
+        shown = shown.rstrip("\n") + entry[len(entry.rstrip("\n")) :]
+    return shown

@@ -1,0 +1,39 @@
+"""Recognize destructive operations in a shell command without running it."""
+
+from __future__ import annotations
+
+from orgkernel.decisions.shell_commands.marks import PRIVATE, Word
+from orgkernel.decisions.shell_commands.ownership import Ground
+from orgkernel.decisions.shell_commands.programs import PROGRAMS
+from orgkernel.decisions.shell_commands.reader import MOST_CHARACTERS, Reader
+from orgkernel.decisions.shell_commands.verdict import CommandCheck, CommandOutcome
+
+
+def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
+    """What a command would destroy, as far as that can be seen.
+
+    >>> check_command("git -C site push -f").operations[0].id
+    'force_push'
+    >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
+    ('harmless', 'cannot_tell')
+    """
+    reader = Reader(PROGRAMS, ground or Ground())
+    problem = _unreadable(command)
+    if problem:
+        reader.not_read(problem, (), Word("", 0, 0))
+    else:
+        reader.read(command)
+    outcome: CommandOutcome = (
+        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
+    )
+    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+
+
+def _unreadable(command: str) -> str:
+    if len(command) > MOST_CHARACTERS:
+        return f"the command is longer than {MOST_CHARACTERS} characters"
+    if PRIVATE.search(command) or any(0xD800 <= ord(letter) <= 0xDFFF for letter in command):
+        return "the command contains characters that no shell prints"
+    if any(ord(letter) < 32 and letter not in "\n\t" for letter in command) or "\x7f" in command:
+        return "the command contains control characters"
+    return ""

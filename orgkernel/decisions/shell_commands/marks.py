@@ -1,0 +1,124 @@
+"""Words of a shell that are known in part: characters that stand for what only a run would show.
+
+They lie in a private range of Unicode. A command that contains one itself is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+UNKNOWN: Final = "\ue000"
+"""Text that is not known, within one word."""
+MANY: Final = "\ue001"
+"""Text that is not known and may be any number of words."""
+GLOB: Final = "\ue002"
+"""What a `*` stands for: any part of one name."""
+ONE: Final = "\ue003"
+"""What a `?` or `[…]` stands for: one character."""
+HOME: Final = "\ue004"
+TEMPORARY: Final = "\ue005"
+"""A path that `mktemp` made for this command."""
+PLAIN: Final = "\ue006"
+"""Text that is not known but has no separators: a date, a number, the name of a host."""
+OWN_PROCESS: Final = "\ue007"
+"""The id of a process that the command started."""
+FIELD: Final = "\ue008"
+"""White space of an expansion without quotes: a new word begins here."""
+OPEN: Final = "\ue009"
+COMMA: Final = "\ue00a"
+CLOSE: Final = "\ue00b"
+ROOT: Final = "\ue00c"
+"""The directory the command is run in."""
+
+PRIVATE: Final = re.compile("[\ue000-\ue0ff]")
+_SHOWN: Final = str.maketrans(
+    {
+        UNKNOWN: "…",
+        MANY: "…",
+        GLOB: "*",
+        ONE: "?",
+        HOME: "~",
+        TEMPORARY: "…",
+        PLAIN: "…",
+        OWN_PROCESS: "$!",
+        ROOT: ".",
+    }
+)
+_BRACES: Final = str.maketrans({OPEN: "{", COMMA: ",", CLOSE: "}"})
+MOST_ALTERNATIVES: Final = 64
+
+
+class Word(NamedTuple):
+    """A word of a command with marks, and where it is: offsets of bytes in the text that was given."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing in it depends on a run."""
+        return PRIVATE.search(self.text) is None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may be an option, or several words."""
+        return self.text[:1] in (UNKNOWN, MANY)
+
+    def but(self, text: str) -> Word:
+        """The same place with another text."""
+        return Word(text, self.start, self.end)
+
+
+def shown(text: str) -> str:
+    """A text for people."""
+    return text.translate(_SHOWN)
+
+
+def is_known(text: str) -> bool:
+    return PRIVATE.search(text) is None
+
+
+def is_unclear(text: str) -> bool:
+    """Whether a part of it is not known at all, as opposed to a glob or a home directory."""
+    return UNKNOWN in text or MANY in text
+
+
+def split_fields(text: str) -> list[str]:
+    """The words that one word becomes: `{a,b}` is two, and so is an unquoted variable with a space in it."""
+    found = []
+    for alternative in _alternatives(text):
+        fields = alternative.split(FIELD) if FIELD in alternative else [alternative]
+        found += [field for field in fields if field or FIELD not in alternative]
+    return found
+
+
+def _alternatives(text: str) -> list[str]:
+    done: list[str] = []
+    waiting = [text]
+    while waiting:
+        each = waiting.pop()
+        inner = _innermost(each)
+        if inner is None:
+            done.append(each.translate(_BRACES))
+            continue
+        start, end = inner
+        choices = each[start + 1 : end].split(COMMA)
+        if len(choices) == 1:
+            waiting.append(f"{each[:start]}{{{choices[0]}}}{each[end + 1 :]}")
+        elif len(done) + len(waiting) + len(choices) > MOST_ALTERNATIVES:
+            return [MANY]
+        else:
+            waiting += [each[:start] + choice + each[end + 1 :] for choice in reversed(choices)]
+    return done
+
+
+def _innermost(text: str) -> tuple[int, int] | None:
+    end = text.find(CLOSE)
+    while end != -1:
+        start = text.rfind(OPEN, 0, end)
+        if start != -1:
+            return start, end
+        end = text.find(CLOSE, end + 1)
+    return None

@@ -1,0 +1,65 @@
+"""What is known about a shell command: the destructive operations found in it, and what could not be read."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+
+CommandOutcome = Literal["harmless", "destructive", "cannot_tell"]
+
+CATALOG: Final = {
+    "delete_directory": "deletes a directory with everything in it that is not the task's own",
+    "destroy_data": "erases or overwrites a file or device that is not the task's own",
+    "delete_resource": "deletes a remote or managed resource: a volume, bucket, machine, namespace, repository, account",
+    "force_push": "overwrites what others may have pushed",
+    "discard_changes": "discards work in a repository that is not committed, or commits of a branch",
+    "delete_branch": "deletes a branch by force, or deletes a branch or tag of a remote",
+    "rewrite_history": "rewrites or expires the history of a repository, so that old commits cannot be found again",
+    "drop_table": "drops or empties a table, column, schema, database, collection or cache",
+    "unbounded_delete": "deletes or changes rows without a limit, or with a predicate whose matches are not fixed",
+    "send_email": "sends real email",
+    "send_sms": "sends a real SMS or call",
+    "make_payment": "moves real money: a charge, refund, payout, or capture",
+    "force_kill": "kills by force a process that the command did not start",
+    "disable_safeguard": "stops, disables or deletes backup, retention, versioning or audit",
+}
+"""The destructive operations by id, and what each does."""
+
+
+class CommandPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a part of a command is. Lines and columns count from 1, in characters."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+class DestructiveOperation(msgspec.Struct, frozen=True, kw_only=True):
+    """A destructive operation that a command would do."""
+
+    id: str
+    message: str
+    words: tuple[str, ...]
+    """The words of the program that does it, as it would get them. `…` stands for text that is not known."""
+    through: tuple[str, ...]
+    """The programs and constructs that lead to it, outermost first: `sudo`, `xargs`, `sh -c`."""
+    at: CommandPlace
+
+
+class UnreadPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a command whose effect cannot be seen."""
+
+    message: str
+    words: tuple[str, ...]
+    through: tuple[str, ...]
+    at: CommandPlace
+
+
+class CommandCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about a shell command without running it."""
+
+    outcome: CommandOutcome
+    operations: tuple[DestructiveOperation, ...] = ()
+    unread: tuple[UnreadPart, ...] = ()

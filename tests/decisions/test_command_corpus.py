@@ -1,0 +1,157 @@
+"""Shell commands with labels by meaning: what is found in them, the same through the function, the command line and HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+import yaml
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.decisions.shell_commands.check import check_command
+from orgkernel.decisions.shell_commands.ownership import Ground
+from orgkernel.decisions.shell_commands.verdict import CATALOG
+from orgkernel.kernel.kernel import Kernel
+from tests.support.in_process import run_here
+from tests.support.trees import REPOSITORY, TEMPLATES
+
+FOLDER = Path(__file__).parent / "command_corpus"
+EXIT_CODES = {"harmless": 0, "destructive": 1, "cannot_tell": 2}
+
+
+class Labeled(NamedTuple):
+    """A command, and the operation of the catalog it does; none for a harmless one."""
+
+    command: str
+    operation: str
+
+
+def read_half(name: str) -> list[Labeled]:
+    """The commands of a file."""
+    trades = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")).values()
+    return [
+        *(Labeled(command, "") for trade in trades for command in trade["harmless"]),
+        *(
+            Labeled(command, operation)
+            for trade in trades
+            for operation, commands in trade["destructive"].items()
+            for command in commands
+        ),
+    ]
+
+
+def read_cases() -> Iterator[dict[str, Any]]:
+    """Commands with the directory and the globs they are asked with, and complete answers."""
+    yield from yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("half", ["tuned", "untouched"])
+def test_no_destructive_command_is_called_harmless(half: str) -> None:
+    """What destroys is found, under the id of the catalog, or said not to be readable."""
+    missed = []
+    for command, operation in read_half(half):
+        found = check_command(command)
+        if operation and (
+            found.outcome == "harmless"
+            or (found.operations and operation not in {each.id for each in found.operations})
+        ):
+            missed.append((command, operation, found.outcome))
+    assert missed == []
+
+
+@pytest.mark.parametrize("half", ["tuned", "untouched"])
+def test_harmless_commands_rarely_alarm(half: str) -> None:
+    """At most 2 % of the harmless commands are called destructive, and at most 5 % cannot be read."""
+    outcomes = [check_command(command).outcome for command, operation in read_half(half) if not operation]
+    assert len(outcomes) > 120
+    assert outcomes.count("destructive") <= 0.02 * len(outcomes)
+    assert outcomes.count("cannot_tell") <= 0.05 * len(outcomes)
+
+
+def test_corpus_has_500_commands_and_every_operation() -> None:
+    """No command is there twice, half are harmless, and each operation of the catalog is done by some."""
+    both = [*read_half("tuned"), *read_half("untouched")]
+    assert len({each.command for each in both}) == len(both) >= 500
+    assert 0.45 < sum(not each.operation for each in both) / len(both) < 0.55
+    assert {each.operation for each in both} == {"", *CATALOG}
+
+
+def test_disguises_and_everyday_commands() -> None:
+    """What was tried against the recognizer keeps its outcome."""
+    wrong = [
+        (command, outcome, check_command(command).outcome)
+        for some in yaml.safe_load((FOLDER / "disguises.yaml").read_text(encoding="utf-8")).values()
+        for outcome, commands in some.items()
+        for command in commands
+        if check_command(command).outcome != outcome
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("case", [*read_cases()], ids=lambda case: case["name"])
+def test_complete_answers(case: dict[str, Any]) -> None:
+    """Operations with places, words and what leads to them; what could not be read; directories and owned globs."""
+    own = case.get("own")
+    found = check_command(case["command"], Ground(case.get("root"), None if own is None else tuple(own)))
+    assert shorten(msgspec.to_builtins(found)) == expected(case)
+
+
+def expected(case: dict[str, Any]) -> dict[str, Any]:
+    """The answer of a case with what it leaves out."""
+    return {name: case.get(name, []) for name in ("outcome", "operations", "unread")}
+
+
+def shorten(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the cases write it: each part as one text."""
+
+    def text(part: dict[str, Any]) -> str:
+        at, through = part["at"], "".join(f" < {each}" for each in reversed(part["through"]))
+        name = part.get("id", part["message"])
+        return f"{at['line']}:{at['column']}-{at['end_line']}:{at['end_column']} {name}{through}"
+
+    return {
+        name: value if isinstance(value, str) else [text(part) for part in value]
+        for name, value in answer.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """A server, which answers about commands whatever organizations it holds."""
+    app = create_app(Kernel.open(TEMPLATES / "software_dev"))
+    with TestClient(app, base_url="http://localhost", client=("127.0.0.1", 50_000)) as asking:
+        yield asking
+
+
+def test_same_answers_on_all_surfaces(client: TestClient, tmp_path: Path) -> None:
+    """The command line and HTTP give the answer of the function; the exit code follows from the outcome."""
+    for case in read_cases():
+        root, own = case.get("root"), case.get("own")
+        answer = json.loads(
+            msgspec.json.encode(
+                check_command(case["command"], Ground(root, None if own is None else tuple(own)))
+            )
+        )
+        body = {"command": case["command"], "root": root, "own": own}
+        assert client.post("/v1/commands/check", json=body).json() == answer
+        given = [
+            *(["--root", root] if root else []),
+            *(word for glob in own or () for word in ("--own", glob)),
+        ]
+        if own == []:
+            continue
+        ran = run_here("command", "check", *given, "--format", "json", "--", case["command"], cwd=tmp_path)
+        assert json.loads(ran.stdout) == answer, case["name"]
+        assert ran.returncode == EXIT_CODES[answer["outcome"]]
+
+
+def test_page_lists_the_catalog() -> None:
+    """The page names every operation with the sentence of the catalog."""
+    page = (REPOSITORY / "docs" / "destructive-commands.md").read_text(encoding="utf-8")
+    for name, sentence in CATALOG.items():
+        assert f"| `{name}` | {sentence} |" in page
