@@ -1,7 +1,8 @@
 """How well a sentence finds its role, and how long that takes.
 
 `python -m benchmarks.routing` prints the table of `docs/benchmarks.md`. The sentences are in `benchmarks/data/routing`: three
-organizations of sixty roles in plain words, messages for two templates, and messages that nobody should take.
+organizations of sixty roles in plain words, requests and messages of many kinds for two templates, and messages that nobody
+should take.
 """
 
 from __future__ import annotations
@@ -93,17 +94,14 @@ def quality() -> Iterator[Quality]:
             if part in data:
                 yield judge(name, part, index, data[part], small_talk[part])
     kernel = Kernel.open()
-    for org_id, parts in read("templates").items():
-        index = text_index(kernel.organization(org_id).snapshot.index)
-        for part, rows in parts.items():
-            work = [row for row in rows if row[0] != NOBODY]
-            yield judge(
-                org_id,
-                part,
-                index,
-                work,
-                [text for role_id, text in rows if role_id == NOBODY] + small_talk[part],
-            )
+    for kind in ("templates", "messages"):
+        for org_id, parts in read(kind).items():
+            index = text_index(kernel.organization(org_id).snapshot.index)
+            for part, rows in parts.items():
+                work = [row for row in rows if row[0] != NOBODY]
+                idle = [text for role_id, text in rows if role_id == NOBODY] + small_talk[part]
+                name = org_id if kind == "templates" else f"{org_id}, {kind}"
+                yield judge(name, part, index, work, idle)
 
 
 def widen(size: int) -> TextIndex:

@@ -1,7 +1,7 @@
 """Read a request: which of its words say what is to be done, and how much each of them counts.
 
-What is forbidden ("do not deploy"), merely mentioned ("a poem about git", "as the reviewer said"), quoted or polite does
-not say what is to be done. A role that is asked by name takes the request ("ask the tester to ...").
+What is forbidden ("do not deploy"), merely mentioned ("a poem about git", "as the reviewer said"), told before the request,
+quoted or polite does not say what is to be done. A role that is asked by name takes the request ("ask the tester to ...").
 
 Standard library only: this module also runs inside hosts.
 """
@@ -9,17 +9,83 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from .languages import FOREIGN_STOP, begin, find_language
+from .request_acts import (
+    Act,
+    find_fault,
+    find_feature,
+    find_leading,
+    find_log,
+    find_made,
+    find_phrases,
+    find_thing,
+)
+from .request_words import (
+    ARTICLES,
+    ASKING,
+    ASKS,
+    BEFORE_ORDER,
+    BREAK,
+    CODE,
+    ENDS_NEGATION,
+    GENRE,
+    GREETING,
+    HANDING,
+    JOBS,
+    LEAD_INS,
+    MAKING,
+    MEETS,
+    NO_NEGATION,
+    OPENS_STATEMENT,
+    ORDERS,
+    OURS,
+    PASTED,
+    PEOPLE,
+    PERSON,
+    PERSONS,
+    PRIVATE,
+    QUESTION,
+    QUOTED,
+    REPORTING,
+    SENTENCE_END,
+    SMALL_TALK,
+    STOP,
+    SUBORDINATE,
+    THINGS,
+    TROUBLE,
+    URL,
+    WEAK,
+    WISH,
+    WORKING_STORY,
+)
+from .spelling import correct_words
 from .word_forms import TextWord, clean, find_tokens, join_words, stem
 
 MOST_CHARACTERS: Final = 4_000
 """How many characters are read: the request comes before pasted text."""
 MOST_TOKENS: Final = 160
-FAULT: Final = "~fault"
-"""Stands for words that say that something does not work."""
+REQUEST, QUESTION_MOOD, STATEMENT = "request", "question", "statement"
+_LAST_TOKENS: Final = 60
+_LONGEST_CHAT: Final = 30
+"""How many words small talk has: among more it is no more than a remark."""
+_BEFORE: Final = 0.4
+"""What words count that stand in another sentence than the request."""
+_BESIDE_ACT: Final = 0.85
+"""What words count where an act is known: what is done tells roles apart better than what it is done to."""
+_VERB: Final = 1.25
+"""What the word counts that opens a sentence."""
+_TOLD: Final = 0.5
+"""What the words of a text count that asks for nothing and reports no fault."""
+_PERSONAL: Final = 0.35
+"""The same where somebody tells of himself."""
+_TROUBLED: Final = 0.8
+"""The same where it may tell of trouble."""
+NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+"""Names of roles by their first word: all words, and the number of the role."""
 
 
 class Term(NamedTuple):
@@ -50,447 +116,193 @@ class RequestText:
     """The language, where it is recognized and is not English."""
     whole: tuple[str, ...] = field(default=())
     """All stems that are no function words, for the comparison with examples."""
+    private: tuple[str, ...] = ()
+    """Stems of words of private life."""
 
 
-_STOP_TEXT: Final = """
-a about above across actually after again against ago all almost along already also although always am among an and another any anybody
-anyone anything anyway are arent around as aside at away back be became because become been before being below
-beside besides between beyond both but by bye came can cannot cant come comes coming could couldnt did didnt do does
-doesnt doing done dont down due during each either else enough especially etc even ever every everybody everyone everything
-everywhere except far few first for from further gave get gets getting give given gives giving go goes going gone
-gonna good got had hadnt half has hasnt have havent having he hello help her here hers herself hey hi him himself his
-hopefully how however i id if ill im in indeed instead into is isnt it its itself ive just keep keeps kind kindly
-know last least left less let lets like likely little lot lots made make makes making many may maybe me meanwhile
-might mine mom moment more most mostly much must my myself near nearly need needed needs neither never nice no
-nobody none nor not nothing now of off often oh ok okay on once one ones only onto or other others otherwise our
-ours ourselves out over own per perhaps please pls probably put quite rather really same say saying says second see
-seem seems seen several shall she should shouldnt since so some somebody somehow someone something sometimes
-somewhere soon still told stuff such sure take taken takes taking tell than thank thanks that thats the their theirs them
-themselves then there theres these they theyre thing things think this those though through throughout thus till to
-together too took toward towards try trying two under unless until up upon us use used uses using usually ve very
-via want wanted wants was wasnt way we well went were werent what whatever whats when whenever where wheres whether
-which while who whoever whole whom whose why will with within without wont would wouldnt yes yet you youd youll your
-youre yours yourself able urgently asap quick quickly immediately today tomorrow yesterday tonight morning evening
-afternoon week month year day days weeks months years monday tuesday wednesday thursday friday saturday sunday hour hours
-minute minutes ago next previous current currently new old recent recently hopefully guy guys team folks somebody
-wonder wondering hope possible possibly basically currently dear regards cheers sorry greetings
-three four five six seven eight nine ten hundred thousand million dozen
-""".split()  # noqa: SIM905
-STOP: Final = frozenset(each for each in _STOP_TEXT if each not in ("second",))
-# Words of any trade: they tell roles apart only a little.
-_WEAK: Final = frozenset(
-    """
-    ask asked call check change look looking find found show shows start started stop work working works run running set send
-    sent handle handled bring bringing turn right wrong big small large great best better bad long short high low full
-    open close closed end point part place time case number name group people person company organization business world life
-    problem issue task job question answer idea reason result example list item detail information thing matter fact kind
-    type sort form line side area level different important available main major special general certain clear simple
-    real true sure ready free easy hard early late happen happens happened feel seem leave hold move live believe
-    include continue provide lead allow add spend expect stay reach remain suggest consider appear wait order
-    create prepare produce complete finish complete please ensure support improve update manage review plan write read
-    our own between across inside outside good exactly currently everything look existing several various correct properly
-    nobody people everybody word words customer client user users whole half top bottom middle daily weekly monthly
-    yearly annual regular regularly latest final completely
-    """.split()  # noqa: SIM905
-)
-_GREETING: Final = re.compile(
-    r"""(?:^|(?<=[.!?,\n]))\s*(?:
-      (?:hello|hi|hey|yo|hallo|howdy|greetings|moin|hiya|good\ (?:morning|afternoon|evening|night|day)|dear\ \w+)(?:\ (?:there|all|team|everyone|everybody|folks|guys))?\b
-    | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b[^.!?\n]* | sleep\ (?:well|tight) | talk\ to\ you\ (?:later|soon)[^.!?\n]* | see\ you\b[^.!?\n]* | good\s?bye\b
-    | (?:well\ done|nice\ work|great\ job|good\ job|awesome|perfect|cool|great|wonderful|sounds\ good|no\ problem|never\ mind|you'?re\ welcome|lol|haha\w*)\b(?=\s*(?:[.!?,\n]|$))
-    | have\ a\ (?:nice|good|great|lovely)\ \w+ | happy\ (?:birthday|new\ year|holidays|friday)\b | merry\ christmas | congrat\w+[^.!?\n]*
-    | how(?:'s|\ is|\ are)\ (?:you|it\ going|things|everything|life|your\ day)\b[^.!?,\n]* | how\ have\ you\ been\b | how\ do\ you\ do\b | what'?s\ up\b
-    | how\ was\ (?:your|the)\ (?:day|weekend|evening|holiday|vacation|trip|night|morning)\b[^.!?\n]*
-    | (?:i\ )?hope\ you(?:'re|\ are|\ had|\ have)\b[^.!?,\n]*
-    )""",
-    re.X | re.I,
-)
-_SMALL_TALK: Final = re.compile(
-    r"""
-      \b(?:who|what)\ are\ you\b | \bwhat(?:'s|\ is)\ your\ (?:name|favou?rite|age|opinion|hobby|dream|job|purpose)\b | \bhow\ old\ are\ you\b
-    | \bare\ you\ (?:an?\b|real|human|alive|sentient|there|ok|okay|sure|serious|happy|tired|busy|awake|married|single|conscious|bored|listening|kidding)
-    | \b(?:do|did|have|would|could)\ you\ (?:ever\ |really\ |also\ |sometimes\ )?(?:like|love|believe|feel|dream|sleep|eat|enjoy|hate|watch|prefer|miss|see\ the|hear\ about|celebrate|play|get\ tired|get\ bored|have\ (?:a\ )?(?:feelings?|friends?|famil|hobb|favou?rite|name|brothers?|sisters?|kids|children|pets?|dreams?|plans|fun|nice|good))
-    | \bcan\ you\ (?:feel|dream|love|hear\ me|believe|sing|dance|laugh|cry|smell|taste|think)\b | \bwhere\ are\ you\b
-    | \bwhat\ can\ you\ do\b | \bwhat\ do\ you\ (?:like|do\ (?:for\ fun|all\ day|in\ your)|eat|enjoy|dream)\b
-    | \btell\ me\ (?:about\ yourself|something|a\ (?:fun|funny|interesting|random)|a\ bedtime) | \bentertain\ me\b | \bi'?m\ bored\b | \bsurprise\ me\b
-    | \bi(?:'m|\ am|\ feel|\ was|'ve\ been|\ am\ feeling)\ (?:(?:so|very|really|a\ bit|just|quite|too|feeling|still|already)\ )*(?:tired|happy|sad|bored|hungry|lonely|excited|fine|good|great|sorry|glad|thirsty|sleepy|exhausted|nervous|in\ love|proud|curious|back|home|here|kidding|joking|cold|hot)\b
-    | \b(?:it'?s|it\ is|it\ was|is\ it)\ (?:(?:so|very|really|such\ a|a|going\ to)\ )*(?:raining|rain|sunny|snow\w*|hot|cold|nice|lovely|beautiful|windy|friday|monday|weekend|late|cloudy|warm|freezing)\b
-    | \bwhat\ a\ (?:nice|lovely|beautiful|long|great|day|week|game|match|terrible|weird|strange|funny)\b
-    | \b(?:what|how)(?:'s|\ is|\ will|\ was)\ the\ weather\b | \bweather\ (?:like|today|tomorrow|forecast\ for|this) | \bwhat\ (?:time|day|date)\ is\ (?:it|today)\b | \bwhat(?:'s|\ is)\ the\ (?:time|date)\b
-    | ^\W*i\ (?:(?:really|just|also|absolutely)\ )?(?:love|like|hate|enjoy|enjoyed|loved|miss|adore|prefer)\b | \bguess\ what\b | \blike\ i'?m\ (?:five|5)\b | \bforget\ (?:it|about\ it)\b | \bwill\ it\ (?:rain|snow)\b | \bi\ wonder\ (?:if|whether|why)\b | \btongue\ twister
-    | \bdid\ you\ (?:know|hear|see|watch|sleep|have|enjoy|catch)\b
-    | \bwho\ (?:won|wins|is\ winning|will\ win|scored)\b | \bmeaning\ of\ life\b | \bflip\ a\ coin\b | \broll\ (?:a|the)\ dice?\b | \bpick\ a\ (?:number|card)\b | \bknock,?\ knock\b
-    | \brecommend\ (?:me\ )?(?:a|an|some|any)\ (?:good\ |nice\ |great\ |cheap\ )?(?:movies?|films?|books?|songs?|series|shows?|restaurants?|games?|wines?|recipes?|novels?|places?|podcasts?|bands?|albums?)
-    | \b(?:what|which)\ (?:\w+\ )?should\ i\ (?:eat|cook|wear|watch|read|have\ for|drink|name|listen|play)\b | \bany\ (?:good\ )?(?:movie|book|film|series|music|restaurant)\ (?:tips|recommend\w+|suggest\w+)
-    | \blet'?s\ (?:chat|talk|play|have\ (?:a\ chat|lunch|coffee|a\ coffee|a\ beer|fun))\b | \bplay\ (?:a\ game|chess|tic)\b
-    | \bmy\ (?:favou?rite|crush|girlfriend|boyfriend|grandma|grandmother|birthday|weekend|dream|horoscope|zodiac)\b | \bhoroscope\b | ^\W*my\ (?:neighbou?r|friend|uncle|aunt|cousin|roommate)\ (?:bought|has|is|was|went|got|says|said|had|likes|loves|just)\b | ^\W*ok(?:ay)?,?\ fine\b
-    | \b(?:had|have|having|ate|eating)\ (?:\w+\ ){0,2}(?:for\ )?(?:breakfast|lunch|dinner)\b(?!\ (?:meeting|menu|event))
-    """,
-    re.X | re.I,
-)
-_QUESTION: Final = re.compile(
-    r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
-      (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
-        | define\b | what\ does\ [\w\s-]{1,40}\ (?:mean|stand\ for)\b | who(?:'s|\ is|\ was|\ are|\ were|\ invented|\ discovered|\ wrote|\ painted|\ founded|\ directed|\ sang|\ composed|\ created|\ built|\ developed)\b
-        | how\ (?:tall|old|far|big|deep|heavy|high|fast|long|many|much)\ (?:is|are|was|were|does|do|did|can|could|\w+\ (?:are|is|were|does|do|did|can))\b | when\ (?:was|did|were|is|are)\b | where\ (?:is|are|was|were)\b | in\ (?:what|which)\ (?:year|country|city)\b
-        | how\ (?:do|does|did)\ (?:\w+\ ){1,3}work\b | why\ (?:is|are|do|does|did|was|were)\b | which\ (?:country|planet|animal|city|river|president|king|language|year)\b | how\ do\ (?:you|i|we|people)\b | can\ (?:dogs|cats|people|humans|fish|birds|you)\b)
-    )""",
-    re.X | re.I,
-)
-_FAULT: Final = re.compile(
-    r"""\b(?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit)\w*
-    | \b(?:no\ longer|nothing\ happens|does\ nothing|not\ working|out\ of\ order|is\ wrong|are\ wrong|is\ off|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)|returns?\ (?:no|nothing|an?\ (?:error|empty))|shows?\ (?:no|nothing|the\ wrong|an?\ error)|shown\ (?:\w+\ ){0,3}(?:wrong|too)|stopped\ working|gets?\ stuck|is\ stuck|keeps?\ \w+ing|hangs?|freezes?|froze|misbehav\w+)\b""",
-    re.X | re.I,
-)
-_OURS: Final = frozenset(
-    ["our", "ours", "my", "we", "us", "this", "these", "those", "your", "i", "me", "mine", "here", "that"]
-)
-_GENRE: Final = frozenset(
-    """poem poems haiku limerick joke jokes riddle riddles story stories song songs rap sonnet ballad verse verses pun puns fable
-    rhyme fairytale tale lullaby ode anecdote quote""".split()  # noqa: SIM905
-)
-_MAKING: Final = frozenset(
-    [
-        "write",
-        "tell",
-        "compose",
-        "make",
-        "give",
-        "create",
-        "sing",
-        "read",
-        "recite",
-        "invent",
-        "need",
-        "want",
-        "like",
-        "love",
-        "share",
-        "know",
-        "hear",
-        "generate",
-    ]
-)
-_WORKING_STORY: Final = frozenset(
-    [
-        "user",
-        "success",
-        "customer",
-        "news",
-        "cover",
-        "instagram",
-        "case",
-        "lead",
-        "front",
-        "feature",
-        "brand",
-        "job",
-    ]
-)
-_TOPIC_WORDS: Final = frozenset(
-    ["about", "on", "of", "for", "with", "where", "that", "in", "regarding", "like"]
-)
-_ENDS_NEGATION: Final = frozenset(
-    ["but", "just", "only", "instead", "rather", "however", "then", "because", "since", "as"]
-)
-_BEFORE_ORDER: Final = frozenset(
-    [
-        "please",
-        "but",
-        "and",
-        "just",
-        "also",
-        "you",
-        "so",
-        "to",
-        "simply",
-        "or",
-        "must",
-        "should",
-        "shall",
-        "may",
-        "can",
-        "though",
-    ]
-)
-_NO_NEGATION: Final = frozenset(
-    [
-        "forget",
-        "hesitate",
-        "worry",
-        "mind",
-        "know",
-        "understand",
-        "see",
-        "have",
-        "work",
-        "only",
-        "think",
-        "remember",
-        "get",
-    ]
-)
-_SUBORDINATE: Final = frozenset(
-    [
-        "because",
-        "since",
-        "although",
-        "though",
-        "while",
-        "whereas",
-        "when",
-        "after",
-        "before",
-        "until",
-        "unless",
-        "if",
-        "who",
-        "whose",
-        "which",
-        "where",
-    ]
-)
-_ARTICLES: Final = frozenset(
-    [
-        "the",
-        "our",
-        "a",
-        "an",
-        "my",
-        "this",
-        "your",
-        "their",
-        "his",
-        "her",
-        "another",
-        "some",
-        "any",
-        "that",
-        "please",
-        "one",
-    ]
-)
-_ASKING: Final = frozenset(
-    [
-        "ask",
-        "tell",
-        "have",
-        "let",
-        "get",
-        "want",
-        "need",
-        "involve",
-        "assign",
-        "instruct",
-        "request",
-        "remind",
-        "task",
-        "ping",
-        "message",
-        "contact",
-        "call",
-        "hire",
-        "find",
-        "fetch",
-        "summon",
-        "consult",
-        "notify",
-    ]
-)
-_HANDING: Final = frozenset(
-    [
-        "hand",
-        "assign",
-        "delegate",
-        "route",
-        "escalate",
-        "refer",
-        "transfer",
-        "pass",
-        "forward",
-        "connect",
-        "talk",
-        "speak",
-        "over",
-        "through",
-        "belongs",
-        "goes",
-        "dispatch",
-        "direct",
-        "redirect",
-        "turn",
-        "reassign",
-    ]
-)
-_REPORTING: Final = frozenset(
-    """said told asked wants wanted says mentioned suggested recommended noticed found thinks needs complained reported requested wrote
-    asks has had is was will would did does sent gave made left quit resigned needed tells explained pointed thought claims insisted warned""".split()  # noqa: SIM905
-)
-_JOBS: Final = frozenset(
-    [
-        "task",
-        "job",
-        "question",
-        "one",
-        "work",
-        "something",
-        "this",
-        "that",
-        "ticket",
-        "assignment",
-        "matter",
-        "issue",
-    ]
-)
-_PERSON: Final = re.compile(
-    r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
-)
-_NAMES_OF_LANGUAGES: Final = {
-    "German": ["der", "die", "das", "und", "ist", "nicht", "ein", "eine", "einen", "einem", "ich", "wir", "sie", "bitte", "mit", "fur", "auf", "den", "dem", "zu", "von", "im", "kannst", "kann", "wie", "was", "warum", "mir", "uns", "unsere", "unser", "bei", "wird", "werden", "sich", "aus", "hat", "haben", "oder", "zum", "zur", "dass", "noch", "mein", "meine", "schreibe", "mach", "finde"],
-    "French": ["le", "la", "les", "des", "un", "une", "est", "et", "pas", "je", "nous", "vous", "pour", "dans", "que", "qui", "sur", "avec", "ce", "cette", "mon", "ma", "mes", "notre", "nos", "au", "aux", "du", "sont", "quel", "quelle", "comment", "pourquoi", "peux", "peut", "merci", "bonjour", "faire", "il", "elle", "plus"],
-    "Spanish": ["el", "la", "los", "las", "un", "una", "es", "y", "no", "que", "por", "para", "con", "en", "del", "al", "se", "mi", "mis", "nuestro", "nuestra", "este", "esta", "como", "cual", "puede", "puedes", "gracias", "hola", "hacer", "esta", "donde", "cuando", "porque", "necesito", "quiero"],
-    "Italian": ["il", "lo", "la", "gli", "le", "un", "una", "e", "non", "che", "per", "con", "di", "del", "della", "nel", "sono", "mio", "mia", "nostro", "nostra", "questo", "questa", "come", "puoi", "grazie", "ciao", "fare", "perche", "quando", "dove", "voglio"],
-    "Portuguese": ["o", "os", "as", "um", "uma", "e", "nao", "que", "por", "para", "com", "em", "do", "da", "no", "na", "meu", "minha", "nosso", "nossa", "este", "esta", "como", "pode", "obrigado", "ola", "fazer", "quando", "onde", "porque", "preciso", "quero"],
-    "Dutch": ["de", "het", "een", "en", "is", "niet", "ik", "wij", "we", "je", "voor", "op", "met", "van", "in", "dat", "die", "dit", "kan", "kunt", "hoe", "wat", "waarom", "mijn", "onze", "ons", "bij", "wordt", "zijn", "of", "naar", "alsjeblieft", "maak", "schrijf"],
-}  # fmt: skip
-_ENGLISH: Final = frozenset(
-    [
-        "the",
-        "and",
-        "is",
-        "are",
-        "was",
-        "of",
-        "to",
-        "in",
-        "for",
-        "with",
-        "on",
-        "at",
-        "this",
-        "that",
-        "it",
-        "our",
-        "my",
-        "please",
-        "can",
-        "could",
-        "would",
-        "how",
-        "what",
-        "why",
-        "when",
-        "where",
-        "from",
-        "by",
-        "not",
-        "we",
-        "you",
-        "i",
-        "me",
-        "us",
-        "be",
-        "have",
-        "has",
-        "do",
-        "does",
-        "did",
-        "should",
-        "will",
-        "a",
-        "an",
-        "or",
-    ]
-)
-FOREIGN_STOP: Final = frozenset(
-    word for words in _NAMES_OF_LANGUAGES.values() for word in words if word not in STOP
-)
-_LANGUAGES: Final = {name: frozenset(words) for name, words in _NAMES_OF_LANGUAGES.items()}
-_SCRIPTS: Final = (
-    ("Russian or another Cyrillic language", re.compile("[\u0400-\u04ff]{2}")),
-    ("Greek", re.compile("[\u0370-\u03ff]{3}")),
-    ("Arabic", re.compile("[\u0600-\u06ff]{2}")),
-    ("Hebrew", re.compile("[\u0590-\u05ff]{2}")),
-    ("Japanese", re.compile("[\u3040-\u30ff]")),
-    ("Chinese", re.compile("[\u4e00-\u9fff]")),
-    ("Korean", re.compile("[\u1100-\u11ff\uac00-\ud7af]")),
-    ("Thai", re.compile("[\u0e00-\u0e7f]")),
-    ("Hindi", re.compile("[\u0900-\u097f]")),
-)  # fmt: skip
-_CODE: Final = re.compile(r"```.*?(?:```|$)", re.S)
-_URL: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.I)
-_QUOTED: Final = re.compile(r"\"[^\"\n]{3,300}\"")
-_BREAK: Final = re.compile(r"[.!?;:\n](?:\s|$)|[,\n]|\s[-\u2013\u2014]\s|[()]")
-_SENTENCE_END: Final = re.compile(r"[.!?\n]")
+@dataclass(slots=True)
+class _Reading:
+    """A text while it is read."""
 
-NamedRoles = Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
-"""NamedRoles of roles by their first word: all words, and the number of the role."""
+    text: str
+    tokens: list[TextWord]
+    words: list[str]
+    clauses: list[int]
+    sentences: list[int]
+    weights: list[float]
+    polite: list[tuple[int, int]]
+    rest: str
+    """The text without greetings, in lower case."""
+    moods: dict[int, str] = field(default_factory=dict)
+    """Of each sentence: whether it asks for something, is a question, or only tells something."""
 
 
-def read_request(text: str, names: NamedRoles) -> RequestText:
-    """What a text asks for. Never raises, and takes bounded time for any text."""
-    text = join_words(_URL.sub(" ", clean(text, MOST_CHARACTERS)))
+def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> RequestText:
+    """What a text asks for. `terms` are the stems that roles use. Never raises, and takes bounded time for any text."""
+    text = join_words(URL.sub(" ", clean(text, MOST_CHARACTERS)))
     language = find_language(text)
-    code = [match.span() for match in _CODE.finditer(text)]
-    quoted = [match.span() for match in _QUOTED.finditer(text)]
-    polite = [match.span() for match in _GREETING.finditer(text)]
-    tokens = find_tokens(text)[:MOST_TOKENS]
+    polite = [match.span() for match in GREETING.finditer(text)]
+    tokens = find_tokens(text)
+    if len(tokens) > MOST_TOKENS:  # a story ends in what is asked for
+        tokens = tokens[: MOST_TOKENS - _LAST_TOKENS] + tokens[-_LAST_TOKENS:]
     if not tokens:
         return RequestText(language=language, small_talk=bool(polite))
+    rest = " ".join(_between(text, polite)).lower()
+    if language is None:
+        written, tokens = tokens, correct_words(tokens, text, terms)
+        for before, after in zip(written, tokens, strict=True):
+            if before is not after:
+                rest = re.sub(rf"\b{before.text}\b", after.text, rest)
     words = [token.text.replace("'", "") for token in tokens]
     clauses, sentences = _number_clauses(text, tokens)
-    weights = [1.0] * len(tokens)
+    weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
+    reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest)
     _mask_negations(words, clauses, weights)
     addressed = _mask_names(words, clauses, weights, names, text, tokens)
-    creative = _mask_topic_of_poem(words, clauses, sentences, weights)
-    _weigh_by_place(words, clauses, sentences, weights)
-    rest = " ".join(_between(text, polite))
+    creative = _mask_topic_of_poem(words, sentences, weights)
+    reading.moods = _find_moods(reading)
+    acts, told = _find_acts(reading, bool(addressed))
+    ordered = bool(acts)
+    phrases = list(find_phrases(tokens, words, sentences, weights))
+    factor, small_talk = _judge_kind(reading, told, bool(phrases))
+    kept, whole = _keep_words(reading, language, terms)
+    acts += phrases
+    if acts:
+        kept = {stem: term._replace(weight=_BESIDE_ACT * term.weight) for stem, term in kept.items()}
+    for act in acts:
+        kept[act.name] = Term(act.name, act.words, act.weight)
+    return RequestText(
+        tuple(kept.values()),
+        addressed,
+        factor,
+        creative,
+        small_talk or creative,
+        language,
+        tuple(whole),
+        () if ordered else _find_private(reading),
+    )
+
+
+def _find_acts(reading: _Reading, addressed: bool) -> tuple[list[Act], bool]:
+    """What is ordered, and whether the text orders nothing at all and only tells something."""
+    words, weights = reading.words, reading.weights
+    asks = {number for number, mood in reading.moods.items() if mood == REQUEST} or {
+        number for number, mood in reading.moods.items() if mood == QUESTION_MOOD
+    }
+    orders = [sentence in asks for sentence in reading.sentences]
+    made = find_made(words, reading.clauses, weights, orders) or find_feature(reading.rest)
+    _weigh_by_place(reading, asks)
+    fault, logged = find_fault(reading.rest), find_log(reading.rest)
+    told = not asks and not (fault or logged or addressed)
+    if told and not _is_personal(words):
+        fault = find_thing(words, weights)
+    leading = find_leading(reading.rest) if asks else ()
+    return [act for act in (*leading, None if leading else made, fault, logged) if act is not None], told
+
+
+def _is_personal(words: list[str]) -> bool:
+    """Whether somebody tells of himself or of somebody: `I passed a test`, but not `I get a blank page`."""
+    return words[0] in PERSONS and words[1:2] not in MEETS
+
+
+def _judge_kind(reading: _Reading, told: bool, worded: bool) -> tuple[float, bool]:
+    """How much the words count for being small talk, a question of general knowledge or a story, and whether they are small talk."""
+    words, rest = reading.words, reading.rest
     factor = 1.0
-    small_talk = bool(polite) and len(re.findall(r"\w+", rest)) < 2
-    if _SMALL_TALK.search(rest):
+    small_talk = bool(reading.polite) and len(re.findall(r"\w+", rest)) < 2
+    if len(words) <= _LONGEST_CHAT and SMALL_TALK.search(rest):
         factor, small_talk = 0.2, True
-    question = _QUESTION.match(rest)
-    if question is not None:
-        said = set(words)
-        if not said & _OURS:
-            loose = re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
-            factor, small_talk = min(factor, 0.5 if loose else 0.25), True
+    question = QUESTION.match(rest)
+    if question is not None and not set(words) & OURS:
+        loose = len(words) > 9 or re.search(r"how (?:much|many|do|does|did)|why", question.group(), re.I)
+        return min(factor, 0.6 if worded else 0.5 if loose else 0.25), True
+    if told:
+        troubled = _TROUBLED if (TROUBLE | THINGS) & set(words) else _TOLD
+        factor = min(factor, _PERSONAL if _is_personal(words) else troubled)
+    return factor, small_talk
+
+
+def _find_private(reading: _Reading) -> tuple[str, ...]:
+    return tuple(
+        token.stem
+        for token, word in zip(reading.tokens, reading.words, strict=True)
+        if word in PRIVATE or word.removesuffix("s") in PRIVATE
+    )
+
+
+def _keep_words(
+    reading: _Reading, language: str | None, terms: Container[str]
+) -> tuple[dict[str, Term], list[str]]:
+    """The words that count, by stem, and the stems of all that are no function words."""
+    text = reading.text
+    pasted = [match.span() for pattern in (CODE, PASTED) for match in pattern.finditer(text)]
+    quoted = [match.span() for match in QUOTED.finditer(text)]
     kept: dict[str, Term] = {}
     whole = []
-    for token, word, placed in zip(tokens, words, weights, strict=True):
-        if word in STOP or (len(word) < 2 and word.isascii()) or word.isdigit() or _inside(token, polite):
+    for token, word, placed in zip(reading.tokens, reading.words, reading.weights, strict=True):
+        if (
+            word in STOP
+            or (len(word) < 2 and word.isascii())
+            or word.isdigit()
+            or _inside(token, reading.polite)
+        ):
             continue
         if language is not None and word in FOREIGN_STOP:
             continue
         whole.append(token.stem)
         weight = placed * (0.6 if token.part else 1.0)
-        weight *= 0.3 if _inside(token, code) else 0.5 if _inside(token, quoted) else 1.0
+        weight *= 0.3 if _inside(token, pasted) else 0.5 if _inside(token, quoted) else 1.0
         if weight <= 0:
             continue
-        if word in _WEAK:
+        if word in WEAK:
             weight *= 0.45
-        before = kept.get(token.stem)
+        known = begin(token.stem) if language is not None and begin(token.stem) in terms else token.stem
+        before = kept.get(known)
         if before is None or before.weight < weight:
-            kept[token.stem] = Term(token.stem, token.text, weight)
-    fault = _FAULT.search(rest)
-    if fault is not None:
-        kept[FAULT] = Term(FAULT, fault.group().lower(), 0.7)
-    return RequestText(
-        tuple(kept.values()), addressed, factor, creative, small_talk or creative, language, tuple(whole)
-    )
+            kept[known] = Term(known, text[token.start : token.end].lower(), weight)
+    return kept, whole
 
 
-def find_language(text: str) -> str | None:
-    """The language of a text, where it is not English and is recognized by its script or its function words."""
-    for name, script in _SCRIPTS:
-        if script.search(text):
-            return name
-    words = re.findall(r"[a-z]+", text[:600].lower())
-    said = set(words)
-    english = sum(word in _ENGLISH for word in words)
-    counts = {name: len(said & known) for name, known in _LANGUAGES.items()}
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] >= 2 and counts[best] > english else None
+def _find_moods(reading: _Reading) -> dict[int, str]:
+    """Which sentences ask for something, which are questions, and which only tell something."""
+    text, tokens, words, weights = reading.text, reading.tokens, reading.words, reading.weights
+    clauses, sentences = reading.clauses, reading.sentences
+    moods: dict[int, str] = {}
+    for number in dict.fromkeys(sentences):
+        places = [at for at, sentence in enumerate(sentences) if sentence == number]
+        first, last = places[0], places[-1]
+        said = text[tokens[first].start : tokens[last].end + 2]
+        opened = {clauses[at]: at for at in reversed(places)}
+        starts = [_skip(words, at, last) for at in sorted(opened.values())]
+        after_and = [
+            at + 1 for at in places[:-1] if words[at] in ("and", "then", "but", "just", "only", "so")
+        ]
+        if (
+            WISH.search(said)
+            or any(
+                words[at] in ORDERS
+                and weights[at]
+                and not (at < last and words[at + 1] in ("is", "was", "are"))
+                for at in (*starts, *after_and)
+            )
+            or words[first] in ("only", "just", "not", "rather")
+        ):
+            moods[number] = REQUEST
+        elif "?" in said[-3:] or words[first] in ASKS:
+            moods[number] = QUESTION_MOOD
+        elif words[starts[0]] in OPENS_STATEMENT or len(places) > 7:
+            moods[number] = STATEMENT
+        else:
+            moods[number] = (
+                REQUEST if any(word not in STOP for word in words[first : last + 1]) else STATEMENT
+            )
+    return moods
+
+
+def _skip(words: list[str], at: int, last: int) -> int:
+    while at < last and words[at] in LEAD_INS:
+        at += 1
+    return at
 
 
 def _number_clauses(text: str, tokens: list[TextWord]) -> tuple[list[int], list[int]]:
@@ -498,9 +310,9 @@ def _number_clauses(text: str, tokens: list[TextWord]) -> tuple[list[int], list[
     clause = sentence = end = 0
     for token in tokens:
         between = text[end : token.start] if token.start >= end else ""
-        if end and between and _BREAK.search(between + (" " if between[-1:] in ".!?;:" else "")):
+        if end and between and BREAK.search(between):
             clause += 1
-        if end and _SENTENCE_END.search(between):
+        if end and SENTENCE_END.search(between):
             sentence += 1
         clauses.append(clause)
         sentences.append(sentence)
@@ -517,13 +329,18 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
         if word in ("dont", "never") or (word == "not" and before == "do"):
             lead = at - 1 if word != "not" else at - 2
             led = words[lead] if lead >= 0 else ""
-            first = lead < 0 or clauses[lead] != clauses[at] or led in _BEFORE_ORDER
+            first = lead < 0 or clauses[lead] != clauses[at] or led in BEFORE_ORDER
             wanting = led in ("i", "we") and after in ("want", "need", "wish", "like", "care")
-            if (first and after not in _NO_NEGATION) or wanting:
+            if (first and after not in NO_NEGATION) or wanting:
                 begins = at + 1
         elif (
             word == "not"
-            and ((starts and at) or before in ("but", "and") or after == "about")
+            and (
+                (starts and (at or after in ("a", "an", "the", "just")))
+                or after == "asking"
+                or before in ("but", "and")
+                or after == "about"
+            )
             and after != "only"
         ):
             begins = at + 1
@@ -537,13 +354,17 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
             after == "need" or (starts and at and after not in ("longer", "one", "matter"))
         ):
             begins, most = at + 1, 6
-        elif word in ("skip", "avoid", "ignore") and (starts or before in _BEFORE_ORDER) and at:
+        elif word in ("skip", "avoid", "ignore") and (starts or before in BEFORE_ORDER) and at:
+            begins, most = at + 1, 5
+        elif word == "leave" and "alone" in words[at : at + 7]:
+            begins, most = at + 1, words[at : at + 7].index("alone")
+        elif word == "no" and {"needed", "necessary", "required"} & set(words[at + 1 : at + 5]):
             begins, most = at + 1, 5
         elif word == "nothing" and after == "to":
             begins, most = at + 1, 8
         if begins:
             for place in range(begins, min(begins + most, len(words))):
-                if clauses[place] != clauses[at] or (words[place] in _ENDS_NEGATION and place > begins):
+                if clauses[place] != clauses[at] or (words[place] in ENDS_NEGATION and place > begins):
                     break
                 weights[place] = 0.0
 
@@ -579,11 +400,11 @@ def _mask_names(
         end = at + longest
         forbidden = not any(weights[at:end])
         asked = not forbidden and _is_asked(words, clauses, at, end, text, tokens)
-        person = _PERSON.search(plain[end - 1]) is not None
+        person = PERSON.search(plain[end - 1]) is not None
         if asked:
             addressed.update(dict.fromkeys(roles))
         if asked or (person and _is_mention(words, at, end)):
-            said = not asked and end < len(words) and words[end] in _REPORTING
+            said = not asked and end < len(words) and words[end] in REPORTING
             for place in range(at, end + said):
                 weights[place] = 0.0
         at = end
@@ -593,7 +414,7 @@ def _mask_names(
 def _is_mention(words: list[str], at: int, end: int) -> bool:
     before = words[at - 1] if at else ""
     after = words[end] if end < len(words) else ""
-    return before in _ARTICLES or after in _REPORTING or before in ("to", "by", "from", "with", "for", "as")
+    return before in ARTICLES or after in REPORTING or before in ("to", "by", "from", "with", "for", "as")
 
 
 def _is_asked(
@@ -604,7 +425,7 @@ def _is_asked(
     while start and clauses[start - 1] == clauses[at]:
         start -= 1
     lead = at - 1
-    while lead >= start and words[lead] in _ARTICLES:
+    while lead >= start and words[lead] in ARTICLES:
         lead -= 1
     before = words[lead] if lead >= start else ""
     if tokens[at].start and text[tokens[at].start - 1] == "@":
@@ -612,19 +433,18 @@ def _is_asked(
     if after in ("needed", "wanted", "required"):
         return True
     said = set(words[start:at])
-    if before in _ASKING and not (
+    if before in ASKING and not (
         before in ("need", "want", "find", "have", "hire")
         and after not in ("to", "who", "that", "do", "look", "check", "take")
     ):
         return True
     if before == "to" and (
-        said & _HANDING
-        or (said & {"give", "send"} and words[lead - 1 : lead] in (["it"], ["this"], ["that"]))
+        said & HANDING or (said & {"give", "send"} and words[lead - 1 : lead] in (["it"], ["this"], ["that"]))
     ):
         return True
     if before == "with" and said & {"talk", "speak", "chat", "connect"}:
         return True
-    if before == "for" and said & _JOBS and (said & {"is", "its", "thats"} or len(said) <= 4):
+    if before == "for" and said & JOBS and (said & {"is", "its", "thats"} or len(said) <= 4):
         return True
     if before == "by" and said & {
         "have",
@@ -645,15 +465,26 @@ def _is_asked(
     return False
 
 
-def _mask_topic_of_poem(
-    words: list[str], clauses: list[int], sentences: list[int], weights: list[float]
-) -> bool:
+def _mask_topic_of_poem(words: list[str], sentences: list[int], weights: list[float]) -> bool:
     """What a poem or a joke is about is not the task."""
     for at, word in enumerate(words):
-        if word not in _GENRE or (at and words[at - 1] in _WORKING_STORY) or not weights[at]:
+        if word not in GENRE or not weights[at]:
             continue
-        start = max(0, at - 6)
-        if at and not _MAKING & set(words[start:at]) and at > 3:
+        start = at
+        while start and sentences[start - 1] == sentences[at]:
+            start -= 1
+        before = words[at - 1] if at > start else ""
+        if (
+            before in WORKING_STORY
+            or before in ("the", "his", "her", "their", "this", "that", "our")
+            or before.endswith("s")
+        ):
+            continue
+        orders = any(
+            words[place] in MAKING and (place == start or words[place - 1] in BEFORE_ORDER | LEAD_INS)
+            for place in range(max(start, at - 6), at)
+        )
+        if not orders and at - start > 2:
             continue
         weights[at] = 1.3
         for place in range(at + 1, len(words)):
@@ -666,26 +497,29 @@ def _mask_topic_of_poem(
     return False
 
 
-def _weigh_by_place(words: list[str], clauses: list[int], sentences: list[int], weights: list[float]) -> None:
-    """The verb that opens a sentence counts more; reasons and later sentences count less."""
+def _weigh_by_place(reading: _Reading, asks: set[int]) -> None:
+    """The verb of a request counts more; reasons, and stories beside the request, count less."""
+    words, clauses, sentences, weights = reading.words, reading.clauses, reading.sentences, reading.weights
     opened, aside, clause = -1, 1.0, -1
     for at, word in enumerate(words):
         if clauses[at] != clause:
             clause, aside = clauses[at], 1.0
-        if word in _SUBORDINATE and at:
+        if word in SUBORDINATE and at:
             aside = 0.75
+        if word in PEOPLE and at and words[at - 1] in ("your", "the", "our", "my", "a", "each"):
+            weights[at] *= 0.3
         if word in STOP:
             continue
         if sentences[at] != opened:
             opened = sentences[at]
-            weights[at] *= 1.25
-        weights[at] *= aside * (1.0 if sentences[at] < 2 else 0.7 if sentences[at] < 5 else 0.4)
-        if at > 60:
+            weights[at] *= _VERB
+        weights[at] *= aside * (1.0 if not asks or sentences[at] in asks else _BEFORE)
+        if at > 60 and sentences[at] not in asks:
             weights[at] *= 0.6
 
 
-def _inside(token: TextWord, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= token.start < end for start, end in spans)
+def _inside(token: TextWord, spans: Collection[tuple[int, int]]) -> bool:
+    return bool(spans) and any(start <= token.start < end for start, end in spans)
 
 
 def _between(text: str, spans: Collection[tuple[int, int]]) -> list[str]:
@@ -701,4 +535,4 @@ def is_weak(word: str) -> bool:
     return word in _WEAK_STEMS
 
 
-_WEAK_STEMS: Final = frozenset(map(stem, _WEAK))
+_WEAK_STEMS: Final = frozenset(map(stem, WEAK))

@@ -18,8 +18,12 @@ from heapq import nlargest
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from .request_text import FOREIGN_STOP, STOP, RequestText, Term, find_language, is_weak, read_request
+from .languages import FOREIGN_STOP, begin, find_language
+from .request_acts import LEAD
+from .request_text import RequestText, Term, is_weak, read_request
+from .request_words import CREATED, STOP, THINGS
 from .word_forms import clean, find_tokens, join_words
+from .word_forms import stem as find_stem
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
 FIELDS: Final[Mapping[str, float]] = {
@@ -34,10 +38,10 @@ FIELDS: Final[Mapping[str, float]] = {
     "procedure_name": 1.2,
     "skill_name": 1.2,
     "plan_name": 1.2,
-    "domain_example": 0.6,
-    "plan_description": 0.6,
-    "procedure_description": 0.6,
-    "skill_description": 0.5,
+    "domain_example": 0.35,
+    "plan_description": 0.3,
+    "procedure_description": 0.3,
+    "skill_description": 0.25,
     "department": 0.5,
     "tool_name": 0.4,
 }
@@ -60,21 +64,33 @@ _ALIKE: Final = 0.6
 """What a word of the same meaning counts, where the word itself counts 1."""
 _TRADE: Final = 0.85
 """What a word of a role's trade counts, where the role has no other."""
+_HINT: Final = 0.4
+"""What a word counts that other trades use as well."""
+_AMBIGUOUS: Final = 0.1
 _TITLE, _TITLE_OF_WORDS, _TITLE_BESIDE, _TITLE_OF_WORDS_BESIDE = 0.72, 0.85, 0.3, 0.45
 _WORD_IN_NAME, _WORD_IN_TEXT, _WORD_BESIDE = 0.3, 0.16, 0.06
 _LENGTH: Final = 0.5
 _PAIR: Final = 0.5
 _MOST_IN_LIST: Final = 96
 _LEAST: Final = 0.02
-_TYPO: Final = 0.7
 _MISSING: Final = 0.08
 _MOST_MISSING: Final = 5.0
+_CERTAIN, _INCIDENTAL = 0.9, 0.4
+"""Where a role surely has a trade, others of which it has a few words by chance are not its trades."""
+_STRANGE: Final = 0.4
+"""What is left of a text with words of private life that no role knows."""
+_SURELY: Final = 0.35
+_THINGS: Final = frozenset(map(find_stem, THINGS | CREATED))
+_ELSEWHERE: Final = 0.2
+_LEADS, _LED, _INHERITED, _HANDED_UP = 0.6, 0.2, 0.35, 0.6
 _HALF: Final = 0.55
-ENOUGH: Final = 0.34
+ENOUGH: Final = 0.36
 """The lowest score at which a role takes a request."""
-ENOUGH_OF_ONE_WORD: Final = 0.42
+ENOUGH_OF_ONE_WORD: Final = 0.44
 """The same where only one of several words speaks for the role."""
-CLEAR: Final = 0.03
+_OF_EXAMPLES: Final = 0.75
+"""A share of the lowest score is enough in a language of which there are examples only."""
+CLEAR: Final = 0.05
 """The lowest margin: by how much the best score is above the next, as a share of the best."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97
@@ -95,6 +111,8 @@ class RoleTexts(NamedTuple):
     """Below 1 for a role that others come before: executives and commanders."""
     not_examples: tuple[str, ...] = ()
     """Requests that it does not take."""
+    leads: tuple[str, ...] = ()
+    """The roles directly below it."""
 
 
 class Evidence(NamedTuple):
@@ -139,6 +157,8 @@ class TextIndex:
     priors: tuple[float, ...]
     terms: Mapping[str, Postings]
     topics: Mapping[str, Postings]
+    leads: Mapping[int, tuple[int, ...]]
+    """The roles directly below a role."""
     names: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
     examples: Mapping[str, int]
     """Examples of roles, as stems, and the role that takes exactly this request."""
@@ -147,8 +167,6 @@ class TextIndex:
     """Languages of examples, except English."""
     merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
     """What was looked up before."""
-    spelled: dict[tuple[str, int], list[str]] = field(default_factory=dict, compare=False)
-    """Known words by first letter and length."""
 
 
 # -- building ----------------------------------------------------------------------------------------------------------
@@ -178,9 +196,10 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
     terms: dict[str, dict[int, float]] = {}
     groups: dict[str, dict[int, float]] = {}
     for role, weighed in enumerate(frequencies):
+        senses = _find_senses(weighed)
         for word, frequency in weighed.items():
             value = frequency / (_SATURATION + frequency)
-            for group in groups_by_stem().get(word, ()):
+            for group in senses.get(word, ()):
                 held = groups.setdefault(group, {})
                 held[role] = max(held.get(role, 0.0), value)
             value *= _rarity(spread[word], number)
@@ -188,6 +207,7 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
                 value *= _PAIR
             if value >= _LEAST:
                 terms.setdefault(word, {})[role] = round(value, 3)
+    places = {role.role_id: place for place, role in enumerate(roles)}
     names: dict[str, list[tuple[tuple[str, ...], int]]] = {}
     examples: dict[str, int] = {}
     languages = set()
@@ -204,6 +224,11 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
         tuple(role.prior for role in roles),
         terms,
         _weigh_topics(strengths, groups),
+        {
+            place: tuple(places[each] for each in role.leads if each in places)
+            for place, role in enumerate(roles)
+            if role.leads
+        },
         {first: tuple(found) for first, found in names.items()},
         examples,
         {
@@ -221,6 +246,8 @@ def _count_fields(role: RoleTexts) -> dict[str, Counter[str]]:
         stems = content_of(text)
         if not stems:
             continue
+        if find_language(clean(text, 1_000)):
+            stems = tuple(map(begin, stems))
         words = counts.setdefault(name, Counter())
         words.update(stems)
         words.update(f"{first} {second}" for first, second in pairwise(stems) if first != second)
@@ -259,12 +286,19 @@ def _rarity(holders: float, number: int) -> float:
 
 def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
     """The trades of a role, each with how sure it is, from 0 to 1."""
-    name = fields.get("name", {}).keys()
+    name = {word for field in ("name", "domain_name") for word in fields.get(field, ())}
     main = {word for field, words in fields.items() if field in _MAIN for word in words}
     beside = {word for field, words in fields.items() if field not in _MAIN for word in words}
     known = trades()
     near = {key for word in (*main, *beside) for key in trades_by_stem().get(word, ())}
     near.update(key for word in main for key in trades_by_title_of_words().get(word, ()))
+    covered = {
+        word
+        for key in near
+        for title in known[key].titles
+        if len(title) > 1 and " ".join(title) in fields.get("domain_name", ())
+        for word in title
+    }
     found: dict[str, float] = {}
     for key in near:
         trade = known[key]
@@ -272,7 +306,13 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
         titled: set[str] = set()
         for title in trade.titles:
             if len(title) == 1:
-                said = _TITLE if title[0] in name else _TITLE_BESIDE if title[0] in main else 0.0
+                said = (
+                    _TITLE
+                    if title[0] in name and title[0] not in covered
+                    else _TITLE_BESIDE
+                    if title[0] in main
+                    else 0.0
+                )
             elif all(word in name for word in title):
                 said = _TITLE_OF_WORDS
             else:
@@ -281,7 +321,9 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                 doubt *= 1 - said
                 titled.update(title)
         for word in trade.words - titled:
-            if word in name:
+            if word in trade.hints:
+                doubt *= 1 - (_WORD_BESIDE if word in main else 0.0)
+            elif word in name:
                 doubt *= 1 - _WORD_IN_NAME
             elif word in main:
                 doubt *= 1 - (_WORD_IN_TEXT if not is_weak(word) else _WORD_BESIDE)
@@ -289,7 +331,8 @@ def _find_trades(fields: Mapping[str, Counter[str]]) -> dict[str, float]:
                 doubt *= 1 - _WORD_BESIDE
         found[key] = 1 - doubt
     most = max(found.values(), default=1.0)
-    return {key: value * math.sqrt(value / most) for key, value in found.items() if value >= 0.1}
+    least = _INCIDENTAL if most >= _CERTAIN else 0.1
+    return {key: value * math.sqrt(value / most) for key, value in found.items() if value >= least}
 
 
 def _centrality(word: str, strengths: Mapping[str, float]) -> float:
@@ -301,6 +344,16 @@ def _centrality(word: str, strengths: Mapping[str, float]) -> float:
     if of is None:
         return 0.75
     return 0.5 + 0.5 * max(strengths.get(key, 0.0) for key in of)
+
+
+def _find_senses(words: Iterable[str]) -> dict[str, list[str]]:
+    """The groups of meaning of a role's words: of several, those that it has more words of."""
+    known = {word: groups_by_stem()[word] for word in words if word in groups_by_stem()}
+    company = Counter(group for groups in known.values() for group in groups)
+    return {
+        word: [group for group in groups if company[group] == max(map(company.__getitem__, groups))]
+        for word, groups in known.items()
+    }
 
 
 def _weigh_topics(
@@ -350,25 +403,30 @@ def rank_roles(
     Roles in `without` are passed over. `similar` says for roles how near a model of language finds them to the text, from
     0 to 1; it then counts as much as the words.
     """
-    request = read_request(text, index.names)
+    request = read_request(text, index.names, index.terms)
     exact = index.examples.get(" ".join(request.whole)) if request.whole else None
-    meant = [(term, _meant(index, term)) for term in request.terms]
     sums: dict[int, float] = {}
     matched: dict[int, float] = {}
-    for term, stem in meant:
-        weight = term.weight * (1.0 if stem == term.stem else _TYPO)
-        for role, value in _look_up(index, stem, not request.creative).items():
-            sums[role] = sums.get(role, 0.0) + weight * value
+    for term in request.terms:
+        for role, value in _look_up(index, term.stem, not request.creative).items():
+            sums[role] = sums.get(role, 0.0) + term.weight * value
             matched[role] = matched.get(role, 0.0) + term.weight
-    for pair, weight in _pairs(meant):
+    for pair, weight in _pairs(request.terms):
         for role, value in index.terms.get(pair, {}).items():
             sums[role] = sums.get(role, 0.0) + weight * value
+    _let_leaders_take(index, sums, request)
     total = sum(term.weight for term in request.terms)
+    elsewhere = (
+        min(3.0, sum(term.weight for term in request.terms if _is_elsewhere(index, term.stem))) * _ELSEWHERE
+    )
+    factor = request.factor * (
+        _STRANGE if any(not _is_known(index, each) for each in request.private) else 1.0
+    )
     scores: dict[int, float] = {}
     for role, found in sums.items():
-        amount = found * index.priors[role] * request.factor
-        missing = min(total - matched.get(role, 0.0), _MOST_MISSING)
-        scores[role] = amount / (amount + _HALF + _MISSING * missing)
+        amount = found * index.priors[role] * factor
+        missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
+        scores[role] = amount / (amount + _HALF + missing + elsewhere)
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
@@ -383,11 +441,34 @@ def rank_roles(
         scores.pop(role, None)
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
-        Ranked(role, round(score, 3), _find_evidence(index, request, meant, role, exact))
+        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact))
         for role, score in best
         if score >= WORTH_SHOWING
     )
     return _judge(index, request, ranked)
+
+
+def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: RequestText) -> None:
+    """Work that is to be divided or coordinated is for who leads those whose work it is, if a role says that it leads."""
+    leaders = _look_up(index, LEAD, True) if any(term.stem == LEAD for term in request.terms) else {}
+    if not leaders:
+        return
+    leaders = {role: value for role, value in leaders.items() if value >= 0.5 * max(leaders.values())}
+    own = {role: amount for role, amount in sums.items() if role not in leaders}
+    below: dict[int, float] = {}
+    for role in sorted(index.leads, key=lambda each: len(_all_below(index, each))):
+        below[role] = sum(
+            own.get(each, 0.0) + _HANDED_UP * below.get(each, 0.0) for each in index.leads[role]
+        )
+    for role in leaders:
+        sums[role] += _LEADS - leaders[role] + _INHERITED * below.get(role, 0.0)
+    for role in own:
+        sums[role] *= _LED
+
+
+def _all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
+    below = list(index.leads.get(role, ())) if depth < 12 else []
+    return below + [each for one in below for each in _all_below(index, one, depth + 1)]
 
 
 def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -> Ranking:
@@ -398,6 +479,8 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -
     enough = ENOUGH
     if ranked and len(ranked[0].evidence) == 1 and len(request.terms) > 1:
         enough = ENOUGH_OF_ONE_WORD
+    if request.language in index.languages:
+        enough *= _OF_EXAMPLES
     if not ranked or ranked[0].score < enough:
         outcome = "nothing" if not request.terms else "weak"
         outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
@@ -431,13 +514,17 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
         return known
     found = dict(index.terms.get(stem, {}))
     if topics:
-        of = trades_by_stem().get(stem, ())
-        specific = 1 / math.sqrt(len(of)) if of else 0.0
-        for keys, scale in ((groups_by_stem().get(stem, ()), 1.0), (() if is_weak(stem) else of, specific)):
-            for key in keys:
-                for role, value in index.topics.get(key, {}).items():
-                    if value * scale > found.get(role, 0.0):
-                        found[role] = value * scale
+        for role, value in _gather(index, groups_by_stem().get(stem, ())).items():
+            found[role] = max(value, found.get(role, 0.0))
+        if not is_weak(stem):
+            of = trades_by_stem().get(stem, ())
+            by_trade = _gather(index, of, stem)
+            if by_trade:
+                # A word of many trades says little, and so does one of trades that several roles share.
+                shared = sum(by_trade.values()) / max(by_trade.values())
+                specific = len(of) ** -_AMBIGUOUS / math.sqrt(shared)
+                for role, value in by_trade.items():
+                    found[role] = max(value * specific, found.get(role, 0.0))
     if len(found) > _MOST_IN_LIST:
         found = dict(nlargest(_MOST_IN_LIST, found.items(), key=lambda each: each[1]))
     if len(index.merged) > 20_000:
@@ -446,48 +533,48 @@ def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:
     return found
 
 
-def _pairs(meant: Sequence[tuple[Term, str]]) -> Iterable[tuple[str, float]]:
-    """Pairs of words that stand near each other."""
-    for at, (first, stem) in enumerate(meant):
-        for later, (second, other) in enumerate(meant[at + 1 : at + 3]):
-            yield f"{stem} {other}", min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7)
-
-
-def _meant(index: TextIndex, term: Term) -> str:
-    """The stem of a word, or of the one known word from which it differs in one letter."""
-    word = term.stem
-    if (
-        word in index.terms
-        or word in trades_by_stem()
-        or word in groups_by_stem()
-        or len(word) < 5
-        or not word.isalpha()
-    ):
-        return word
-    if not index.spelled:
-        for known in sorted(index.terms):
-            if " " not in known and len(known) >= 5:
-                index.spelled.setdefault((known[0], len(known)), []).append(known)
-        index.spelled.setdefault(("", 0), [])
-    for said in dict.fromkeys((word, term.word)):
-        for length in (len(said), len(said) + 1, len(said) - 1):
-            for known in index.spelled.get((said[0], length), ()):
-                if _differs_in_one(said, known):
-                    return known
-    return word
-
-
-def _differs_in_one(word: str, other: str) -> bool:
-    """Whether a letter is missing, added, another, or two neighbors are exchanged."""
-    short, long = (word, other) if len(word) <= len(other) else (other, word)
-    at = 0
-    while at < len(short) and short[at] == long[at]:
-        at += 1
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :]
-    return (short[at + 1 :] == long[at + 1 :] and at > 1 and len(word) > 6) or (
-        short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+def _is_known(index: TextIndex, stem: str) -> bool:
+    """Whether a word is of any role's work."""
+    return stem in index.terms or any(
+        max(index.topics[key].values()) >= _SURELY
+        for key in trades_by_stem().get(stem, ())
+        if key in index.topics
     )
+
+
+def _is_elsewhere(index: TextIndex, stem: str) -> bool:
+    """Whether a word is of trades that no role has."""
+    of = trades_by_stem().get(stem)
+    return (
+        of is not None
+        and stem not in _THINGS
+        and stem not in index.terms
+        and not any(key in index.topics for key in of)
+    )
+
+
+def _gather(index: TextIndex, keys: Iterable[str], hint: str | None = None) -> dict[int, float]:
+    """What groups or trades say for each role: the most that one of them says."""
+    found: dict[int, float] = {}
+    for key in keys:
+        held = index.topics.get(key)
+        if held is None:
+            continue
+        scale = _HINT if hint is not None and hint in trades()[key].hints else 1.0
+        for role, value in held.items():
+            if value * scale > found.get(role, 0.0):
+                found[role] = value * scale
+    return found
+
+
+def _pairs(terms: Sequence[Term]) -> Iterable[tuple[str, float]]:
+    """Pairs of words that stand near each other."""
+    for at, first in enumerate(terms):
+        for later, second in enumerate(terms[at + 1 : at + 3]):
+            yield (
+                f"{first.stem} {second.stem}",
+                min(first.weight, second.weight, 1.0) * (1.0 if later == 0 else 0.7),
+            )
 
 
 def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
@@ -496,18 +583,18 @@ def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
 
 
 def _find_evidence(
-    index: TextIndex, request: RequestText, meant: Sequence[tuple[Term, str]], role: int, exact: int | None
+    index: TextIndex, request: RequestText, role: int, exact: int | None
 ) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     if role in request.addressed:
         found.append(Evidence(index.roles[role], "", 10.0, "name"))
     if role == exact and not request.addressed:
         found.append(Evidence("", " ".join(request.whole), 9.0, "example"))
-    for term, stem in meant:
-        value = _look_up(index, stem, not request.creative).get(role)
+    for term in request.terms:
+        value = _look_up(index, term.stem, not request.creative).get(role)
         if value:
-            direct = index.terms.get(stem, {}).get(role, 0.0) >= value
-            found.append(Evidence(term.word, stem, term.weight * value, "word" if direct else "alike"))
+            direct = index.terms.get(term.stem, {}).get(role, 0.0) >= value
+            found.append(Evidence(term.word, term.stem, term.weight * value, "word" if direct else "alike"))
     found.sort(key=lambda each: -each.amount)
     return tuple(found)
 
@@ -522,6 +609,7 @@ def index_as_json(index: TextIndex) -> dict[str, Any]:
         "priors": list(index.priors),
         "terms": {word: _flat(held) for word, held in sorted(index.terms.items())},
         "topics": {word: _flat(held) for word, held in sorted(index.topics.items())},
+        "leads": {str(role): list(below) for role, below in sorted(index.leads.items())},
         "names": [[*name, role] for found in index.names.values() for name, role in found],
         "examples": dict(sorted(index.examples.items())),
         "not_examples": {
@@ -549,6 +637,10 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
         priors,
         {str(word): _postings(flat, roles) for word, flat in data["terms"].items()},
         {str(word): _postings(flat, roles) for word, flat in data["topics"].items()},
+        {
+            _number(int(role), roles): tuple(_number(each, roles) for each in below)
+            for role, below in data["leads"].items()
+        },
         {first: tuple(found) for first, found in names.items()},
         {str(key): _number(role, roles) for key, role in data["examples"].items()},
         {

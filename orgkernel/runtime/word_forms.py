@@ -29,34 +29,37 @@ _TOKEN: Final = re.compile(r"\w+(?:['+#]+\w*)*(?:[-_./]+\w+(?:['+#]\w*)*)*")
 
 # Several words that are one.
 _JOINED: Final = (
-    (re.compile(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
-    (re.compile(r"\bset(?:ting|s)?[ -]up\b", re.I), "setup"),
-    (re.compile(r"\bback(?:ing|ed|s)?[ -]up\b", re.I), "backup"),
-    (re.compile(r"\be-?mail", re.I), "email"),
-    (re.compile(r"\bweb ?(site|page)", re.I), r"web\1"),
-    (re.compile(r"\bon-?boarding\b|\bonboard(?:ed|s)?\b", re.I), "onboarding"),
-    (re.compile(r"\bwi-?fi\b", re.I), "wifi"),
-    (re.compile(r"\bk8s\b", re.I), "kubernetes"),
-    (re.compile(r"\bci/cd\b", re.I), "cicd"),
-    (re.compile(r"\ba/b[ -]test", re.I), "abtest"),
-    (re.compile(r"\bp&l\b", re.I), "profitloss"),
-    (re.compile(r"\bq&a\b", re.I), "questions"),
-    (re.compile(r"\br&d\b", re.I), "research"),
-    (re.compile(r"\bc\+\+", re.I), "cpp"),
-    (re.compile(r"\bc#", re.I), "csharp"),
-    (re.compile(r"(?<!\w)\.net\b", re.I), "dotnet"),
-    (re.compile(r"\bnode\.js\b", re.I), "nodejs"),
-    (re.compile(r"\b(?:pick|picks|picking|picked)[ -]up\b", re.I), "collect"),
-    (re.compile(r"\bsick (?:note|leave|day)", re.I), "sickleave leave"),
-    (re.compile(r"\bfollow(?:ing|s|ed)?[ -]up\b", re.I), "followup"),
-    (re.compile(r"\bcheck(?:ing|s|ed)?[ -]in\b", re.I), "checkin"),
-    (re.compile(r"\bcheck(?:ing|s|ed)?[ -]out\b", re.I), "checkout"),
-    (re.compile(r"\blay(?:ing|s)? ?-?out\b", re.I), "layout"),
-    (re.compile(r"\btake[ -]?down\b", re.I), "takedown"),
-    (re.compile(r"\bsocial media\b", re.I), "socialmedia"),
-    (re.compile(r"\bopen[ -]source\b", re.I), "opensource"),
-    (re.compile(r"\bpull request", re.I), "pullrequest"),
+    ("log", re.compile(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
+    ("sign", re.compile(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
+    ("set", re.compile(r"\bset(?:ting|s)?[ -]up\b", re.I), "setup"),
+    ("back", re.compile(r"\bback(?:ing|ed|s)?[ -]up\b", re.I), "backup"),
+    ("mail", re.compile(r"\be-?mail", re.I), "email"),
+    ("web", re.compile(r"\bweb ?(site|page)", re.I), r"web\1"),
+    ("board", re.compile(r"\bon-?boarding\b|\bonboard(?:ed|s)?\b", re.I), "onboarding"),
+    ("wi", re.compile(r"\bwi-?fi\b", re.I), "wifi"),
+    ("k8s", re.compile(r"\bk8s\b", re.I), "kubernetes"),
+    ("ci/cd", re.compile(r"\bci/cd\b", re.I), "cicd"),
+    ("a/b", re.compile(r"\ba/b[ -]test", re.I), "abtest"),
+    ("p&l", re.compile(r"\bp&l\b", re.I), "profitloss"),
+    ("q&a", re.compile(r"\bq&a\b", re.I), "questions"),
+    ("r&d", re.compile(r"\br&d\b", re.I), "research"),
+    ("c++", re.compile(r"\bc\+\+", re.I), "cpp"),
+    ("c#", re.compile(r"\bc#", re.I), "csharp"),
+    ("net", re.compile(r"(?<!\w)\.net\b", re.I), "dotnet"),
+    ("node", re.compile(r"\bnode\.js\b", re.I), "nodejs"),
+    ("pick", re.compile(r"\b(?:pick|picks|picking|picked)[ -]up\b", re.I), "collect"),
+    ("sick", re.compile(r"\bsick (?:note|leave|day)", re.I), "sickleave leave"),
+    ("follow", re.compile(r"\bfollow(?:ing|s|ed)?[ -]up\b", re.I), "followup"),
+    ("check", re.compile(r"\bcheck(?:ing|s|ed)?[ -]in\b", re.I), "checkin"),
+    ("check", re.compile(r"\bcheck(?:ing|s|ed)?[ -]out\b", re.I), "checkout"),
+    ("lay", re.compile(r"\blay(?:ing|s)? ?-?out\b", re.I), "layout"),
+    ("take", re.compile(r"\btake[ -]?down\b", re.I), "takedown"),
+    ("social", re.compile(r"\bsocial media\b", re.I), "socialmedia"),
+    ("open", re.compile(r"\bopen[ -]source\b", re.I), "opensource"),
+    ("pull", re.compile(r"\bpull request", re.I), "pullrequest"),
+    ("'", re.compile(r"\b(?:[ldmjcnst]|qu)'(?=\w{3})", re.I), ""),  # of French words
 )  # fmt: skip
+"""What a text must hold, the pattern, and what stands for it."""
 
 _SPELLING: Final = (
     (re.compile(r"^(col|fav|lab|neighb|hon|behavi|harb|flav|hum|rum|vap|arm|endeav|sav|od|tum)our"), r"\1or"),
@@ -455,8 +458,10 @@ def find_tokens(text: str, parts: bool = True) -> list[TextWord]:
 
 def join_words(text: str) -> str:
     """The text with `log in` as `login` and the like."""
-    for pattern, joined in _JOINED:
-        text = pattern.sub(joined, text)
+    lowered = text.lower()
+    for part, pattern, joined in _JOINED:
+        if part in lowered:
+            text = pattern.sub(joined, text)
     return text
 
 
@@ -491,11 +496,6 @@ def _split(word: str, start: int) -> list[TextWord]:
         for piece, at in pieces
         if len(piece) > 1 and not (len(pieces) > 1 and piece.isdigit())
     ]
-
-
-def stems_of(text: str) -> list[str]:
-    """The stems of the words of a text, in order."""
-    return [token.stem for token in find_tokens(join_words(clean(text, 20_000)))]
 
 
 @lru_cache(maxsize=65_536)
@@ -560,6 +560,13 @@ def _without_tense(word: str) -> str:
             # `eed` of `feed` and `need` is no ending, and `bring` has no vowel left.
             if ending == "ed" and left[-1] == "e":
                 return word
+            if len(left) == 4 and left[-2:] in (
+                "ll",
+                "ss",
+                "ff",
+                "zz",
+            ):  # `calling` is of `call`, `running` of `run`
+                return left
             return left[:-1] if _DOUBLED.search(left) and len(left) > 3 else left
     return word
 

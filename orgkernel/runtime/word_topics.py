@@ -9,6 +9,7 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Final, NamedTuple
 from zlib import crc32
@@ -192,7 +193,7 @@ _ALIKE: Final = """
 = change modify adjust alter
 = move migrate transfer relocate
 = merge join combine consolidate
-= split divide separate
+= split divide separate utc timezone
 = sort arrange rank
 = count tally total sum
 = measure gauge
@@ -461,7 +462,7 @@ copywriter copywriting content+writer content | slogan headline text landing bro
 pricing price revenue+management | price discount margin elasticity tier cost cheaper euros dollars sell expensive rebate
 ecommerce online+shop webshop merchandising merchandiser | cart checkout shop listing catalog webshop product category
 product+manager product+owner product | roadmap feature backlog priority requirement assortment range version user stakeholder prioritize drop season items add launch
-project+manager project program+manager scrum pmo delivery+manager | deadline gantt sprint milestone timeline status schedule stakeholder behind time move rollout plan track risks
+project+manager project program+manager scrum pmo delivery+manager | ~lead deadline gantt sprint milestone timeline status schedule stakeholder behind time move rollout plan track risks
 strategy strategist chief+executive business+strategy | strategy market growth vision competitor acquisition expansion long-term
 market+researcher market+research consumer+insights insights | survey competitor market panel focus respondent trend questionnaire segment people think expect poll buyers
 user+research ux ui interaction usability user+experience product+designer | wireframe usability mockup prototype figma screen flow interface layout navigation users journey persona sketch filter menu lost
@@ -491,27 +492,31 @@ data+scientist data+science machine+learning ml+engineer ai+engineer | model fea
 data+engineer data+platform etl data+pipeline | pipeline etl warehouse ingest table schema batch load dataset airflow stream import nightly kafka hourly sync feed
 bi business+intelligence reporting data+analyst dashboard analytics | dashboard report chart kpi metric figure sql sales numbers tableau revenue region week quarter visualize excel show
 database dba sql | query table index schema postgres mysql row column sql backup slow restore replica permission
-software+engineer software+developer programmer developer coder programming code codegen | code function class module script python java bug feature library compile algorithm loop refactor implement unit write program software
+software+engineer software+developer programmer developer coder programming code codegen code+generation | ~make code codify program implement develop scaffold boilerplate algorithm script function software pseudocode prototype coded unit+tests unittest command+line command+line+tool cli write+…+test add+…+test write+…+program write+…+script write+…+function write+…+class write+…+tool small+program little+program create+…+app build+…+app from+scratch in+python in+java in+rust in+go in+javascript in+typescript in+cpp proof+of+concept sort+algorithm data+structure automate dark+mode end-to-end+test integration+test+for unit+tests+for base+class abstract+class data+class new+endpoint code+that code+up | class module library package app bot game tool web page form component widget extension plugin regex decorator iterator parser calculator crawler scraper generator encoder decoder handler helper endpoint feature option compile python javascript typescript java kotlin swift rust golang cpp csharp php ruby perl bash shell haskell html css react vue svelte django flask fastapi express loop variable method unit docstring stub mock snippet crud recursive recursion string array dictionary object interface struct async thread callback button page screen login user file autosave autocomplete json dialog box sdk package queue numpy pandas test refactor gui docstring avatar sql query registration mock
+refactor refactoring | refactor restructure rework simplify untangle decouple modularize modernize readable unreadable readability maintainable duplication duplicated copy-pasted spaghetti messy legacy nested monolithic port+…+to rewrite+…+in clean+up+…+code clean+up+…+class split+…+function split+…+class split+…+file split+…+module split+up break+…+up pull+…+out extract+…+into move+…+out+of move+…+into+its+own into+its+own its+own+class own+module own+file too+long technical+debt rename+…+everywhere get+rid+of+…+duplicat same+behavior without+changing+…+behavior without+changing+what behave+differently easier+to+read dead+code god+class long+method type+hint design+pattern make+…+shorter make+…+simpler make+…+readable make+…+reusable make+…+testable make+…+cleaner make+…+easier easier+to+read easier+to+test common+interface base+class split+…+in+two move+…+out switch+…+from+…+to+…+everywhere in+all+modules use+it+everywhere one+place to+async async+await replace+…+with+a+class instead+of+globals | split extract rename tidy rewrite code class function method module inline helper ugly clean copy-paste constant variable structure import cleaner smaller reusable testable abstract inheritance logging calls everywhere callback await async global
+bugfix bugfixer debugging debugger bug+fix fault+diagnosis troubleshooter troubleshooting | fix bug repair crash exception debug error traceback stacktrace fail broken breaks deadlock hang freeze regression reproduce segfault panic glitch flaky leak hotfix undefined null nan nil corrupt misbehave incorrect wrong wrongly defect diagnose troubleshoot culprit bugfix garbled malfunction ~fault find+out+why figure+out+why what+is+wrong whats+wrong what+goes+wrong went+wrong off+by off+by+one track+down root+cause race+condition infinite+loop endless+loop get+rid+of+…+crash get+rid+of+…+error the+cause stack+trace memory+leak index+out+of+range  no+matter+what since+the+last+update since+the+update even+though blank+page empty+page white+page white+screen make+it+work work+again does+nothing nothing+happens keeps+failing fails+with error+message status+500 error+500 internal+server+error wrong+result wrong+order wrong+number stack+overflow get+to+the+bottom whats+happening what+is+happening what+is+going+on whats+going+on why+do reason+for ends+in+an+error answers+with returns+the+wrong  make+…+go+away go+away gives+an+error says+…+no+attribute has+no+attribute | why stuck unexpected timeout correct solve resolve mistake warning cause symptom stop test slow log duplicate missing twice failing red restore investigate autocomplete slow bottleneck broken sometimes outage flicker freeze weird strange behave button dropdown dialog login umlaut attribute
 backend back+end api server-side | api server endpoint service code microservice total logic cache
 frontend front+end web+developer web ui | css html react button browser javascript page form layout component website homepage banner carousel footer safari click responsive menu
 mobile ios android app | app android ios phone tablet push iphone apple store notification
 test qa tester quality+engineer testing test+automation | test regression automation coverage selenium scenario flaky bug case release breaks try rollout check
-devops platform infrastructure+engineer deployment release+engineer build | docker kubernetes pipeline deploy cicd terraform cluster container image helm rollback jenkins infrastructure server release build
+devops docker docker+ops infrastructure platform infrastructure+engineer deployment release+engineer container containers | docker dockerize container containerize compose docker+compose kubernetes kubectl helm pod ingress namespace replica registry terraform ansible vagrant deploy redeploy rollout rollback staging production prod cicd pipeline jenkins cluster provision dockerfile daemon systemd kafka redis rabbitmq grafana prometheus elasticsearch nginx apache traefik reboot restart rebuild prune autoscale cron cronjob uptime healthcheck build+…+image image+from docker+image base+image start+…+service restart+…+service stop+…+service spin+up start+up roll+back roll+…+back roll+out roll+…+out bring+up bring+…+up bring+…+back bring+back shut+down go+live goes+live put+…+live github+actions ci+pipeline build+pipeline build+server ship+it to+production to+prod to+staging on+staging on+port out+of+memory up+again running+again back+up+and+running is+down went+down goes+down went+offline not+reachable unreachable refuse+connection disk+is+full disk+full disk+space load+balancer ssl+certificate tls+certificate renew+…+certificate health+check oomkilled exited+with environment+up make+it+available no+space+left build+time faster+build in+front+of+…+proxy open+port expose+…+port behind+a+proxy nightly+job scheduled+job blue+green from+port to+port | image volume mount server host port node infrastructure build start stop ship release install scale certificate ssl tls dns proxy broker disk machine run actions version crash memory limit health service database queue cache network cpu ssh vm cloud aws azure linux ubuntu tag expose hang up down move migrate secret port space cores pipeline build job nightly gitlab https firewall vpn reverse device venv
 cloud cloud+architect | aws azure instance bucket vm terraform region scale cloud
 network networking | firewall vpn router switch dns ip wifi subnet proxy cable connection internet lan port wireless cabling
 helpdesk it+support desktop+support service+desk help+desk it+technician user+support it | laptop printer password mouse keyboard screen wifi vpn outlook computer headset login reset monitor phone teams device software windows install locked account pc paper jam excel forgot zoom
 identity access+management iam | password login account permission mfa authentication access lockout sso role
 cybersecurity security+analyst information+security it+security security+engineer infosec soc penetration | phishing malware breach vulnerability firewall attack ransomware pentest exploit incident intrusion virus hacker suspicious patch encryption cve hacked link password leak openssl break-in login abroad
 reliability sre site+reliability incident operations+engineer on-call | outage alert latency uptime incident pager monitor postmortem slow downtime offline error down servers response production site load 503
-git version+control | git commit branch merge conflict rebase repository pullrequest tag
-dependency package | package dependency version lockfile vulnerable upgrade npm pip library
-config configuration | setting yaml config variable flag nginx env ini toml
-log logs observability | log timestamp syslog trace request warning journalctl event
+git version+control | git commit push pull+request pullrequest merge+request branch merge rebase squash stash cherry-pick cherry revert clone fork upstream repository repo bisect unstage gitignore changelog merge+conflict undo+…+commit roll+back+…+commit my+changes my+commits latest+changes these+changes into+main onto+main into+develop feature+branch release+branch open+a+pr a+pr the+pr last+commit who+last+changed git+history tag+…+release tag+…+commit tag+…+version what+changed+between sync+…+fork between+the+tags github+release publish+the+release | remote origin main conflict undo changes diff blame history hotfix pull develop gitlab github bitbucket release tag diff
+dependency dependencies package dependency+management | package dependency dependencies lockfile npm pip yarn pnpm poetry cargo maven gradle composer bundler upgrade downgrade bump pin outdated uninstall requirements requirements.txt package.json pyproject deprecated update+…+package update+…+dependency update+…+library upgrade+to upgrade+…+to update+…+to+the+latest latest+version newest+version new+version+of security+holes security+update version+conflict drop+…+dependency get+rid+of+…+dependency add+…+to+the+requirements get+rid+of+…+and+use switch+from+…+to swap+…+for replace+…+by+a+maintained | version install update library vulnerable vulnerability framework patch license latest runtime
+config configuration settings config+edit | config configure configuration setting yaml toml ini env conf variable flag nginx toggle parameter threshold timeout environment+variable turn+on turn+off turn+…+on turn+…+off switch+on switch+off switch+…+to switch+…+on switch+…+off set+…+to change+…+to change+…+from raise+…+to raise+…+limit raise+…+timeout lower+…+to lower+…+limit increase+…+to increase+…+limit increase+…+size reduce+…+to decrease+…+to shorten+…+to debug+level log+level upload+limit upload+size time+limit polling+interval retention+period feature+flag debug+mode maintenance+mode open+port enable+https enable+ssl log+verbosity retention+in | limit enable disable raise lower increase decrease interval level port option switch set file value default adjust override path maximum minimum retention verbosity https
+log logs observability log+analysis | ~log log syslog journalctl timestamp trace audit+trail access+log log+file auth+log error+log server+log proxy+log firewall+log logs+from what+happened who+logged logged+into logs+in failed+login failed+password logged+in login+attempt timeline+of reconstruct trace+…+request request+id in+what+order which+user which+account | warning event audit timeline login request journal record address ip admin user session sequence night last+night at+night happened when+did unusual suspicious
 technical+writer documentation technical+documentation manual | manual guide tutorial readme help instructions handbook step mount warnings diagram explain how-to pictures
-prompt prompts | prompt llm model instruction chatbot wording few-shot
-agent+designer orchestration | agent subordinate tool orchestrate mcp autonomous
+prompt prompts prompt+engineering | prompt few-shot system+prompt the+model+answer | llm model instruction chatbot wording gpt hallucinate classification
+agent+designer orchestration agentic | subordinate orchestrate mcp autonomous multi-agent agent+loop tool+call | agent tool loop
+skill skills skill+building skill+builder | skill playbook reusable loadable skill.md as+a+skill into+a+skill a+skill the+skill new+skill teach+yourself reusable+procedure write+down+how so+that+everybody so+every+agent so+everyone | instruction package procedure method teach checklist proven workflow recipe how-to learn load way
+file+ops file+management | backup folder directory zip archive disk+space | file copy move rename restore sort
 pdf | pdf page scan ocr form merge
-osint open+source+intelligence investigator | whois domain owner company source public register website background web
+osint open+source+intelligence investigator research researcher source+research | whois osint google investigate publicly public+record public+information open+source search+the+web search+the+net search+the+internet search+online search+for+…+online find+…+online on+the+web on+the+internet on+the+net online find+out+who find+out+where find+out+which find+out+whether find+out+when find+out+what look+up look+…+up look+into look+for+…+information who+owns who+owned who+register registered+…+domain who+is+behind whos+behind who+runs who+founded dig+up in+the+news latest+news the+news news+about news+on reports+about reports+of press+reports what+do+people+say what+is+known+about what+can+you+find anything+about everything+about reviews+of known+vulnerabilities published+about find+…+source independent+source reliable+source find+…+article find+…+paper find+…+study find+…+competitor find+…+vendor find+…+provider find+…+evidence is+it+true check+whether+…+true fact+check official+doc official+documentation official+page official+site official+website opening+hours background+check first+posted first+appeared reverse+image out+there according+to where+does+…+say with+links with+sources with+reference cite social+media state+of+the+art market+research which+vendor which+compan who+sells list+of+compan find+…+email+of find+…+phone find+…+address+of find+…+contact are+there+alternatives alternatives+to has+anybody has+anyone was+announced was+published who+published market+share pricing+page collect+reviews links+please source+please with+source come+into+force according+to+the+docs shows+up+anywhere mentioned+anywhere anywhere+on+the+web see+if+our+competitor older+posts posted+by same+author where+was+…+filmed taken+where connection+between+the+two+compan local+papers what+do+…+write+about everything+on what+are+people+…+say people+…+saying say+about saying+about look+for+job what+skills look+for+…+on+the job+ads look+for find+out+if who+maintain which+…+provider which+…+vendor which+cloud how+do+other other+companies whats+new+in release+note on+their+website compare+prices appears+in first+mention still+free cite official registered+owner who+is+the+registered find+news from+public+sources known+about in+the+press | research search find collect gather source article website web internet owner domain company competitor price review vendor publish public reliable register rumor claim verify profile handle account media press photo breach link facebook linkedin twitter telegram reddit forum blog trace tender confirm news document evidence reference alternative provider market study paper report city country address phone number identify locate picture video image tool technology announced benchmark official docs announcement event author post video hire leak owner mention free provider website maintainer
 scraping crawler | crawl scrape website page extract
 customer+service customer+support support+agent customer+care complaints service+agent support | customer ticket complaint help request problem order question angry hotline chat escalate arrived missing mail apologize where waiting upset delayed
 returns return refund | return refund exchange warranty parcel damaged wrong item replacement back money send package undamaged
@@ -580,8 +585,12 @@ volunteer volunteers | volunteer shift helper
 chaplain pastor | church mass prayer service funeral
 politics public+affairs lobbyist | minister parliament lobby
 military | mission command unit
-intelligence | collection assessment signal intercept
-interviewer humint | interview talk conversation witness
+intelligence | assessment all+source requirement intelligence+estimate intelligence+picture sources+say what+the+sources collection+task collection+plan finished+assessment how+sure confidence put+…+together combine+…+reports compare+…+reports compare+…+sources | estimate collection signal intercept picture report source fuse weight
+interviewer humint interviewing | interview debrief witness testimony testify confession informant transcript statement alibi evasive contradict contradiction credible credibility plausible conversation interrogate interrogation defector tell+the+truth telling+the+truth hold+up his+story her+story their+story his+account her+account his+statement talk+to talk+with sound+him+out sound+her+out sound+out trust+him trust+her trust+them can+we+trust believe+him believe+her the+other+agent question+for question+to+ask question+should ask+him ask+her ask+them hide+something speak+with speak+to spoke+with change+the+topic what+does+he what+does+she his+motive her+motive is+lying be+lying lied body+language small+talk+with make+contact get+in+touch win+…+trust truth should+i+ask should+we+ask what+should+i+ask make+of+it make+of+that chat+with believable more+believable motives summarize+…+interview interview+with reliability+of how+reliable another+agent other+organization trustworthy tell+…+stories different+stories two+versions what+he+told what+she+told he+told+us she+told+us what+…+contact+…+say genuine under+pressure does+what+…+say told+us made+…+up avoids+the | talk story honest trust reliable believe question ask meet answer motive rapport agree disagree account tell+me+where compare sense say said speak chat contact neighbor caller informer volunteer employee man woman person version motive witness account driver contact believable story pilot tone view avoid fit
+analysis analyst | analyze explain compare evaluate assess judge weigh summarize trade-off tradeoff interpret estimate correlation correlate statistic median average outlier trend explanation pros+and+cons pro+and+con advantages+and walk+…+through go+through what+does+…+do what+is+…+doing what+do+…+say what+do+…+tell what+can+we+learn how+does+…+work how+do+…+work how+…+works how+is+…+related how+good which+…+better which+…+faster which+…+cheaper which+…+best which+of+these which+of+the+two which+of+those which+one+…+choose better+for better+suited suits+us makes+sense make+sense+to point+out key+points bullet+points is+it+worth good+enough any+good worth+it your+opinion honest+opinion an+opinion second+opinion what+do+you+think+of line+by+line step+by+step main+themes main+points main+reasons what+depends depends+on risks+of how+likely most+likely break+down+by by+region by+month per+month per+week per+region year+over+year code+review in+plain+words in+plain+english in+simple+terms for+a+layman what+would+happen+if what+happens+if is+it+cheaper is+it+better what+you+think+of what+do+you+make+of bar+chart pie+chart line+chart group+…+complaints rate+…+proposals by+cost does+this+contract does+…+allow see+any+outliers do+you+see what+speaks+for for+and+against in+a+few+sentences short+summary executive+summary should+we+use should+we+choose should+we+go should+we+switch should+we+take should+i+use should+i+choose reasonable sensible sufficient adequate feasible overkill unclear make+sense+of complexity+of weakness+of strength+of weak+points review+my review+this review+our critique second+pair is+our+…+good is+this+…+good is+it+safe is+our+…+secure on+average which+of+our list+everything difference+between+these difference+between+the how+many+…+each | review study recommend recommendation summary opinion advantage disadvantage better faster architecture design pattern chart plot graph dataset survey figures numbers data risk weakness strength understand meaning mean describe report feedback results result churn sales revenue count conclusion decide rank category categorize group calculate compute percentage share why reason difference complaint document contract paper quality measure metric growth table statement cheaper proposal offer impact consequence insight minutes notes codebase function module class complexity policy endpoint spec option
+data+transform data+transformation data+processing | convert transform csv xml tsv parquet excel xlsx spreadsheet json deduplicate duplicates pivot transpose reshape etl delimiter column row geojson kml gpx ndjson sqlite anonymize turn+…+into+…+table turn+…+into+csv turn+…+into+json turn+…+into+a+table turn+…+into+a+list to+csv to+json to+xml into+json into+csv into+excel into+one+table into+one+file into+a+single into+a+table one+format common+format same+format same+columns same+unit uniform+format iso+format date+format iso+date same+time+zone into+utc convert+…+to+utc by+customer join+the+two merge+the+two merge+the+three merge+…+in+a+common combine+…+file combine+…+table merge+…+file merge+…+table merge+…+list merge+…+export merge+…+sheet one+table single+table remove+…+duplicate drop+…+duplicate duplicates+out clean+up+…+data clean+up+…+spreadsheet clean+up+…+list clean+…+list sort+…+list sort+…+table decimal+degree one+row+per per+row resample into+columns in+columns semicolons commas comma-separated our+format right+format into+…+format match+…+with+the+list one+value+per same+unit numbers+…+into+a+table | table sheet normalize join merge clean format unify aggregate filter parse data record dataset timestamp export unit encoding duplicate measurement recording dump conversion list sort date field combine address contact number file coordinate entry order separate utc timezone time+zone utc timezone header field series interpolate strip column match reformat tidy
+api+integration service+integration | api webhook oauth sdk mqtt soap grpc websocket integrate connect+…+to connect+…+with connect+to hook+up hook+…+up hook+into wire+up wire+…+to link+…+to link+…+with sync+…+with sync+with talk+to+…+api api+key api+token access+token pull+…+from fetch+…+from get+…+from+…+api read+…+over load+…+from+…+api send+…+to+slack post+…+to+slack web+service weather+service rate+limit every+…+minutes every+hour every+…+seconds payment+provider third+party external+service remote+service call+us+back incoming+webhook log+in+with+google single+sign sign+in+with google+account log+in+with through+their+api via+their+api via+api discord+channel slack+channel telegram+channel every+new+order connect+our connect+…+to+our live+data+from data+from+the+api | connect integration fetch sync pull service feed stream subscribe client token callback stripe paypal slack hubspot salesforce shopify jira trello notion discord twilio telegram mailchimp zapier github interface provider broker connector calendar import push poll payment shop automatic google account bot channel order new endpoint rest graphql
+elint telemetry | sensor telemetry emitter radar frequency spectrum receiver satellite transponder beacon antenna probe netflow pcap ais adsb live+data align same+emitter | measurement signal recording feed stream station capture track vessel id knot
 risk risk+manager | risk likelihood impact mitigation register
 crisis business+continuity | crisis continuity disaster
 innovation | idea prototype startup
@@ -697,10 +706,10 @@ tactical+officer weapons | shield weapon torpedo threat target enemy hostile loc
 security+chief security+officer | intruder brig guard armed threat escort
 medical+officer sickbay ship+doctor | injured wound sick crew examination medicine
 quartermaster supply logistics+officer | supplies ration stock spare cargo requisition
-first+officer executive+officer xo chief+of+staff | crew duty discipline order coordinate
-captain commander commanding | command decision mission
+first+officer executive+officer xo chief+of+staff executive coordinator | ~lead assign delegate distribute reassign coordinate coordination divide hand+…+out break+…+into+…+task who+does+what | crew duty discipline order sprint workload objective decompose staff direct plan sequence piece ticket supervise oversee
+captain commander commanding commanding+officer | ~lead ~command command take+charge take+command take+over overall both+departments both+branches both+teams | decision mission priority department coordinate responsibility decide
 counselor morale | crew mood stress talk
-intelligence+analyst intelligence sigint osint | source intercept intelligence assessment threat target collect
+intelligence+analyst intelligence sigint | intercept assessment | source intelligence threat target collect
 portfolio+manager fund+manager | portfolio shares buy sell fund rebalance
 trader trading | trade sell buy order stock market
 credit+analyst underwriter loan+officer | loan mortgage credit risk borrower approve income house
@@ -762,13 +771,19 @@ cleaner cleaning+supervisor cleaning | spill corridor dirty floor mop bathroom s
 """.strip()
 
 
+GAP: Final = "…"
+"""Stands in a phrase for a few words that do not matter: `walk … through`."""
+
+
 class Trade(NamedTuple):
     """A kind of work."""
 
     titles: tuple[tuple[str, ...], ...]
     """What people who do it are called, as stems."""
     words: frozenset[str]
-    """Stems of the words that its requests use, titles included."""
+    """Stems of the words that its requests use, titles included, and its phrases."""
+    hints: frozenset[str]
+    """Those that requests of other trades use as well: they count half."""
 
 
 @cache
@@ -786,24 +801,50 @@ def trades() -> dict[str, Trade]:
     """Every trade by its key, which lasts as long as its line is not changed."""
     found = {}
     for line in _TRADES.splitlines():
-        titles, _, words = line.partition("|")
+        titles, words, *more = line.split("|")
         names = tuple(tuple(map(stem, title.split("+"))) for title in titles.split())
-        said = {stem(part) for word in words.split() if "+" not in word for part in word.split("-")}
+        said, hints = _stems(words), _stems(" ".join(more))
         # A title of several words says what it says together only.
-        found[f"~{crc32(line.encode()):x}"] = Trade(
-            names, frozenset(said | {name[0] for name in names if len(name) == 1})
-        )
+        said |= {name[0] for name in names if len(name) == 1}
+        found[f"~{crc32(line.encode()):x}"] = Trade(names, said | hints, hints - said)
     return found
+
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(
+        " ".join(map(stem, each.split("+"))) if "+" in each else each if each.startswith("~") else stem(each)
+        for word in words.split()
+        for each in ([word] if "+" in word else word.split("-"))
+    )
 
 
 @cache
 def trades_by_stem() -> dict[str, tuple[str, ...]]:
-    """The trades that each stem is a word of."""
+    """The trades that each stem or phrase is of."""
     found: dict[str, list[str]] = {}
     for key, trade in trades().items():
         for word in trade.words:
             found.setdefault(word, []).append(key)
     return {word: tuple(keys) for word, keys in found.items()}
+
+
+@cache
+def known_words() -> frozenset[str]:
+    """Every word of the lists as it is written, for what is misspelled."""
+    return frozenset(re.findall(r"[a-z]{4,}", f"{_ALIKE} {_TRADES}"))
+
+
+@cache
+def phrases_by_first_stem() -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Phrases as stems, by the first of these, the longest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in trades_by_stem():
+        if " " in phrase:
+            stems = tuple(phrase.split())
+            found.setdefault(stems[0], []).append(stems)
+    return {
+        first: tuple(sorted(each, key=lambda stems: (-len(stems), stems))) for first, each in found.items()
+    }
 
 
 @cache

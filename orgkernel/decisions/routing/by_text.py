@@ -23,6 +23,7 @@ from orgkernel.decisions.routing.role_texts import TextSource, about_domain, sou
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.languages import begin
 from orgkernel.runtime.request_text import MOST_CHARACTERS
 from orgkernel.runtime.text_index import (
     FIELDS,
@@ -161,7 +162,11 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
 
 
 def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
-    found = [each for each in sources_of(view, role_id) if stem in content_of(each.text)]
+    found = [
+        each
+        for each in sources_of(view, role_id)
+        if stem in content_of(each.text) or (stem.endswith("-") and stem in map(begin, content_of(each.text)))
+    ]
     return max(found, key=lambda each: FIELDS[each.field], default=None)
 
 

@@ -163,8 +163,9 @@ def texts_of(view: OrgView, role_id: str) -> RoleTexts:
         role_id,
         (profile.name, role_id),
         tuple((each.field, each.text) for each in find_sources(view, role_id)),
-        PRIORS[AUTHORITY_OF_TYPE[profile.role_type]],
-        profile.not_examples,
+        leads=view.subordinates.get(role_id, ()),
+        prior=PRIORS[AUTHORITY_OF_TYPE[profile.role_type]],
+        not_examples=profile.not_examples,
     )
 
 

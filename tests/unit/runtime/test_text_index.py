@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgkernel.runtime.request_text import find_language, read_request
+from orgkernel.runtime.languages import find_language
+from orgkernel.runtime.request_text import read_request
 from orgkernel.runtime.text_index import RoleTexts, build_index, index_as_json, rank_roles, read_index
-from orgkernel.runtime.word_forms import stem, stems_of
+from orgkernel.runtime.word_forms import find_tokens, stem
 
 
 def role(role_id: str, about: str, *examples: str, not_examples: tuple[str, ...] = ()) -> RoleTexts:
@@ -138,6 +139,7 @@ def test_the_index_is_the_same_after_a_way_through_json() -> None:
         {"terms": {"x": ["0", 0.5]}},
         {"names": [["tester", -1]]},
         {"names": [[0]]},
+        {"leads": {"0": [99]}},
         {"examples": {"x": True}},
         {"roles": None},
     ],
@@ -167,8 +169,9 @@ def test_forms_of_a_word_have_one_stem(words: str) -> None:
 
 def test_paths_and_identifiers() -> None:
     """A path is its file's name; an identifier is its parts."""
-    assert stems_of("/usr/share/docker/report_builder.py") == ["report", "build", "py"]
-    assert stems_of("parseInvoiceTotal") == ["pars", "invoice", "total"]
+    found = find_tokens("/usr/share/docker/report_builder.py")
+    assert [each.stem for each in found] == ["report", "build", "py"]
+    assert [each.stem for each in find_tokens("parseInvoiceTotal")] == ["pars", "invoice", "total"]
 
 
 def test_languages() -> None:

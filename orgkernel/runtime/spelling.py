@@ -1,0 +1,74 @@
+"""Words that are misspelled in one letter.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from functools import cache
+from typing import Final
+
+from .request_words import COMMON, STOP
+from .word_forms import TextWord, stem
+from .word_topics import groups_by_stem, known_words, trades_by_stem
+
+_MOST_CORRECTED: Final = 8
+_LONGEST: Final = 20
+_SHORT: Final = frozenset(("the", "and", "fix", "for", "you", "not", "can"))
+"""Words of three letters that are misspelled; others would be made of words such as `won`."""
+
+
+def correct_words(tokens: list[TextWord], text: str, terms: Container[str]) -> list[TextWord]:
+    """The words with those replaced that differ in one letter from a word of the lists or of roles."""
+    left = _MOST_CORRECTED
+    found = list(tokens)
+    for at, token in enumerate(tokens):
+        word = token.text
+        if (
+            not 3 <= len(word) <= _LONGEST
+            or token.part
+            or not (word.isascii() and word.isalpha())
+            or not left
+        ):
+            continue
+        if (
+            word in STOP
+            or word in COMMON
+            or token.stem in terms
+            or token.stem in groups_by_stem()
+            or token.stem in trades_by_stem()
+            or (at and text[token.start].isupper() and not text[token.start : token.end].isupper())
+        ):
+            continue
+        left -= 1
+        meant = _nearest(word, terms)
+        if meant is not None:
+            found[at] = token._replace(text=meant, stem=stem(meant))
+    return found
+
+
+@cache
+def _known() -> frozenset[str]:
+    return COMMON | STOP | known_words()
+
+
+def _nearest(word: str, terms: Container[str]) -> str | None:
+    """The known word that differs in two letters exchanged, or in a letter too many or too few."""
+    known = _known()
+    for at in range(len(word) - 1):
+        other = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+        if other != word and (other in known or stem(other) in terms if len(word) > 3 else other in _SHORT):
+            return other
+    if len(word) < 5:
+        return None
+    for at in range(len(word)):
+        other = word[:at] + word[at + 1 :]
+        if other in known or stem(other) in terms:
+            return other
+    for at in range(1, len(word) + 1):
+        for letter in "etaoinsrlcdupmhgbyfvkwxqjz":
+            other = word[:at] + letter + word[at:]
+            if other in known:
+                return other
+    return None
