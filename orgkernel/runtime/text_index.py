@@ -495,8 +495,7 @@ def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, It
     """The domain whose texts use most of the words that spoke for a role. None if none of them does."""
     best, most = None, 0.0
     for domain, texts in domains:
-        stems = {word for text in texts for word in content_of(text)}
-        groups = {key for word in stems for key in groups_by_stem().get(word, ())}
+        stems, groups = _stems_and_groups(tuple(texts))
         amount = sum(
             each.amount * (1.0 if each.stem in stems else 0.5)
             for each in evidence
@@ -505,6 +504,12 @@ def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, It
         if amount > most:
             best, most = domain, amount
     return best
+
+
+@lru_cache(maxsize=1_024)
+def _stems_and_groups(texts: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    stems = frozenset(word for text in texts for word in content_of(text))
+    return stems, frozenset(key for word in stems for key in groups_by_stem().get(word, ()))
 
 
 def _look_up(index: TextIndex, stem: str, topics: bool) -> Postings:

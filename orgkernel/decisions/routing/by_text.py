@@ -19,7 +19,7 @@ from orgkernel.decisions.dispatch import (
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
 from orgkernel.decisions.routing.answer import answer_with_role, say_lacking
 from orgkernel.decisions.routing.embedding import Embedder, find_similar
-from orgkernel.decisions.routing.role_texts import TextSource, about_domain, sources_of, text_index
+from orgkernel.decisions.routing.role_texts import TextSource, about_domain, sources_of, text_index, words_of
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -162,31 +162,28 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
 
 
 def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
-    found = [
-        each
-        for each in sources_of(view, role_id)
-        if stem in content_of(each.text) or (stem.endswith("-") and stem in map(begin, content_of(each.text)))
-    ]
-    return max(found, key=lambda each: FIELDS[each.field], default=None)
+    words = words_of(view, role_id)
+    if stem in words or not stem.endswith("-"):
+        return words.get(stem)
+    return next((source for word, source in words.items() if begin(word) == stem), None)
 
 
 def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
     groups, of = set(groups_by_stem().get(stem, ())), trades_by_stem().get(stem, ())
     titles = {title[0] for key in of for title in trades()[key].titles}
     best: tuple[float, _Found] | None = None
-    for source in sources_of(view, role_id):
-        for word in content_of(source.text):
-            if groups.intersection(groups_by_stem().get(word, ())):
-                weight = 2.0
-            elif word in titles:
-                weight = 1.5
-            elif set(of).intersection(trades_by_stem().get(word, ())):
-                weight = 1.0
-            else:
-                continue
-            weight *= FIELDS[source.field]
-            if best is None or weight > best[0]:
-                best = weight, _Found(source, word)
+    for word, source in words_of(view, role_id).items():
+        if groups.intersection(groups_by_stem().get(word, ())):
+            weight = 2.0
+        elif word in titles:
+            weight = 1.5
+        elif set(of).intersection(trades_by_stem().get(word, ())):
+            weight = 1.0
+        else:
+            continue
+        weight *= FIELDS[source.field]
+        if best is None or weight > best[0]:
+            best = weight, _Found(source, word)
     return None if best is None else best[1]
 
 

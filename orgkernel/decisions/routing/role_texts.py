@@ -15,7 +15,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 from orgkernel.records.skill_catalog import UNIVERSAL
-from orgkernel.runtime.text_index import RoleTexts, TextIndex, build_index
+from orgkernel.runtime.text_index import FIELDS, RoleTexts, TextIndex, build_index, content_of
 
 PRIORS = {1: 1.0, 2: 0.8, 3: 0.75}
 """A specialist before an executive before a commander, as in `dispatch_order.py`."""
@@ -154,6 +154,16 @@ def _item(places: Callable[..., list[Place]], route: tuple[str, ...], number: in
 def sources_of(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
     """The same, kept for the roles that answers were about."""
     return tuple(find_sources(view, role_id))
+
+
+@per_view_and_key(most=2_048)
+def words_of(view: OrgView, role_id: str) -> dict[str, TextSource]:
+    """Every word of those texts, and the strongest text that it stands in."""
+    found: dict[str, TextSource] = {}
+    for source in sorted(sources_of(view, role_id), key=lambda each: -FIELDS[each.field]):
+        for word in content_of(source.text):
+            found.setdefault(word, source)
+    return found
 
 
 def texts_of(view: OrgView, role_id: str) -> RoleTexts:
