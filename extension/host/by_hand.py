@@ -194,8 +194,9 @@ def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.Rol
         role.role_id,
         (role.role_name, role.role_id),
         tuple(fields),
-        _PRIORS.get(role.role_type, 1.0),
-        tuple(_texts(role.profile.get("not_examples"))),
+        leads=role.subordinates,
+        prior=_PRIORS.get(role.role_type, 1.0),
+        not_examples=tuple(_texts(role.profile.get("not_examples"))),
     )
 
 
