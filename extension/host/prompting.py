@@ -26,11 +26,11 @@ _MCP_ENTRY = re.compile(r'\A## "Remote \(MCP Server\) Agent Tools" available:')
 _MCP_SERVER = re.compile(r"^### ([\w-]+)$", re.MULTILINE)
 _MCP_TOOL = re.compile(r"^### ([\w-]+)\.([^\n]+):$", re.MULTILINE)
 
-Place = tuple[str, ...]
+PromptKey = tuple[str, ...]
 """The organization, whose tools are looked for, and the profile and the project, which decide where prompt files lie."""
 
 _trimmed: dict[tuple[object, ...], dict[str, Trimmed]] = {}
-_texts: dict[Place, list[ToolText]] = {}
+_texts: dict[PromptKey, list[ToolText]] = {}
 
 
 def shape_prompt(
@@ -215,7 +215,7 @@ def _trim(
     return results
 
 
-def _read(active: Active, agent: Any, place: Place) -> list[ToolText]:
+def _read(active: Active, agent: Any, place: PromptKey) -> list[ToolText]:
     if len(_texts) > _MOST_QUESTIONS:
         _texts.clear()
     _texts[place] = read_tool_texts(agent, active.bundle.tools.keys())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agent_zero.double_loop import Agent, Prompt, Response
-from tests.agent_zero.double_prompts import STOCK_TOOLS, tool_text
+from tests.agent_zero.double_prompts import STOCK_TOOLS, files_in
 
 MISSING = Response("cat: notes.txt: No such file or directory")
 
@@ -61,9 +61,4 @@ def role_of(agent: Agent) -> str | None:
 
 def shown_by(prompt: Prompt, generation: str) -> set[str]:
     """The tools whose prompt files a prompt holds, whole."""
-    shown = set()
-    for tools, old, new in STOCK_TOOLS.values():
-        size = new if generation == "G3" else old
-        if size and tool_text(tools, size) in prompt.system:
-            shown.update(tools)
-    return shown
+    return {tool for name in files_in(prompt.system, generation) for tool in STOCK_TOOLS[name][0]}
