@@ -90,7 +90,7 @@ ENOUGH_OF_ONE_WORD: Final = 0.44
 """The same where only one of several words speaks for the role."""
 _OF_EXAMPLES: Final = 0.75
 """A share of the lowest score is enough in a language of which there are examples only."""
-CLEAR: Final = 0.05
+CLEAR: Final = 0.1
 """The lowest margin: by how much the best score is above the next, as a share of the best."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97

@@ -6,8 +6,9 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 from tests.agent_zero.double_loader import Extension, Loader
@@ -83,8 +84,9 @@ def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | No
     host.tools["response"] = lambda text="", **_: Response(str(text), break_loop=True)
     before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in _OWNED}
     importlib.invalidate_caches()
-    path, no_bytecode = list(sys.path), sys.dont_write_bytecode
+    path, no_bytecode, read = list(sys.path), sys.dont_write_bytecode, SourceFileLoader.source_to_code
     try:
+        SourceFileLoader.source_to_code = _compile_once  # type: ignore[method-assign]
         for name in before:
             del sys.modules[name]
         sys.modules.update(_modules(host, dict(mcp or {})))
@@ -92,11 +94,22 @@ def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | No
         sys.dont_write_bytecode = True
         yield host
     finally:
+        SourceFileLoader.source_to_code = read  # type: ignore[method-assign]
         sys.path[:] = path
         sys.dont_write_bytecode = no_bytecode
         for name in [each for each in sys.modules if each.partition(".")[0] in _OWNED]:
             del sys.modules[name]
         sys.modules.update(before)
+
+
+_compiled: dict[bytes, CodeType] = {}
+
+
+def _compile_once(self: SourceFileLoader, data: bytes, path: str, **_: Any) -> CodeType:
+    """The code of a module. Each test has a copy of our files, and compiling them takes most of its time."""
+    if data not in _compiled:
+        _compiled[data] = compile(data, path, "exec", dont_inherit=True)
+    return _compiled[data]
 
 
 def _answering(name: str) -> Callable[..., Response]:
