@@ -1,7 +1,7 @@
 """How well a sentence finds its role, and how long that takes.
 
 `python -m benchmarks.routing` prints the table of `docs/benchmarks.md`. The sentences are in `benchmarks/data/routing`: three
-organizations of sixty roles in plain words, requests and messages of many kinds for two templates, and messages that nobody
+organizations of sixty roles in plain words, requests and messages of many kinds by several authors for two templates, and messages that nobody
 should take.
 """
 
@@ -94,7 +94,7 @@ def quality() -> Iterator[Quality]:
             if part in data:
                 yield judge(name, part, index, data[part], small_talk[part])
     kernel = Kernel.open()
-    for kind in ("templates", "messages"):
+    for kind in ("templates", "messages", "others"):
         for org_id, parts in read(kind).items():
             index = text_index(kernel.organization(org_id).snapshot.index)
             for part, rows in parts.items():
@@ -142,7 +142,7 @@ def latency(_: Path | None = None, size: int = SIZE) -> dict[str, Any]:
 def render(found: Sequence[Quality]) -> str:
     """The table of the documentation."""
     lines = [
-        "| organization | sentences | first | among three | right | wrong | small talk with a role |",
+        "| organization | sentences | first | among three | right | wrong | nobody's, with a role |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
