@@ -362,6 +362,8 @@ class OrgView(ABC):
     def assignments_of(self, agent_id: str) -> tuple[tuple[int, Assignment], ...]:
         """The assignments by which an agent fills its roles here, each with its number in the roster."""
         roles = {edge.target for edge in self.roles_filled_by(agent_id)}
+        if not roles:
+            return ()
         member: RosterMember = self.records.agents[agent_id].record
         return tuple(
             (number, each)

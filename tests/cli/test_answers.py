@@ -56,7 +56,7 @@ def test_dispatch_says_in_words_who_and_why(shop: Path) -> None:
     assert done.stdout.replace(" \n", "\n") == (
         "coding → dev (Dev)\n"
         "  because `coding` means domain `codegen`\n"
-        "      ontology/domains.yaml:365\n"
+        "      ontology/domains.yaml:1028\n"
         "  because role `dev` handles domain `codegen`\n"
         "      roles/dev.yaml:5\n"
         "  because role `dev` is preferred to `ops`: it handles fewer domains (1 against 2)\n"

@@ -46,7 +46,14 @@ def codes_in(file: Path) -> Iterator[str]:
 
 
 def declared() -> set[str]:
-    made = {code for files in MADE_IN for file in ROOT.glob(files) for code in codes_in(file)}
+    # What is in commands of a shell are names of variables and functions.
+    made = {
+        code
+        for files in MADE_IN
+        for file in ROOT.glob(files)
+        if "shell_commands" not in file.parts
+        for code in codes_in(file)
+    }
     return made | {*ORDER.codes, *ORDER.besides, EVALUATION_ERROR}
 
 

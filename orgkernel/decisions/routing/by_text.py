@@ -197,7 +197,9 @@ def _lines(candidate: RankedCandidate) -> tuple[Why, ...]:
 
 
 def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
-    words = [each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")]
+    words = dict.fromkeys(
+        each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")
+    )
     by = f", by {listing(words)}" if words else ""
     return Reason(
         "TEXT_FITS",

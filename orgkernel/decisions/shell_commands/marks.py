@@ -77,6 +77,7 @@ def shown(text: str) -> str:
 
 
 def is_known(text: str) -> bool:
+    """Whether nothing in it depends on a run."""
     return PRIVATE.search(text) is None
 
 

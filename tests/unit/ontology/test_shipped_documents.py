@@ -276,7 +276,7 @@ def test_the_domains_are_the_taxonomy():
     for domain in catalog.values():
         assert domain.description
         assert domain.broader is None
-        assert 4 <= len(domain.examples) <= 6
+        assert 4 <= len(domain.examples) <= 50
         assert 5 <= len(domain.triggers) <= 16
 
 
