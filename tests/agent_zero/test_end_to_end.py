@@ -57,12 +57,12 @@ def test_installed_copied_by_hand_run_activated_run_and_taken_out(tmp_path, gene
     assert ran == ["browser_agent", "response"]
     assert lines[0].startswith("Role activated: Codegen Specialist")
     assert all(len(shown) < len(stock) for shown, stock in zip(systems, before[1], strict=True))
-    assert lines == []
+    assert any(line.startswith("Would refuse `browser_agent`") for line in lines)
     assert read_status(str(root)).organization == "sigint_alpha"
 
     deactivate(str(root))
     assert one_turn(root, generation) == before
-    assert set(reports(root)) == {"bugfix_specialist"}
+    assert set(reports(root)) == {"bugfix_specialist", "codegen_specialist"}
     script(root, "--uninstall")
     shutil.rmtree(folder / "reports")
     for left in folder.glob("active.json.kept*"):
