@@ -26,6 +26,7 @@ from orgkernel.operations.permissions import GrantDraft, RequestDraft, Restricti
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation, parse_location
+from tests.api.running import until
 from tests.support.in_process import run_here
 
 OPERATOR = "system:cli"
@@ -99,6 +100,8 @@ def run_route(world: World, who: str, write: str, said: Said) -> Happened | None
         )
         before = _Looked(store)
     with TestClient(create_app(world.kernel, store=world.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)) as client:  # fmt: skip
+        # A server that has not read its store yet refuses to write, as on a machine with other work.
+        until(lambda: client.get("/readyz").status_code, lambda status: status == 200)
         answer = client.post(path, json=body, headers={"Authorization": f"Bearer {secret}"})
     told = answer.json()
     with open_store(world.place) as store:
