@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
 from tests.operations.surfaces import (
     COMMANDS,
     OPERATIONS,
@@ -92,9 +93,10 @@ def test_a_write_is_the_same_by_every_surface(
     for surface, run in SURFACES.items():
         place = quick_folder / surface
         place.mkdir()
-        world = World(folder, kernel, place_in(place))
-        ids = world.prepare(case.get("before", []))
-        happened = run(world, case.get("by", OPERATOR), case["do"], filled(case["with"], ids))
+        with open_store(place_in(place)) as store:
+            world = World(folder, kernel, place_in(place), store)
+            ids = world.prepare(case.get("before", []))
+            happened = run(world, case.get("by", OPERATOR), case["do"], filled(case["with"], ids))
         if happened is not None:
             found[surface] = happened
     operation = found.pop("operation")
