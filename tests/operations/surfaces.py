@@ -55,20 +55,20 @@ class World(NamedTuple):
     place: StoreLocation
     store: Store
 
-    def prepare(self, before: list[list[Any]]) -> list[str]:
-        """Do what happened before; the ids of the records, in order."""
-        ids: list[str] = []
-        store = self.store
-        for name, given in before:
-            part, _, method = name.partition(".")
-            with_ids = _filled(given, ids)
-            if "terms" in with_ids:
-                with_ids["terms"] = SkillTerms(with_ids["terms"], 14)
-            done = getattr(getattr(store, part), method)(**with_ids)
-            record = done[0] if isinstance(done, tuple) else done
-            if method in ("issue", "create"):
-                ids.append(getattr(record, record.__struct_fields__[0]))
-        return ids
+
+def prepare(store: Store, before: list[list[Any]]) -> list[str]:
+    """Do what happened before; the ids of the records, in order."""
+    ids: list[str] = []
+    for name, given in before:
+        part, _, method = name.partition(".")
+        with_ids = _filled(given, ids)
+        if "terms" in with_ids:
+            with_ids["terms"] = SkillTerms(with_ids["terms"], 14)
+        done = getattr(getattr(store, part), method)(**with_ids)
+        record = done[0] if isinstance(done, tuple) else done
+        if method in ("issue", "create"):
+            ids.append(getattr(record, record.__struct_fields__[0]))
+    return ids
 
 
 def run_operation(world: World, who: str, write: str, said: Said) -> Happened:
