@@ -27,6 +27,7 @@ _MODELS = {
     "bill": "Bill",
     "decision_cases": "DecisionCases",
     "salute_report": "SaluteReport",
+    "brief": "Brief",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 from orgkernel.records.access_policies import AccessPolicies
 from orgkernel.records.bill import Bill
+from orgkernel.records.brief import Brief
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.decision_cases import DecisionCases
@@ -36,6 +37,7 @@ RECORDS: dict[str, type[Document]] = {
     "bill": Bill,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
+    "brief": Brief,
     "cognitive_skill": CognitiveSkill,
     "standing_order": StandingOrder,
 }
