@@ -11,6 +11,7 @@ from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.loading.marks import route_text
 from orgkernel.records.brief import Brief
+from orgkernel.records.contract import Contract
 
 MOST_MISSION: Final = 200
 _WITH_WORDS: Final = ("mission", "purpose", "done_criteria")
@@ -69,17 +70,13 @@ def find_trivial_verify(brief: Brief) -> Iterator[ContractFinding]:
         yield ContractFinding(row.VERIFY_TRIVIAL, ("verify_command",), message, help)
 
 
-def find_bad_brief_ids(brief: Brief) -> Iterator[ContractFinding]:
-    """CONTRACT_ID_MALFORMED."""
-    yield from find_bad_ids({("id",): brief.id, ("parent",): brief.parent})
-
-
-def find_bad_ids(ids: dict[Route, str | None]) -> Iterator[ContractFinding]:
-    """The ids that are not UUIDs of version 4."""
-    for route, value in ids.items():
+def find_bad_contract_ids(contract: Contract) -> Iterator[ContractFinding]:
+    """CONTRACT_ID_MALFORMED, in a contract of any kind."""
+    for name in ("id", "parent", "brief"):
+        value = getattr(contract, name, None)
         if value is not None and not is_uuid4(value):
-            message = f"{quote(route_text(route))} is {quote(value)}, which is not a UUID of version 4"
-            yield ContractFinding(row.CONTRACT_ID_MALFORMED, route, message)
+            message = f"{quote(name)} is {quote(value)}, which is not a UUID of version 4"
+            yield ContractFinding(row.CONTRACT_ID_MALFORMED, (name,), message)
 
 
 def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:

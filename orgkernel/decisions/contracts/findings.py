@@ -46,3 +46,16 @@ def is_uuid4(text: str) -> bool:
 def is_blank(text: str | None) -> bool:
     """Whether a text says nothing."""
     return text is None or not text.strip()
+
+
+def is_same_name(one: str, other: str) -> bool:
+    """Whether two names are of the same agent.
+
+    >>> is_same_name("agent:seraph", "Seraph ")
+    True
+    """
+    return _bare(one) == _bare(other)
+
+
+def _bare(name: str) -> str:
+    return name.strip().casefold().removeprefix("agent:")
