@@ -45,6 +45,7 @@ _COMMANDS = {
     "org": "Activate or deactivate an organization in a host.",
     "command": "Find destructive operations in a shell command.",
     "contract": "Check briefs, results, blockers and other contracts.",
+    "batch": "Batch the subtasks of a mission, and say what may start.",
     "signals": "Show how the layers of an agent coordinate.",
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",

@@ -1,4 +1,4 @@
-"""The findings about contracts (ORG650 to ORG674): one row each, with the text of its page. Predicates are in `decisions`."""
+"""The findings about contracts (ORG650 to ORG683): one row each, with the text of its page. Predicates are in `decisions`."""
 
 from __future__ import annotations
 
@@ -156,6 +156,61 @@ ILLEGAL_TERMINAL_STATE = Row(
     "A session ends in a state that is none of the four legal ones.",
     "A session ends `done_clean`, `pending` with actions, `failed` with evidence, or not done with a blocker whose fallback is running.",
     "Report `pending` or `failed` beside the blocker, or remove what is no action.",
+)  # fmt: skip
+
+DUPLICATE_SUBTASK = Row(
+    "ORG675", "duplicate-subtask", _E,
+    "Two subtasks of a plan have the same id.",
+    "A dependency on this id, or a report that it is done, could mean either of them.",
+    "Give one of them another id.",
+)  # fmt: skip
+UNKNOWN_DEPENDENCY = Row(
+    "ORG676", "unknown-dependency", _E,
+    "A subtask depends on a subtask that the plan does not have.",
+    "It would wait forever, or start before what it really needs is done.",
+    "Correct the id, or add the subtask.",
+)  # fmt: skip
+SELF_DEPENDENCY = Row(
+    "ORG677", "self-dependency", _E,
+    "A subtask depends on itself.",
+    "It could never start.",
+    "Remove the dependency.",
+)  # fmt: skip
+DEPENDENCY_CYCLE = Row(
+    "ORG678", "dependency-cycle", _E,
+    "Subtasks depend on one another in a cycle.",
+    "Each of them waits for the next, so none can start. The finding names one shortest cycle among them.",
+    "Remove one of these dependencies, or join the subtasks.",
+)  # fmt: skip
+SUBTASK_WITHOUT_FILES = Row(
+    "ORG679", "subtask-without-files", _E,
+    "A subtask lists no files and is not broad.",
+    "Without its files nobody can say which subtasks may be worked on beside it.",
+    "List the files, or write `kind: broad` if they are not known.",
+)  # fmt: skip
+INEXACT_FILE_PATH = Row(
+    "ORG680", "inexact-file-path", _E,
+    "A file of a subtask is not an exact path below the root of the project: it is empty, absolute, a glob, a folder, or leaves the project.",
+    "Workers may run side by side only if their files are disjoint, which can be told only of exact paths.",
+    "Write the path of each file from the root of the project, or write `kind: broad`.",
+)  # fmt: skip
+SUBTASK_KIND_CONTRADICTED = Row(
+    "ORG681", "subtask-kind-contradicted", _E,
+    "The kind of a subtask and its files contradict each other: a narrow one changes a package manifest or a migration, or a broad one lists files.",
+    "Package manifests and migrations change the ground that all others stand on, so they come last and alone. The files of a broad subtask have no effect.",
+    "Write `kind: terminal`, leave the kind out, or move the file to a subtask of its own.",
+)  # fmt: skip
+HUMAN_ONLY_FILE = Row(
+    "ORG682", "human-only-file", _E,
+    "A subtask lists a file with the values of environment variables, such as `.env`.",
+    "These files hold secrets. Only people write and read them.",
+    "Remove the file, and ask a person. A form without values, such as `.env.example`, may be listed.",
+)  # fmt: skip
+WORK_AFTER_TERMINAL = Row(
+    "ORG683", "work-after-terminal", _E,
+    "A subtask that is not terminal depends on a terminal one.",
+    "Terminal subtasks come after all others, so it could never start.",
+    "Make it terminal too, or put it into the plan of a later mission.",
 )  # fmt: skip
 
 CONTRACT_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

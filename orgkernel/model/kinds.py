@@ -34,6 +34,7 @@ _MODELS = {
     "decision_entry": "DecisionEntry",
     "lmc_record": "LmcRecord",
     "mission_close": "MissionClose",
+    "subtask_plan": "SubtaskPlan",
 }
 
 

@@ -25,6 +25,7 @@ from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.salute_report import SaluteReport
 from orgkernel.records.skill_catalog import SkillCatalog
 from orgkernel.records.standing_order import StandingOrder
+from orgkernel.records.subtask_plan import SubtaskPlan
 from orgkernel.records.tool_catalog import ToolCatalog
 
 RECORDS: dict[str, type[Document]] = {
@@ -50,6 +51,7 @@ RECORDS: dict[str, type[Document]] = {
     "decision_entry": DecisionEntry,
     "lmc_record": LmcRecord,
     "mission_close": MissionClose,
+    "subtask_plan": SubtaskPlan,
     "cognitive_skill": CognitiveSkill,
     "standing_order": StandingOrder,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from orgkernel.decisions.contracts import blockers, briefs, decision_log, lmc, results
+from orgkernel.decisions.contracts import blockers, briefs, decision_log, lmc, results, subtask_plans
 from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.contract import Contract
@@ -50,6 +50,14 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
         briefs.find_bad_contract_ids,
     ),
     "mission_close": (*_OF_REPORTS, results.find_missing_coherence),
+    "subtask_plan": (
+        subtask_plans.find_duplicate_subtasks,
+        subtask_plans.find_bad_dependencies,
+        subtask_plans.find_dependency_cycles,
+        subtask_plans.find_subtasks_without_files,
+        subtask_plans.find_bad_files,
+        subtask_plans.find_work_after_terminal,
+    ),
 }
 """The rules of each kind."""
 PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {

@@ -1,0 +1,80 @@
+"""Batches of subtasks: which are worked on together, and which may start now."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.guards.caller import require_scope
+from manifest_api.problems import INVALID_REQUEST, RequestRefused
+from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.routes.documented import body_of, told
+from manifest_api.shapes import DiagnosticRow, InvalidValue
+from manifest_api.status import build_finding
+from orgkernel.decisions.batches.answer import plan_text
+from orgkernel.decisions.batches.plan import BatchPlan
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.files import decode
+
+router = APIRouter(tags=["batches"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+_NAME = "plan"
+_EXAMPLE = {
+    "plan": {"_schema": "orgkernel:subtask_plan", "subtasks": [{"id": "search", "files": ["src/search.py"]}]}
+}
+SubtaskIds = Annotated[tuple[Annotated[str, msgspec.Meta(max_length=100)], ...], msgspec.Meta(max_length=500)]
+
+
+class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How are these subtasks batched, and which may start now?"""
+
+    plan: msgspec.Raw
+    """The plan: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
+    done: SubtaskIds = ()
+    """Subtasks that are done."""
+    running: SubtaskIds = ()
+    """Subtasks that are worked on now."""
+
+
+class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The batches of a plan, or everything that is wrong with it."""
+
+    outcome: Literal["planned", "refused", "cannot_tell"]
+    """`refused` if something is wrong with the plan or with what is running. `cannot_tell` if it cannot be read as a plan."""
+    plan: BatchPlan | None
+    findings: tuple[DiagnosticRow, ...]
+
+
+@router.post(
+    "/v1/batches/plan",
+    responses=told(BatchAnswer, 400, 415, kept=False),
+    openapi_extra=body_of(BatchQuestion, _EXAMPLE),
+)
+async def post_batch_plan(request: Request, answers: AnswersOfApp) -> Response:
+    """Make the fewest batches of the subtasks of a plan, and say what may start now and what waits for whom. Nothing is
+    stored.
+    """
+    require_scope(request, "read")
+    asked = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
+    return await answers.respond_once(lambda _: _plan(asked))
+
+
+def _plan(asked: BatchQuestion) -> BatchAnswer:
+    text = bytes(asked.plan)
+    if text[:1] == b'"':
+        text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
+    answer = plan_text(decode(_NAME, _NAME, text), asked.done, asked.running)
+    if answer.unknown is not None:
+        problem, name, help = answer.unknown
+        where = "running" if name in asked.running else "done"
+        raise RequestRefused(
+            INVALID_REQUEST,
+            f"subtask {quote(name)} {problem}",
+            help or "send ids of the plan",
+            [InvalidValue(where=where, message=problem)],
+        )
+    findings = tuple(map(build_finding, answer.diagnostics))
+    return BatchAnswer(outcome=answer.outcome, plan=answer.plan, findings=findings)

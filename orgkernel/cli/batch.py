@@ -1,0 +1,89 @@
+"""`orgkernel batch plan`: which subtasks are worked on together, and which may start now."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import as_text, echo_json, painted
+from orgkernel.decisions.batches.answer import PlannedText, plan_text
+from orgkernel.decisions.batches.plan import BatchPlan
+from orgkernel.diagnostics.render import as_data, render_full
+from orgkernel.errors import UsageError
+from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
+from orgkernel.loading.marks import LINE_BREAK
+
+_STDIN = "<stdin>"
+_EXIT_CODES = {"planned": 0, "refused": 1, "cannot_tell": 2}
+
+
+@click.group("batch")
+def command() -> None:
+    """Batch the subtasks of a mission, so that workers never share a file."""
+
+
+@command.command("plan")
+@click.argument("file", metavar="FILE")
+@click.option("--done", multiple=True, metavar="ID", help="A subtask that is done; repeatable.")
+@click.option("--running", multiple=True, metavar="ID", help="A subtask that is worked on now; repeatable.")
+@format_option("text", "json")
+@click.pass_context
+def plan(ctx: click.Context, file: str, done: tuple[str, ...], running: tuple[str, ...], form: str) -> None:
+    """Make the fewest batches of the subtasks in FILE, and say what may start now. `-` reads standard input.
+
+    Narrow subtasks with disjoint files share a batch, a broad one is alone, terminal ones come alone and last.
+
+    Exit codes: 0 planned, 1 something is wrong with the plan or with what is running, 2 if it cannot be told because
+    the file cannot be read or is no plan, or an id is unknown.
+    """
+    source = _read(file)
+    answer = plan_text(source, done, running)
+    if answer.unknown is not None:
+        problem, name, help = answer.unknown
+        raise UsageError(f"subtask `{name}` {problem}", help)
+    if form == "json":
+        _echo_json(answer)
+    else:
+        lines = LINE_BREAK.split(source.text)
+        click.echo(render_full(answer.diagnostics, lambda _: lines, painted), nl=False)
+        if answer.plan is not None:
+            click.echo(as_text(_lines(answer.plan, running)), nl=False)
+    ctx.exit(_EXIT_CODES[answer.outcome])
+
+
+def _read(file: str) -> SourceText:
+    if file == "-":
+        return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES + 1)[:MAX_BYTES])
+    return read_text(file, os.path.normpath(file))
+
+
+def _echo_json(answer: PlannedText) -> None:
+    import msgspec
+
+    value = {
+        "outcome": answer.outcome,
+        "plan": answer.plan,
+        "findings": [as_data(each) for each in answer.diagnostics],
+    }
+    echo_json(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def _lines(plan: BatchPlan, running: tuple[str, ...]) -> Iterator[str]:
+    for number, batch in enumerate(plan.batches, 1):
+        yield f"batch {number} ({batch.kind}): {', '.join(batch.subtasks)}"
+    fewest = (
+        "no fewer are possible" if plan.is_minimal else f"perhaps not the fewest: at least {plan.at_least}"
+    )
+    yield f"{fewest}: {plan.because}"
+    for problem in plan.problems:
+        yield f"wrong: {problem.code} {problem.text}"
+    beside = f", beside {', '.join(running)}" if running else ""
+    yield f"may start now{beside}: {', '.join(plan.start) or 'nothing'}"
+    for each in plan.waiting:
+        yield f"{each.id} waits:"
+        for wait in each.waits:
+            yield f"  {wait.code}: {wait.text}"

@@ -1,0 +1,1 @@
+"""Who owns which files of a project: paths, kinds of files, what overlaps. Nothing here touches a disk."""

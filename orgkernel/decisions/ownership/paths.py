@@ -1,0 +1,88 @@
+r"""Exact paths of files in a project, as plans and claims write them.
+
+A path is relative to the root of the project. Separators, `.` and doubled slashes are put in one form, and names are compared
+as the most forgiving file system compares them: without case, accents in one form. Two paths overlap if they are equal or if
+one is a folder above the other, so that a false conflict is possible and a missed one is not. Links cannot be seen from here:
+whoever can see the disk resolves them first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from orgkernel.runtime.paths import MOST_CHARACTERS, MOST_NAMES, fold
+
+Key = tuple[str, ...]
+"""Names of a path as they are compared."""
+_DRIVE_OR_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+class ProjectPath(NamedTuple):
+    """A path below the root of a project."""
+
+    names: tuple[str, ...]
+    """As they are written."""
+    key: Key
+
+    def __str__(self) -> str:
+        return "/".join(self.names)
+
+
+class BadPath(NamedTuple):
+    """Why a text is no path of a file in the project."""
+
+    problem: str
+    """What goes on after the path, such as `leaves the project`."""
+
+
+def read_file_path(text: str) -> ProjectPath | BadPath:
+    r"""The path of one file below the root.
+
+    >>> str(read_file_path("src//./app\\main.py")), read_file_path("src/../../etc")
+    ('src/app/main.py', BadPath(problem='leaves the project'))
+    >>> read_file_path("src/*.py").problem, read_file_path("src/").problem
+    ('is a glob', 'is a folder')
+    """
+    path = text.replace("\\", "/")
+    if not path.strip():
+        return BadPath("is empty")
+    if path != path.strip() or not path.isprintable() or len(path) > MOST_CHARACTERS:
+        return BadPath("cannot be compared")
+    if path.startswith(("/", "~")) or _DRIVE_OR_SCHEME.match(path):
+        return BadPath("does not start at the root of the project")
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            if not names:
+                return BadPath("leaves the project")
+            names.pop()
+        elif name not in ("", "."):
+            names.append(name)
+    if not names:
+        return BadPath("is the whole project")
+    if path.endswith(("/", "/.", "/..")):
+        return BadPath("is a folder")
+    if any("*" in name or "?" in name for name in names):
+        return BadPath("is a glob")
+    key = tuple(map(fold, names))
+    if len(names) > MOST_NAMES or any(not name or "/" in name or "\\" in name for name in key):
+        return BadPath("cannot be compared")
+    return ProjectPath(tuple(names), key)
+
+
+def keys_overlap(one: Key, other: Key) -> bool:
+    """Whether two paths are equal or one is a folder above the other.
+
+    >>> keys_overlap(("src",), ("src", "a.py")), keys_overlap(("src",), ("src2",))
+    (True, False)
+    """
+    common = min(len(one), len(other))
+    return one[:common] == other[:common]
+
+
+def first_overlap(one: Iterable[Key], other: Iterable[Key]) -> tuple[Key, Key] | None:
+    """The first path of each of two lists that overlap; None if the lists are disjoint."""
+    others = tuple(other)
+    return next(((mine, each) for mine in one for each in others if keys_overlap(mine, each)), None)

@@ -1,0 +1,132 @@
+"""Plans of subtasks with complete answers, the same through the function, the command line and HTTP."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.decisions.batches.answer import plan_text
+from orgkernel.decisions.batches.plan import plan_batches
+from orgkernel.decisions.batches.rules import PlannedSubtask, check_batch
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.files import decode
+from orgkernel.records.subtask_plan import Subtask, SubtaskPlan
+from tests.support.in_process import run_here
+from tests.support.trees import TEMPLATES
+
+CASES: list[dict[str, Any]] = yaml.safe_load(
+    (Path(__file__).parent / "batch_corpus" / "cases.yaml").read_text(encoding="utf-8")
+)
+EXIT_CODES = {"planned": 0, "refused": 1, "cannot_tell": 2}
+
+
+def shorten(plan: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the cases write it; what is empty is left out."""
+
+    def held(code: str, subtasks: list[str], files: list[str]) -> str:
+        return f"{code} {', '.join(subtasks)}" + (f": {', '.join(files)}" if files else "")
+
+    waiting = {
+        each["id"]: [held(wait["code"], wait["held_by"], wait["files"]) for wait in each["waits"]]
+        for each in plan["waiting"]
+    }
+    problems = [held(each["code"], each["subtasks"], each["files"]) for each in plan["problems"]]
+    return {
+        "batches": [f"{each['kind']} {', '.join(each['subtasks'])}" for each in plan["batches"]],
+        "at_least": f"{plan['at_least']}{'*' if plan['is_minimal'] else ''}",
+        "because": plan["because"],
+        "start": plan["start"],
+        **({"waiting": waiting} if waiting else {}),
+        **({"problems": problems} if problems else {}),
+    }
+
+
+def expected(case: dict[str, Any]) -> dict[str, Any]:
+    names = ("batches", "at_least", "because", "start", "waiting", "problems")
+    return {name: case[name] for name in names if name in case}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
+def test_complete_answer(case: dict[str, Any]) -> None:
+    """Batches, the bound, what may start, what waits for whom, and codes of findings."""
+    found = plan_text(
+        decode("plan", "plan", json.dumps(case["plan"]).encode()),
+        case.get("done", ()),
+        case.get("running", ()),
+    )
+    if "unknown" in case:
+        assert found.unknown is not None
+        assert f"subtask `{found.unknown[1]}` {found.unknown[0]}" == case["unknown"]
+        assert (found.outcome, found.plan) == ("cannot_tell", None)
+        return
+    assert [each.code for each in found.diagnostics] == case.get("findings", [])
+    assert found.outcome == case.get("outcome", "planned")
+    answer = {} if found.plan is None else shorten(msgspec.to_builtins(found.plan, builtin_types=()))
+    assert json.loads(json.dumps(answer)) == expected(case)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    """A server, which answers about plans whatever organizations it holds."""
+    app = create_app(Kernel.open(TEMPLATES / "software_dev"), rate=100_000)
+    with TestClient(app, base_url="http://localhost", client=("127.0.0.1", 50_000)) as asking:
+        yield asking
+
+
+def test_same_answers_on_all_surfaces(client: TestClient, tmp_path: Path) -> None:
+    """The command line and HTTP give the same answer; the exit code follows from the outcome."""
+    for case in CASES:
+        done, running = case.get("done", []), case.get("running", [])
+        body = {"plan": case["plan"], "done": done, "running": running}
+        answer = client.post("/v1/batches/plan", json=body)
+        options = [word for option, ids in (("--done", done), ("--running", running)) for name in ids for word in (option, name)]  # fmt: skip
+        (tmp_path / "plan.yaml").write_text(yaml.safe_dump(case["plan"]), encoding="utf-8")
+        ran = run_here("batch", "plan", "plan.yaml", *options, "--format", "json", cwd=tmp_path)
+        if "unknown" in case:
+            assert (answer.status_code, ran.returncode) == (422, 2), case["name"]
+            assert case["unknown"] in answer.json()["detail"]
+            assert case["unknown"] in ran.stderr
+            continue
+        for given in (answer.json(), json.loads(ran.stdout)):
+            assert given["outcome"] == case.get("outcome", "planned"), case["name"]
+            assert ({} if given["plan"] is None else shorten(given["plan"])) == expected(case)
+            assert [each["code"] for each in given["findings"]] == case.get("findings", [])
+        assert ran.returncode == EXIT_CODES[case.get("outcome", "planned")], case["name"]
+
+
+def test_a_plan_as_text_has_the_places_of_its_lines(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over HTTP and on standard input."""
+    text = "_schema: orgkernel:subtask_plan\nsubtasks:\n  - {id: a}\n"
+    (finding,) = client.post("/v1/batches/plan", json={"plan": text}).json()["findings"]
+    assert (finding["code"], finding["line"], finding["column"]) == ("ORG679", 3, 5)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    ran = run_here("batch", "plan", "-", cwd=tmp_path)
+    assert "<stdin>:3:5: error[ORG679] subtask-without-files: subtask `a` lists no files" in ran.stdout
+    assert ran.returncode == 1
+
+
+def test_what_is_not_sound_is_never_planned() -> None:
+    """The function refuses plans with findings and unknown ids; its callers ask beforehand."""
+    plan = SubtaskPlan(subtasks=(Subtask(id="a"),))
+    with pytest.raises(ValueError, match="the plan is not sound"):
+        plan_batches(plan)
+    with pytest.raises(ValueError, match="b is not a subtask of the plan"):
+        plan_batches(plan, ["b"])
+
+
+def test_paths_that_cannot_be_compared_overlap() -> None:
+    """A batch that somebody else proposes may have globs: they conflict with everything."""
+    one = PlannedSubtask("one", "narrow", ("src/*.py",), is_comparable=False)
+    other = PlannedSubtask("other", "narrow", ("docs/a.md",), keys=(("docs", "a.md"),))
+    assert [each.code for each in check_batch([one, other])] == ["BATCH_OVERLAP"]
