@@ -8,6 +8,7 @@ from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.decision_cases import DecisionCases
 from orgkernel.records.directory import Directory
 from orgkernel.records.domain_catalog import DomainCatalog
+from orgkernel.records.governance import Governance
 from orgkernel.records.organization import Organization
 from orgkernel.records.plan_catalog import PlanCatalog
 from orgkernel.records.procedure_catalog import ProcedureCatalog
@@ -34,6 +35,7 @@ RECORDS: dict[str, type[Document]] = {
     "access_policies": AccessPolicies,
     "crew_roster": CrewRoster,
     "bill": Bill,
+    "governance": Governance,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
     "cognitive_skill": CognitiveSkill,
