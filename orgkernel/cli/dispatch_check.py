@@ -34,6 +34,7 @@ _EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     org: str,
     paths: tuple[str, ...],
     store: str | None,

@@ -41,12 +41,10 @@ def govern(organization: Organization, document: SourceDocument | None) -> Organ
     changes: dict[str, object] = {}
     if governance.layers:
         changes["layers"] = tuple(governance.layers)
-    if governance.dispatch_edges:
-        edges = ((edge.source, edge.target) for edge in governance.dispatch_edges)
-    else:
-        edges = pairwise(governance.layers)
-    if governance.dispatch_edges or governance.layers:
-        changes["dispatch_edges"] = tuple(DispatchEdge(source=one, target=other) for one, other in edges)
+    edges = [(edge.source, edge.target) for edge in governance.dispatch_edges]
+    if edges or governance.layers:
+        pairs = edges or pairwise(governance.layers)
+        changes["dispatch_edges"] = tuple(DispatchEdge(source=one, target=other) for one, other in pairs)
     written = {name: getattr(governance.limits, name) for name in LIMITS}
     limits = {name: value for name, value in written.items() if value is not None}
     if limits:

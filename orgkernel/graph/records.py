@@ -220,6 +220,12 @@ class RolePost:
         return profile
 
     @property
+    def written_layer(self) -> str | None:
+        """The layer that the profile itself names."""
+        written: RoleProfile = self.document.record  # type: ignore[assignment]
+        return written.layer
+
+    @property
     def is_as_written(self) -> bool:
         """Whether the post depends on the document of its profile only, and not on its organization."""
         is_own = self._override is None and self.governed is None
