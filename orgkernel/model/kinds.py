@@ -28,6 +28,13 @@ _MODELS = {
     "governance": "Governance",
     "decision_cases": "DecisionCases",
     "salute_report": "SaluteReport",
+    "brief": "Brief",
+    "result": "Result",
+    "blocker": "Blocker",
+    "correction": "Correction",
+    "decision_entry": "DecisionEntry",
+    "lmc_record": "LmcRecord",
+    "mission_close": "MissionClose",
 }
 
 
