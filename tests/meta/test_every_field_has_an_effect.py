@@ -533,7 +533,9 @@ def _listed(table: dict[str, set[str]]) -> set[tuple[str, str]]:
 def test_every_field_is_accounted_for() -> None:
     """None is forgotten, and none is said to be without effect that a change here or beside this file shows to have one."""
     shown = {
-        step for field in (*CHANGES, *OF_ACCESS, *OF_BILLS, *OF_GOVERNANCE) for step in field.partition(":")[2].split(".")
+        step
+        for field in (*CHANGES, *OF_ACCESS, *OF_BILLS, *OF_GOVERNANCE)
+        for step in field.partition(":")[2].split(".")
     }
     # Written as values of conditions.
     shown |= {"time", "authzen"}

@@ -7,7 +7,7 @@ be no regressions at all, and a contract cannot suppress what is found in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -55,11 +55,14 @@ class CheckedContract:
     diagnostics: tuple[Diagnostic, ...]
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> Literal["sound", "unsound", "cannot_tell"]:
         """`sound`, `unsound`, or `cannot_tell` if it is not known what kind of contract it is."""
         if self.kind is None:
             return "cannot_tell"
         return "unsound" if any(each.severity is Severity.ERROR for each in self.diagnostics) else "sound"
+
+
+_FIRST: Final = pack_mark(1, 1)
 
 
 def read_contract(source: SourceText) -> ReadContract:
@@ -133,9 +136,6 @@ def check_read_contract(read: ReadContract, against: ReadContract | None = None)
         for each in check_contract(read.contract, other):
             diagnostics.append(_finding(each, read, against))
     return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
-
-
-_FIRST: Final = pack_mark(1, 1)
 
 
 def _strict(found: Diagnostic) -> Diagnostic:

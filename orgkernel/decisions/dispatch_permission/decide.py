@@ -15,6 +15,15 @@ from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import DISPATCH
+from orgkernel.decisions.dispatch_permission.briefs import (
+    NO_BRIEFS,
+    DispatchBriefs,
+    brief_of,
+    find_brief_failures,
+    find_wider_permissions,
+    find_wider_scope,
+    find_writes_of_readers,
+)
 from orgkernel.decisions.dispatch_permission.edges import (
     EdgeFound,
     find_edge,
@@ -32,7 +41,7 @@ from orgkernel.decisions.dispatch_permission.permission import (
     Step,
 )
 from orgkernel.decisions.dispatch_permission.routing import route_dispatch
-from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.governance import read_governance
@@ -50,10 +59,15 @@ _STEP_OF: dict[str, Step] = {
     "PACE_CAP": "pace",
 }
 _STATED = ("depth", "children", "concurrent")
+_UNDECIDED = {"CONTEXT_MISSING", "BRIEF_UNREADABLE", "BRIEF_PARENT_UNSTATED"}
+"""What is not known, and would decide. It never opens; where nothing else fails, nobody can tell."""
 
 
 def decide_dispatch_permission(
-    view: OrgView, question: DispatchQuestion, state: StateView = EMPTY_STATE
+    view: OrgView,
+    question: DispatchQuestion,
+    state: StateView = EMPTY_STATE,
+    briefs: DispatchBriefs = NO_BRIEFS,
 ) -> DispatchPermission:
     """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
     records = view.records
@@ -63,7 +77,9 @@ def decide_dispatch_permission(
     if problems:
         return _answer(view, state, question, "cannot_tell", tuple(problems))
     answers = [
-        _decide(view, question, identity, role_id, state) for identity in senders for role_id in receivers
+        _decide(view, question, identity, role_id, state, briefs)
+        for identity in senders
+        for role_id in receivers
     ]
     return max(answers, key=lambda each: _SEVERITY[each.outcome])
 
@@ -116,13 +132,14 @@ def _decide(
     sender: SubjectIdentity,
     receiver: str,
     state: StateView,
+    briefs: DispatchBriefs,
 ) -> DispatchPermission:
     records = view.records
     edges = [find_edge(records, role_id, receiver) for role_id in sender.roles]
     found = next((each for each in edges if each is not None), None)
     findings = [*_edge_failures(records, sender, receiver, found), *_position_failures(records, sender)]
     findings += _delegation_required(records, sender, found)
-    findings += _read_only(records, sender, found)
+    findings += _read_only(records, question, sender, found, briefs)
     request = AccessRequest(
         sender.subject, DISPATCH, f"role:{receiver}", _circumstances(question), question.on_behalf_of
     )
@@ -136,13 +153,12 @@ def _decide(
                 continue
             step = _STEP_OF.get(reason.code, "permissions")
             findings.append(DispatchFinding(step, reason.code, reason.text, reason.why, remedies))
+    findings += find_brief_failures(briefs)
+    findings += find_wider_permissions(briefs)
+    findings += find_wider_scope(briefs, _file_scopes(records, sender), records.organization.workspace_root)
     findings.sort(key=lambda each: STEPS.index(each.step))
     outcome: Outcome = "deny" if findings else "allow"
-    if (
-        findings
-        and decision.outcome == "conditional"
-        and {each.code for each in findings} == {"CONTEXT_MISSING"}
-    ):
+    if findings and {each.code for each in findings} <= _UNDECIDED:
         outcome = "cannot_tell"
     reasons = explained.reasons
     if found is not None:
@@ -152,7 +168,7 @@ def _decide(
             "the organization declares no dispatch edges, so its chain of command and declared rights decide"
         )
         reasons = (Reason("NO_DISPATCH_EDGES", text), *reasons)
-    obligations = (*_owed(question, found), *decision.obligations)
+    obligations = (*_owed(records, question, sender, found, briefs), *decision.obligations)
     return _answer(
         view, state, question, outcome, tuple(findings), reasons, obligations, sender, receiver, found,
         decision.code,
@@ -207,26 +223,72 @@ def _delegation_required(
 
 
 def _read_only(
-    records: OrgRecords, sender: SubjectIdentity, found: EdgeFound | None
+    records: OrgRecords,
+    question: DispatchQuestion,
+    sender: SubjectIdentity,
+    found: EdgeFound | None,
+    briefs: DispatchBriefs,
 ) -> Iterator[DispatchFinding]:
-    """A read-only layer looks at the others, and hands work only to those that an edge leads to."""
+    """A read-only layer looks at the others. It hands down work along its edges, and none that changes something."""
     governance = read_governance(records.governance)
-    if governance is None or found is not None:
+    if governance is None:
         return
     for role_id in sender.roles:
         layer = layer_of(records, role_id)
-        if layer in governance.layers and governance.layers[layer].read_only:
+        if layer is not None and layer in governance.layers and governance.layers[layer].read_only:
             text = f"layer {layer} only reads what other layers do"
             place = records.declaring("layers").place("layers", layer, "read_only", key=True)
             why = (why_place(f"layer {layer} is read-only", place),)
-            yield DispatchFinding("right to delegate", "GOVERNANCE_READ_ONLY", text, why)
+            if found is None:
+                yield DispatchFinding("right to delegate", "GOVERNANCE_READ_ONLY", text, why)
+            elif not question.budget_guard:
+                yield from find_writes_of_readers(briefs, layer, why)
 
 
-def _owed(question: DispatchQuestion, found: EdgeFound | None) -> Iterator[str]:
-    """What the edge requires, and what of the run is not stated."""
-    if found is not None:
+def _file_scopes(
+    records: OrgRecords, sender: SubjectIdentity
+) -> Iterator[tuple[str, tuple[str, ...], tuple[Why, ...]]]:
+    """The file scope of each role of the sender that declares one. Without any, a role may write anywhere."""
+    posts = [records.posts[role_id] for role_id in sender.roles]
+    if posts and all(post.profile.file_scope for post in posts):
+        whose = f"the file scope of {sender.subject.replace(':', ' ')}"
+        globs = tuple(glob for post in posts for glob in post.profile.file_scope)
+        yield (
+            whose,
+            globs,
+            tuple(
+                why_place(f"file_scope of role {post.role_id}", post.place("file_scope")) for post in posts
+            ),
+        )
+
+
+def _owed(
+    records: OrgRecords,
+    question: DispatchQuestion,
+    sender: SubjectIdentity,
+    found: EdgeFound | None,
+    briefs: DispatchBriefs,
+) -> Iterator[str]:
+    """What the edge requires and is not shown, and what of the run is not stated."""
+    brief = brief_of(briefs.brief)
+    if found is not None and brief is None:
         yield from (need for need in found.edge.requires if need != "right_to_delegate")
+    if (
+        brief is not None
+        and briefs.parent is None
+        and brief.parent is None
+        and _works_by_brief(records, sender)
+    ):
+        yield "state:parent_brief"
     yield from (f"state:{name}" for name in _STATED if getattr(question, name) is None)
+
+
+def _works_by_brief(records: OrgRecords, sender: SubjectIdentity) -> bool:
+    """Whether an edge to the sender requires a brief, so that it has one itself."""
+    governance = read_governance(records.governance)
+    layers = {layer_of(records, role_id) for role_id in sender.roles}
+    edges = () if governance is None else governance.dispatch_edges
+    return any(edge.target in layers and "brief" in edge.requires for edge in edges)
 
 
 def _answer(
@@ -243,7 +305,9 @@ def _answer(
     source: str = "",
 ) -> DispatchPermission:
     records = view.records
-    first = findings[0] if findings else None
+    first = next(
+        (each for each in findings if each.code not in _UNDECIDED), findings[0] if findings else None
+    )
     routing = None
     if outcome == "allow" and sender is not None and receiver is not None:
         posts = [records.posts[role_id].profile for role_id in sender.roles]

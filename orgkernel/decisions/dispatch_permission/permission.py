@@ -11,9 +11,11 @@ from orgkernel.decisions.reasons import Reason, Why
 from orgkernel.decisions.state_view import PaceTierName
 
 Outcome = Literal["allow", "deny", "cannot_tell"]
-Step = Literal["names", "edge", "right to delegate", "depth and children", "pace", "permissions"]
+Step = Literal[
+    "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope"
+]
 STEPS: tuple[Step, ...] = (
-    "names", "edge", "right to delegate", "depth and children", "pace", "permissions",
+    "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope",
 )  # fmt: skip
 """The steps in their order. The first that fails names the answer."""
 
@@ -37,6 +39,8 @@ class DispatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """PACE tier of the sender. Without it, its latest SALUTE report counts."""
     on_behalf_of: str | None = None
     """Who triggered the run."""
+    budget_guard: bool = False
+    """Whether a budget guard has fired, so that a read-only layer may act."""
     context: AccessContext = AccessContext()
     """Other circumstances, as questions about access state them."""
 
