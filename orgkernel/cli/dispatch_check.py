@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +14,11 @@ from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
+from orgkernel.decisions.contracts.reading import ReadContract, read_contract
+from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+from orgkernel.errors import UsageError
+from orgkernel.loading.files import MAX_BYTES, decode, read_text
 from orgkernel.runtime.tiers import TIERS
 
 _EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
@@ -28,6 +34,9 @@ _EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
     "--pace", type=click.Choice(TIERS), help="PACE tier of the sender.  [default: its latest report]"
 )
 @click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run.")
+@click.option("--budget-guard", is_flag=True, help="A budget guard has fired.")
+@click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
+@click.option("--parent-brief", metavar="FILE", help="Brief that FROM itself works by.")
 @with_options(
     context_option, org_option, path_option, store_option, cache_option, format_option("text", "json")
 )
@@ -41,19 +50,33 @@ def command(
     no_cache: bool,
     said: str,
     form: str,
+    brief: str | None,
+    parent_brief: str | None,
     **asked: Any,
 ) -> None:
     """Check whether FROM may dispatch TO. Both are roles or layers, such as `oracle` or `L4`.
 
     FROM can also be a subject such as `agent:ID` or `person:ID`. A layer stands for all of its roles. The stored state is
-    included. What is not stated stands among the obligations of the answer.
+    included. Without a brief, the answer is about the pair; what is still to be shown or stated stands among its
+    obligations.
 
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.
     """
     question = DispatchQuestion(**asked, context=parse_context(said))
-    found = open_with_state(paths, org, store, no_cache=no_cache).dispatch_permission(org, question)
+    if brief == parent_brief == "-":
+        raise UsageError("two briefs cannot be read from standard input", "write one of them to a file")
+    briefs = DispatchBriefs(_read(brief), _read(parent_brief))
+    found = open_with_state(paths, org, store, no_cache=no_cache).dispatch_permission(org, question, briefs)
     echo_answer(form, found, lambda: as_text(_lines(found)))
     ctx.exit(_EXIT[found.outcome])
+
+
+def _read(file: str | None) -> ReadContract | None:
+    if file is None:
+        return None
+    if file == "-":
+        return read_contract(decode("<stdin>", "<stdin>", sys.stdin.buffer.read(MAX_BYTES)))
+    return read_contract(read_text(file, os.path.normpath(file)))
 
 
 def _lines(found: DispatchPermission) -> Iterator[str]:

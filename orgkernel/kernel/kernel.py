@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.orders import StandingOrders
     from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
+    from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
     from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
@@ -542,7 +543,9 @@ class Kernel(Registry):
         )
         return decide_next_steps(desk.view, desk.state, document, instance, asked)
 
-    def dispatch_permission(self, org: str, question: DispatchQuestion) -> DispatchPermission:
+    def dispatch_permission(
+        self, org: str, question: DispatchQuestion, briefs: DispatchBriefs | None = None
+    ) -> DispatchPermission:
         """Whether a role or a layer may dispatch another, with every step that fails. Raises as `dispatch`.
 
         >>> from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
@@ -551,13 +554,13 @@ class Kernel(Registry):
         ('deny', 'DISPATCH_EDGE_FORBIDDEN', ('hand the work to role `planner`, which can pass it on',))
         """
         from orgkernel.decisions.access.request import AccessRequest
+        from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS
         from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 
         desk = self.access(org)
         now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
-        return decide_dispatch_permission(
-            desk.view, msgspec.structs.replace(question, context=now), desk.state
-        )
+        asked = msgspec.structs.replace(question, context=now)
+        return decide_dispatch_permission(desk.view, asked, desk.state, briefs or NO_BRIEFS)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.

@@ -59,4 +59,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG643", "role-without-layer", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG643", "role-without-layer", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -13,10 +13,13 @@ import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
+from orgkernel.decisions.contracts.reading import read_contract
+from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
 from orgkernel.decisions.state_view import StateView
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.files import decode
 from orgkernel.project.cases import FixedState, build_state
 from orgkernel.records.decision_cases import Given
 from tests.support.in_process import run_here
@@ -40,6 +43,9 @@ class Organization:
 
     def __init__(self, folder: Path, file: Mapping[str, Any]) -> None:
         self.id: str = file["org"]
+        self.briefs: Mapping[str, str] = file.get("briefs", {})
+        self.beside = folder.with_name(f"{folder.name}_briefs")
+        write_tree(self.beside, {f"{name}.yaml": text for name, text in self.briefs.items()})
         self.folder = (
             copy_template(folder, file["template"])
             if "template" in file
@@ -55,6 +61,17 @@ class Organization:
     def there(self, case: Mapping[str, Any]) -> Kernel:
         """The kernel at the time of the cases, with what a case says is stored."""
         return self.kernel.with_store(FixedState(self.state(case)), lambda: (NOW, 0))
+
+    def texts(self, case: Mapping[str, Any]) -> dict[str, str]:
+        """The briefs that a case states."""
+        return {part: self.briefs[case[part]] for part in ("brief", "parent_brief") if part in case}
+
+    def read(self, case: Mapping[str, Any]) -> DispatchBriefs:
+        """The same, read."""
+        found = {
+            part: read_contract(decode(part, part, text.encode())) for part, text in self.texts(case).items()
+        }
+        return DispatchBriefs(found.get("brief"), found.get("parent_brief"))
 
     def client(self, case: Mapping[str, Any]) -> TestClient:
         given = json.dumps(case.get("given", {}), sort_keys=True)
@@ -81,17 +98,21 @@ def as_data(answer: Any) -> Any:
 def ask_view(kind: str) -> Callable[[Organization, Mapping[str, Any]], Any]:
     def ask(organization: Organization, case: Mapping[str, Any]) -> Any:
         view = getattr(organization.kernel.state.latest.organizations[organization.id], kind)
-        return as_data(decide_dispatch_permission(view, question_of(case), organization.state(case)))
+        asked, state = question_of(case), organization.state(case)
+        return as_data(decide_dispatch_permission(view, asked, state, organization.read(case)))
 
     return ask
 
 
 def ask_kernel(organization: Organization, case: Mapping[str, Any]) -> Any:
-    return as_data(organization.there(case).dispatch_permission(organization.id, question_of(case)))
+    kernel = organization.there(case)
+    return as_data(kernel.dispatch_permission(organization.id, question_of(case), organization.read(case)))
 
 
 def ask_http(organization: Organization, case: Mapping[str, Any]) -> Any:
-    response = organization.client(case).post(f"/v1/orgs/{organization.id}/dispatch/check", json=case["ask"])
+    response = organization.client(case).post(
+        f"/v1/orgs/{organization.id}/dispatch/check", json={**case["ask"], **organization.texts(case)}
+    )
     assert response.status_code == 200, response.text
     return response.json()
 
@@ -99,7 +120,9 @@ def ask_http(organization: Organization, case: Mapping[str, Any]) -> Any:
 def ask_cli(organization: Organization, case: Mapping[str, Any]) -> Any:
     asked = dict(case["ask"])
     words = [asked.pop("from"), asked.pop("to")]
-    words += [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    asked |= {part: organization.beside / f"{case[part]}.yaml" for part in organization.texts(case)}
+    for name, value in asked.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     done = run_here(
         "dispatch-check",
         *words,
@@ -153,9 +176,11 @@ def test_every_line_an_answer_rests_on_is_there(
     organizations: dict[str, Organization], name: str, case: dict[str, Any]
 ) -> None:
     """Each `why` leads to a line of a file of the organization."""
-    for why in whys(ask_kernel(organizations[name], case)):
-        lines = (organizations[name].folder / why["file"]).read_text(encoding="utf-8").splitlines()
-        assert 0 < why["line"] <= len(lines)
+    organization = organizations[name]
+    texts = organization.texts(case)
+    for why in whys(ask_kernel(organization, case)):
+        text = texts.get(why["file"]) or (organization.folder / why["file"]).read_text(encoding="utf-8")
+        assert 0 < why["line"] <= len(text.splitlines()) + 1
 
 
 def whys(answer: Any) -> Iterator[dict[str, Any]]:
