@@ -130,7 +130,9 @@ def find_writes_of_readers(
     scope = ("spec", "scope")
     for route, changes in ((("files_owned",), brief.files_owned), (("destructive",), brief.destructive)):
         if changes:
-            text = f"layer {layer} only reads what other layers do, and the brief sets {quote(route[0])}"
+            text = (
+                f"layer {quote(layer)} only reads what other layers do, and the brief sets {quote(route[0])}"
+            )
             here = _why(briefs.brief, (*scope, *route), route[0])
             remedy = "state that a budget guard has fired, if one has"
             yield DispatchFinding("brief", "GOVERNANCE_READ_ONLY", text, (here, *why), (remedy,))

@@ -26,6 +26,7 @@ from orgkernel.decisions.dispatch_permission.briefs import (
 )
 from orgkernel.decisions.dispatch_permission.edges import (
     EdgeFound,
+    edges_forbid,
     find_edge,
     has_edges,
     layer_of,
@@ -43,7 +44,7 @@ from orgkernel.decisions.dispatch_permission.permission import (
 from orgkernel.decisions.dispatch_permission.routing import route_dispatch
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
@@ -184,9 +185,11 @@ def _edge_failures(
     records: OrgRecords, sender: SubjectIdentity, receiver: str, found: EdgeFound | None
 ) -> Iterator[DispatchFinding]:
     """No edge leads from a layer of the sender to that of the receiver. People and systems stand outside of the layers."""
-    if found is not None or not sender.roles or not has_edges(records):
+    if found is not None or not sender.roles:
         return
-    theirs = listing(dict.fromkeys(_layer_in_words(records, role_id) for role_id in sender.roles))
+    if not all(edges_forbid(records, role_id, receiver) for role_id in sender.roles):
+        return
+    theirs = " or ".join(dict.fromkeys(_layer_in_words(records, role_id) for role_id in sender.roles))
     text = f"no dispatch edge leads from {theirs} to {_layer_in_words(records, receiver)}"
     hops = [hop for role_id in sender.roles for hop in next_hop(records, role_id, receiver)]
     remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
@@ -194,16 +197,20 @@ def _edge_failures(
     yield DispatchFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
 
 
+def _who(sender: SubjectIdentity) -> str:
+    return f"{sender.kind} {quote(sender.id)}"
+
+
 def _layer_in_words(records: OrgRecords, role_id: str) -> str:
     layer = layer_of(records, role_id)
-    return f"role {role_id}, which is in no layer," if layer is None else f"layer {layer}"
+    return f"role {quote(role_id)}, which is in no layer" if layer is None else f"layer {quote(layer)}"
 
 
 def _position_failures(records: OrgRecords, sender: SubjectIdentity) -> Iterator[DispatchFinding]:
     """A worker executes. INVARIANT: nothing that is stored or stated lets it dispatch."""
     posts = [records.posts[role_id] for role_id in sender.roles]
     if posts and all(post.profile.position == "worker" for post in posts):
-        text = f"{sender.subject.replace(':', ' ')} has position `worker`, which executes work and does not dispatch it"
+        text = f"{_who(sender)} has position `worker`, which executes work and does not dispatch it"
         why = tuple(why_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
         remedy = "the worker reports what is left to whoever dispatched it"
         yield DispatchFinding("right to delegate", "WORKER_CANNOT_DISPATCH", text, why, (remedy,))
@@ -216,9 +223,7 @@ def _delegation_required(
     if found is None or "right_to_delegate" not in found.edge.requires:
         return
     if not any(records.posts[role_id].profile.can_delegate for role_id in sender.roles):
-        text = (
-            f"the edge requires the right to delegate, which {sender.subject.replace(':', ' ')} does not have"
-        )
+        text = f"the edge requires the right to delegate, which {_who(sender)} does not have"
         yield DispatchFinding("right to delegate", "CANNOT_DELEGATE", text, (found.why,))
 
 
@@ -236,7 +241,7 @@ def _read_only(
     for role_id in sender.roles:
         layer = layer_of(records, role_id)
         if layer is not None and layer in governance.layers and governance.layers[layer].read_only:
-            text = f"layer {layer} only reads what other layers do"
+            text = f"layer {quote(layer)} only reads what other layers do"
             place = records.declaring("layers").place("layers", layer, "read_only", key=True)
             why = (why_place(f"layer {layer} is read-only", place),)
             if found is None:
@@ -251,7 +256,7 @@ def _file_scopes(
     """The file scope of each role of the sender that declares one. Without any, a role may write anywhere."""
     posts = [records.posts[role_id] for role_id in sender.roles]
     if posts and all(post.profile.file_scope for post in posts):
-        whose = f"the file scope of {sender.subject.replace(':', ' ')}"
+        whose = f"the file scope of {_who(sender)}"
         globs = tuple(glob for post in posts for glob in post.profile.file_scope)
         yield (
             whose,

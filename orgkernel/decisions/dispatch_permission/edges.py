@@ -46,6 +46,17 @@ def find_edge(records: OrgRecords, sender: str, receiver: str) -> EdgeFound | No
     return None
 
 
+def edges_forbid(records: OrgRecords, sender: str, receiver: str) -> bool:
+    """Whether edges bind two roles and none leads from one to the other.
+
+    Under a governance document, edges bind every role. Without one, they bind roles that lie in layers.
+    """
+    if not has_edges(records) or find_edge(records, sender, receiver) is not None:
+        return False
+    in_layers = None not in (layer_of(records, sender), layer_of(records, receiver))
+    return in_layers or records.declaring("dispatch_edges") is records.governance
+
+
 def _found(records: OrgRecords, number: int) -> EdgeFound:
     plain = records.organization.dispatch_edges[number]
     document = records.declaring("dispatch_edges")
@@ -58,7 +69,7 @@ def _found(records: OrgRecords, number: int) -> EdgeFound:
         if governance is not None and governed
         else GovernedEdge(source=plain.source, target=plain.target)
     )
-    why = why_place(f"layer {plain.source} may dispatch to layer {plain.target}", place)
+    why = why_place(f"a dispatch edge leads from layer {plain.source} to layer {plain.target}", place)
     return EdgeFound(plain.source, plain.target, edge, why)
 
 
