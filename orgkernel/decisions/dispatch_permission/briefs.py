@@ -110,8 +110,8 @@ def find_wider_scope(
         return
     bounds = [*scopes]
     if parent is not None and briefs.parent is not None:
-        why = (_why(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender"),)
-        bounds.insert(0, ("the brief of the sender", parent.files_owned, why))
+        line = _why(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
+        bounds.insert(0, ("the brief of the sender", parent.files_owned, (line,)))
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
             if not any(glob_is_inside(owned, each, root) for each in held):
