@@ -18,6 +18,7 @@ from orgkernel.decisions.contracts.reading import ReadContract, check_read_contr
 from orgkernel.loading.files import decode
 
 router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+_NONE = msgspec.Raw(b"null")
 _EXAMPLE = {"contract": {"_schema": "orgkernel:brief", "mission": "Let customers pay with saved cards"}}
 
 
@@ -26,7 +27,7 @@ class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     contract: msgspec.Raw
     """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
-    against: msgspec.Raw | None = None
+    against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
     """The brief, or the other contract, that this one belongs to, in the same way."""
 
 

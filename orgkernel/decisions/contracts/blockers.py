@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from orgkernel.decisions.contracts.findings import ContractFinding, is_blank
 from orgkernel.decisions.contracts.preferences import find_phrase, find_preference, is_idle
@@ -10,7 +12,9 @@ from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.blocker import Blocker
 from orgkernel.records.brief import Brief
-from orgkernel.records.result import Report
+from orgkernel.records.result import SessionReport
+
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
@@ -30,8 +34,9 @@ def find_authorized_block(blocker: Blocker, brief: Brief) -> Iterator[ContractFi
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
     if blocker.human_required_for != "destructive op":
         return
+    words = _WORD.findall(blocker.question or "")
     for number, operation in enumerate(brief.destructive):
-        if operation in (blocker.question or "").replace("`", " ").split():
+        if operation in words:
             message = f"the blocker asks for {quote(operation)}, which its brief authorizes"
             yield ContractFinding(
                 row.BLOCK_NOT_GENUINE, ("question",), message, "carry out the operation with its pre-flight",
@@ -77,7 +82,7 @@ def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
         )
 
 
-def find_blocker_of_done(blocker: Blocker, report: Report) -> Iterator[ContractFinding]:
+def find_blocker_of_done(blocker: Blocker, report: SessionReport) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: a session that is done has no open question. Beside another session's result: a mismatch."""
     if report.session is not None and report.session != blocker.session:
         message = f"the blocker is of session {quote(blocker.session)}, the result of session {quote(report.session)}"
