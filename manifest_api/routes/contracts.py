@@ -56,15 +56,18 @@ async def post_contract_check(request: Request, answers: AnswersOfApp) -> Respon
 
 def _check(asked: ContractQuestion) -> ContractAnswer:
     against = (
-        None if asked.against is None or bytes(asked.against) == b"null" else _read("against", asked.against)
+        None
+        if asked.against is None or bytes(asked.against) == b"null"
+        else read_in_body("against", asked.against)
     )
-    checked = check_read_contract(_read("contract", asked.contract), against)
+    checked = check_read_contract(read_in_body("contract", asked.contract), against)
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
     )
 
 
-def _read(name: str, value: msgspec.Raw) -> ReadContract:
+def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:
+    """A contract in the body of a request: an object, or a text with YAML or JSON."""
     text = bytes(value)
     if text[:1] == b'"':
         text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")

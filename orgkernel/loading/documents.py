@@ -50,6 +50,7 @@ _TELLING_AMONG_OURS = {
     "policies": "access_policies",
     "agents": "crew_roster",
     "slug": "bill",
+    "dispatch_edges": "governance",
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.

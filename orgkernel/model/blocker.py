@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from orgkernel.model.contract import Contract, Time
+from orgkernel.model.contract import Contract, WrittenTime
 
 
 class Blocker(Contract):
@@ -25,7 +25,7 @@ class Blocker(Contract):
     """Name of the session that asks."""
     brief: str | None = None
     """Id of the brief."""
-    blocked_at: Time
+    blocked_at: WrittenTime
     question: str | None = None
     """What is missing or ambiguous."""
     best_guess: str | None = None

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from orgkernel.model.result import Report
+from orgkernel.model.result import SessionReport
 
 
-class Correction(Report):
+class Correction(SessionReport):
     """One correction."""
 
     model_config = ConfigDict(

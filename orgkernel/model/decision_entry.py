@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from orgkernel.model.contract import Contract, Time
+from orgkernel.model.contract import Contract, WrittenTime
 
 
 def _lower(value: Any) -> Any:
@@ -28,7 +28,7 @@ class DecisionEntry(Contract):
     kind: Literal["orgkernel:decision_entry"] = Field(default="orgkernel:decision_entry", alias="_schema")
     id: str | None = None
     """UUID of version 4."""
-    timestamp: Time | None = None
+    timestamp: WrittenTime | None = None
     title: str | None = None
     task: str | None = None
     """What was asked."""

@@ -6,20 +6,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from orgkernel.model.contract import Contract, Fraction
+from orgkernel.model.contract import Confidence, Contract
 from orgkernel.model.record import Record
 
-Name = Annotated[str, Field(min_length=1)]
+AgentName = Annotated[str, Field(min_length=1)]
 
 
 class ManagerOutput(Record):
     """What the manager delivers."""
 
-    agent: Name
+    agent: AgentName
     brief: str = ""
     """The task in one line."""
     status: Literal["DONE", "PARTIAL", "BLOCKED"]
-    confidence: Fraction
+    confidence: Confidence
     artifacts: tuple[str, ...] = ()
     """Paths of files."""
 
@@ -27,9 +27,9 @@ class ManagerOutput(Record):
 class CheckerVerdict(Record):
     """What an independent checker says about it."""
 
-    agent: Name
+    agent: AgentName
     decision: Literal["PASS", "FAIL"]
-    confidence: Fraction
+    confidence: Confidence
     issues: tuple[str, ...] = ()
     feedback: str | None = None
     """Guidance for the next attempt."""
@@ -49,7 +49,7 @@ class LmcRecord(Contract):
     brief: str | None = None
     """Id of the brief."""
     mode: Literal["full", "lite", "direct"]
-    lead: Name
+    lead: AgentName
     """Who leads."""
     attempts: tuple[LmcAttempt, ...] = ()
     """The attempts in order."""

@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from orgkernel.model.contract import Contract, Seconds, Time
+from orgkernel.model.contract import Contract, Duration, WrittenTime
 from orgkernel.model.record import Id, Record
 
-Status = Literal["done_clean", "pending", "failed"]
-Verdict = Literal["satisfied", "partial", "unsatisfied"]
+ReportStatus = Literal["done_clean", "pending", "failed"]
+GateVerdict = Literal["satisfied", "partial", "unsatisfied"]
 
 
-class Evidence(Record):
+class VerifyEvidence(Record):
     """What was run, and what it said."""
 
     verify_command: str | None = None
@@ -27,14 +27,14 @@ class Evidence(Record):
     """Paths of backups that were made before destructive operations."""
 
 
-class Audit(Record):
+class AuditSummary(Record):
     """The audits of the work."""
 
     gates_required: tuple[Id, ...] = ()
     gates_passed: tuple[Id, ...] = ()
     scores: dict[Id, float] = Field(default_factory=dict)
     """Score by audit."""
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
 
 
 class Shipping(Record):
@@ -47,7 +47,7 @@ class Shipping(Record):
     deploy_status: Literal["READY", "ERROR", "TIMEOUT"] | None = None
 
 
-class Report(Contract):
+class SessionReport(Contract):
     """What a result, a correction and the close of a mission say."""
 
     id: str | None = None
@@ -59,14 +59,14 @@ class Report(Contract):
     agent: Annotated[str, Field(min_length=1)]
     """Who did the work."""
     project: str | None = None
-    status: Status
-    started_at: Time
-    finished_at: Time
-    duration_sec: Seconds | None = None
+    status: ReportStatus
+    started_at: WrittenTime
+    finished_at: WrittenTime
+    duration_sec: Duration | None = None
     mission: str | None = None
     """The mission, copied from the brief."""
-    evidence: Evidence = Evidence.model_construct()
-    audit: Audit = Audit.model_construct()
+    evidence: VerifyEvidence = VerifyEvidence.model_construct()
+    audit: AuditSummary = AuditSummary.model_construct()
     regressions: tuple[str, ...] | None = None
     """What worked before and no longer does."""
     pending_actions: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ class Report(Contract):
     report_path: str | None = None
 
 
-class Result(Report):
+class Result(SessionReport):
     """One result."""
 
     kind: Literal["orgkernel:result"] = Field(default="orgkernel:result", alias="_schema")

@@ -1,11 +1,10 @@
-"""What the contracts of a dispatch share: their base, times, numbers between 0 and 1. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+"""What the contracts of a dispatch share: their base, times and durations. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
 
 from __future__ import annotations
 from orgkernel.records.record import Document
-Time = str
-Fraction = float
-Count = int
-Seconds = float
+WrittenTime = str
+Confidence = float
+Duration = float
 
 
 class Contract(Document, frozen=True, kw_only=True):

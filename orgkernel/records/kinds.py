@@ -12,6 +12,7 @@ from orgkernel.records.decision_cases import DecisionCases
 from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.directory import Directory
 from orgkernel.records.domain_catalog import DomainCatalog
+from orgkernel.records.governance import Governance
 from orgkernel.records.lmc_record import LmcRecord
 from orgkernel.records.mission_close import MissionClose
 from orgkernel.records.organization import Organization
@@ -42,6 +43,7 @@ RECORDS: dict[str, type[Document]] = {
     "access_policies": AccessPolicies,
     "crew_roster": CrewRoster,
     "bill": Bill,
+    "governance": Governance,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
     "brief": Brief,

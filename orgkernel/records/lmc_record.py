@@ -3,25 +3,25 @@
 from __future__ import annotations
 from typing import Literal
 import msgspec
-from orgkernel.records.contract import Contract, Fraction
+from orgkernel.records.contract import Confidence, Contract
 from orgkernel.records.record import Record
-Name = str
+AgentName = str
 
 
 class ManagerOutput(Record, frozen=True, kw_only=True):
     """What the manager delivers."""
-    agent: Name
+    agent: AgentName
     brief: str = ''
     status: Literal['DONE', 'PARTIAL', 'BLOCKED']
-    confidence: Fraction
+    confidence: Confidence
     artifacts: tuple[str, ...] = ()
 
 
 class CheckerVerdict(Record, frozen=True, kw_only=True):
     """What an independent checker says about it."""
-    agent: Name
+    agent: AgentName
     decision: Literal['PASS', 'FAIL']
-    confidence: Fraction
+    confidence: Confidence
     issues: tuple[str, ...] = ()
     feedback: str | None = None
 
@@ -37,6 +37,6 @@ class LmcRecord(Contract, frozen=True, kw_only=True):
     kind: Literal['orgkernel:lmc_record'] = msgspec.field(default='orgkernel:lmc_record', name='_schema')
     brief: str | None = None
     mode: Literal['full', 'lite', 'direct']
-    lead: Name
+    lead: AgentName
     attempts: tuple[LmcAttempt, ...] = ()
     escalated_to: str | None = None

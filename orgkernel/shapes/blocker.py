@@ -3,7 +3,7 @@
 from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
-from orgkernel.shapes.contract import Contract, Time
+from orgkernel.shapes.contract import Contract, WrittenTime
 
 
 class Blocker(Contract, frozen=True, kw_only=True):
@@ -11,7 +11,7 @@ class Blocker(Contract, frozen=True, kw_only=True):
     kind: Literal['orgkernel:blocker'] = msgspec.field(default='orgkernel:blocker', name='_schema')
     session: Annotated[str, msgspec.Meta(min_length=1)]
     brief: str | None = None
-    blocked_at: Time
+    blocked_at: WrittenTime
     question: str | None = None
     best_guess: str | None = None
     fallback_action: str | None = None

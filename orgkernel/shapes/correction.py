@@ -3,10 +3,10 @@
 from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
-from orgkernel.shapes.result import Report
+from orgkernel.shapes.result import SessionReport
 
 
-class Correction(Report, frozen=True, kw_only=True):
+class Correction(SessionReport, frozen=True, kw_only=True):
     """One correction."""
     kind: Literal['orgkernel:correction'] = msgspec.field(default='orgkernel:correction', name='_schema')
     original: str | None = None

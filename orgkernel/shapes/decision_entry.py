@@ -3,14 +3,14 @@
 from __future__ import annotations
 from typing import Literal
 import msgspec
-from orgkernel.shapes.contract import Contract, Time
+from orgkernel.shapes.contract import Contract, WrittenTime
 
 
 class DecisionEntry(Contract, frozen=True, kw_only=True):
     """One entry of the decision log."""
     kind: Literal['orgkernel:decision_entry'] = msgspec.field(default='orgkernel:decision_entry', name='_schema')
     id: str | None = None
-    timestamp: Time | None = None
+    timestamp: WrittenTime | None = None
     title: str | None = None
     task: str | None = None
     classification: Literal['simple', 'medium', 'complex', 'epic'] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.record import Record
-from orgkernel.shapes.result import Report, Status, Verdict
+from orgkernel.shapes.result import GateVerdict, ReportStatus, SessionReport
 
 
 class ClosedWorker(Record, frozen=True, kw_only=True):
@@ -12,12 +12,12 @@ class ClosedWorker(Record, frozen=True, kw_only=True):
     agent: Annotated[str, msgspec.Meta(min_length=1)]
     session: str | None = None
     result: str | None = None
-    status: Status
+    status: ReportStatus
 
 
-class MissionClose(Report, frozen=True, kw_only=True):
+class MissionClose(SessionReport, frozen=True, kw_only=True):
     """One close of a mission."""
     kind: Literal['orgkernel:mission_close'] = msgspec.field(default='orgkernel:mission_close', name='_schema')
     consensus_score: Annotated[float, msgspec.Meta(ge=0.0, le=100.0)] | None = None
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
     workers: tuple[ClosedWorker, ...] | None = None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
-from orgkernel.shapes.contract import Contract, Seconds, Time
+from orgkernel.shapes.contract import Contract, Duration, WrittenTime
 from orgkernel.shapes.record import Id, Record
-Status = Literal['done_clean', 'pending', 'failed']
-Verdict = Literal['satisfied', 'partial', 'unsatisfied']
+ReportStatus = Literal['done_clean', 'pending', 'failed']
+GateVerdict = Literal['satisfied', 'partial', 'unsatisfied']
 
 
-class Evidence(Record, frozen=True, kw_only=True):
+class VerifyEvidence(Record, frozen=True, kw_only=True):
     """What was run, and what it said."""
     verify_command: str | None = None
     verify_exit_code: int | None = None
@@ -19,12 +19,12 @@ class Evidence(Record, frozen=True, kw_only=True):
     backups: tuple[str, ...] = ()
 
 
-class Audit(Record, frozen=True, kw_only=True):
+class AuditSummary(Record, frozen=True, kw_only=True):
     """The audits of the work."""
     gates_required: tuple[Id, ...] = ()
     gates_passed: tuple[Id, ...] = ()
     scores: dict[Id, float] = msgspec.field(default_factory=dict)
-    verdict: Verdict | None = None
+    verdict: GateVerdict | None = None
 
 
 class Shipping(Record, frozen=True, kw_only=True):
@@ -36,20 +36,20 @@ class Shipping(Record, frozen=True, kw_only=True):
     deploy_status: Literal['READY', 'ERROR', 'TIMEOUT'] | None = None
 
 
-class Report(Contract, frozen=True, kw_only=True):
+class SessionReport(Contract, frozen=True, kw_only=True):
     """What a result, a correction and the close of a mission say."""
     id: str | None = None
     brief: str | None = None
     session: str | None = None
     agent: Annotated[str, msgspec.Meta(min_length=1)]
     project: str | None = None
-    status: Status
-    started_at: Time
-    finished_at: Time
-    duration_sec: Seconds | None = None
+    status: ReportStatus
+    started_at: WrittenTime
+    finished_at: WrittenTime
+    duration_sec: Duration | None = None
     mission: str | None = None
-    evidence: Evidence = Evidence()
-    audit: Audit = Audit()
+    evidence: VerifyEvidence = VerifyEvidence()
+    audit: AuditSummary = AuditSummary()
     regressions: tuple[str, ...] | None = None
     pending_actions: tuple[str, ...] = ()
     ship: Shipping | None = None
@@ -58,6 +58,6 @@ class Report(Contract, frozen=True, kw_only=True):
     report_path: str | None = None
 
 
-class Result(Report, frozen=True, kw_only=True):
+class Result(SessionReport, frozen=True, kw_only=True):
     """One result."""
     kind: Literal['orgkernel:result'] = msgspec.field(default='orgkernel:result', name='_schema')

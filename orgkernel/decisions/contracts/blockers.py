@@ -12,7 +12,7 @@ from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.blocker import Blocker
 from orgkernel.records.brief import Brief
-from orgkernel.records.result import Report
+from orgkernel.records.result import SessionReport
 
 _WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
@@ -82,7 +82,7 @@ def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
         )
 
 
-def find_blocker_of_done(blocker: Blocker, report: Report) -> Iterator[ContractFinding]:
+def find_blocker_of_done(blocker: Blocker, report: SessionReport) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: a session that is done has no open question. Beside another session's result: a mismatch."""
     if report.session is not None and report.session != blocker.session:
         message = f"the blocker is of session {quote(blocker.session)}, the result of session {quote(report.session)}"

@@ -10,10 +10,10 @@ from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.contract import Contract
 
-Rule = Callable[[Any], Iterable[ContractFinding]]
+ContractRule = Callable[[Any], Iterable[ContractFinding]]
 PairRule = Callable[[Any, Any], Iterable[ContractFinding]]
 
-_OF_REPORTS: Final[tuple[Rule, ...]] = (
+_OF_REPORTS: Final[tuple[ContractRule, ...]] = (
     results.find_unverified,
     results.find_regressions,
     results.find_missing_gates,
@@ -25,7 +25,7 @@ _OF_REPORTS: Final[tuple[Rule, ...]] = (
     results.find_waiting_actions,
     briefs.find_bad_contract_ids,
 )
-RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
+RULES: Final[Mapping[str, tuple[ContractRule, ...]]] = {
     "brief": (
         briefs.find_missing_sections,
         briefs.find_long_mission,

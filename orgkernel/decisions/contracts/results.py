@@ -13,12 +13,12 @@ from orgkernel.records.blocker import Blocker
 from orgkernel.records.brief import Brief
 from orgkernel.records.correction import Correction
 from orgkernel.records.mission_close import MissionClose
-from orgkernel.records.result import Report
+from orgkernel.records.result import SessionReport
 
 _EXIT_CODE: Final = ("evidence", "verify_exit_code")
 
 
-def find_unverified(report: Report) -> Iterator[ContractFinding]:
+def find_unverified(report: SessionReport) -> Iterator[ContractFinding]:
     """DONE_CLEAN_VERIFY_FAILED."""
     code = report.evidence.verify_exit_code
     if report.status == "done_clean" and code != 0:
@@ -27,14 +27,14 @@ def find_unverified(report: Report) -> Iterator[ContractFinding]:
         yield ContractFinding(row.DONE_CLEAN_VERIFY_FAILED, _EXIT_CODE, message)
 
 
-def find_regressions(report: Report) -> Iterator[ContractFinding]:
+def find_regressions(report: SessionReport) -> Iterator[ContractFinding]:
     """DONE_CLEAN_REGRESSIONS."""
     if report.status == "done_clean" and report.regressions:
         message = f"the result is `done_clean`, but lists the regressions {listing(report.regressions)}"
         yield ContractFinding(row.DONE_CLEAN_REGRESSIONS, ("regressions",), message)
 
 
-def find_missing_gates(report: Report) -> Iterator[ContractFinding]:
+def find_missing_gates(report: SessionReport) -> Iterator[ContractFinding]:
     """DONE_CLEAN_GATE_MISSING."""
     if report.status != "done_clean":
         return
@@ -48,7 +48,7 @@ def find_missing_gates(report: Report) -> Iterator[ContractFinding]:
         yield ContractFinding(row.DONE_CLEAN_GATE_MISSING, ("audit", "verdict"), message)
 
 
-def find_failed_shipping(report: Report) -> Iterator[ContractFinding]:
+def find_failed_shipping(report: SessionReport) -> Iterator[ContractFinding]:
     """DONE_CLEAN_SHIP_FAILED."""
     if report.status != "done_clean" or report.ship is None:
         return
@@ -63,7 +63,7 @@ def find_failed_shipping(report: Report) -> Iterator[ContractFinding]:
         yield ContractFinding(row.DONE_CLEAN_SHIP_FAILED, ("ship", "deploy_status"), message)
 
 
-def find_pending_without_actions(report: Report) -> Iterator[ContractFinding]:
+def find_pending_without_actions(report: SessionReport) -> Iterator[ContractFinding]:
     """PENDING_WITHOUT_ACTIONS."""
     if report.status == "pending" and not any(each.strip() for each in report.pending_actions):
         yield ContractFinding(
@@ -71,7 +71,7 @@ def find_pending_without_actions(report: Report) -> Iterator[ContractFinding]:
         )
 
 
-def find_pending_unverified(report: Report) -> Iterator[ContractFinding]:
+def find_pending_unverified(report: SessionReport) -> Iterator[ContractFinding]:
     """PENDING_VERIFY_FAILED, a warning."""
     code = report.evidence.verify_exit_code
     if report.status == "pending" and code not in (None, 0):
@@ -79,7 +79,7 @@ def find_pending_unverified(report: Report) -> Iterator[ContractFinding]:
         yield ContractFinding(row.PENDING_VERIFY_FAILED, _EXIT_CODE, message)
 
 
-def find_failure_without_evidence(report: Report) -> Iterator[ContractFinding]:
+def find_failure_without_evidence(report: SessionReport) -> Iterator[ContractFinding]:
     """FAILED_WITHOUT_EVIDENCE."""
     if (
         report.status == "failed"
@@ -90,7 +90,7 @@ def find_failure_without_evidence(report: Report) -> Iterator[ContractFinding]:
         yield ContractFinding(row.FAILED_WITHOUT_EVIDENCE, ("evidence", "verify_stderr"), message)
 
 
-def find_self_approval(report: Report) -> Iterator[ContractFinding]:
+def find_self_approval(report: SessionReport) -> Iterator[ContractFinding]:
     """SELF_APPROVAL."""
     if report.approved_by is not None and is_same_name(report.approved_by, report.agent):
         message = f"{quote(report.agent)} did the work and approved it"
@@ -104,7 +104,7 @@ def find_self_approval(report: Report) -> Iterator[ContractFinding]:
             yield ContractFinding(row.SELF_APPROVAL, ("approved_by",), message)
 
 
-def find_waiting_actions(report: Report) -> Iterator[ContractFinding]:
+def find_waiting_actions(report: SessionReport) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: a session that waits for an answer has not ended."""
     for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
         if phrase := find_phrase(action):
@@ -120,7 +120,7 @@ def find_missing_original(correction: Correction) -> Iterator[ContractFinding]:
         yield ContractFinding(row.CORRECTION_WITHOUT_ORIGINAL, ("original",), message)
 
 
-def find_other_original(correction: Correction, original: Report) -> Iterator[ContractFinding]:
+def find_other_original(correction: Correction, original: SessionReport) -> Iterator[ContractFinding]:
     """CORRECTION_WITHOUT_ORIGINAL and RESULT_BRIEF_MISMATCH: a correction beside the result that it names."""
     names = [name for name in (original.id, original.session) if name is not None]
     if not is_blank(correction.original) and correction.original not in names:
@@ -158,7 +158,7 @@ def find_missing_coherence(close: MissionClose) -> Iterator[ContractFinding]:
         yield ContractFinding(row.CLOSE_COHERENCE_MISSING, ("verdict",), message)
 
 
-def find_brief_mismatch(report: Report, brief: Brief) -> Iterator[ContractFinding]:
+def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[ContractFinding]:
     """RESULT_BRIEF_MISMATCH, and DONE_CLEAN_GATE_MISSING for audits that only the brief names."""
 
     def differs(route: Route, mine: object, other_route: Route, other: object, what: str) -> ContractFinding:
@@ -192,7 +192,7 @@ def find_brief_mismatch(report: Report, brief: Brief) -> Iterator[ContractFindin
     yield from _find_other_shipping(report, brief)
 
 
-def _find_other_shipping(report: Report, brief: Brief) -> Iterator[ContractFinding]:
+def _find_other_shipping(report: SessionReport, brief: Brief) -> Iterator[ContractFinding]:
     message, route = "", ("ship", "requested")
     if report.ship is None:
         if brief.ship and report.status == "done_clean":
@@ -207,7 +207,7 @@ def _find_other_shipping(report: Report, brief: Brief) -> Iterator[ContractFindi
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, route, message, "", ("ship",), "the brief")
 
 
-def find_blocked_end(report: Report, blocker: Blocker) -> Iterator[ContractFinding]:
+def find_blocked_end(report: SessionReport, blocker: Blocker) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: a session that is done has no open question. Beside a blocker of another session: a mismatch."""
     if report.session is not None and report.session != blocker.session:
         message = f"the result is of session {quote(report.session)}, the blocker of session {quote(blocker.session)}"
