@@ -19,4 +19,4 @@ class SubtaskPlan(Contract, frozen=True, kw_only=True):
     """The subtasks of a mission, from which batches are made."""
     kind: Literal['orgkernel:subtask_plan'] = msgspec.field(default='orgkernel:subtask_plan', name='_schema')
     batch_size: Annotated[int, msgspec.Meta(ge=1, le=4)] = 3
-    subtasks: Annotated[tuple[Subtask, ...], msgspec.Meta(min_length=1, max_length=500)]
+    subtasks: Annotated[tuple[Subtask, ...], msgspec.Meta(max_length=500)]

@@ -25,6 +25,7 @@ from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import Decided, decide, decide_and_wait
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
+from tests.decisions.test_batch_corpus import CASES as OF_BATCHES
 from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
@@ -80,6 +81,10 @@ def of_the_corpora() -> Iterator[str]:
     for file in OF_DISPATCH_PERMISSION.values():
         for case in file["cases"]:
             yield from words_in(case["answer"])
+    for case in OF_BATCHES:
+        yield from (
+            text.partition(" ")[0] for text in words_in([case.get("waiting", {}), case.get("problems", [])])
+        )
     for file in OF_BILLS.values():
         for case in (*file["cases"], *file["fills"]):
             yield from words_in(case["answer"])
