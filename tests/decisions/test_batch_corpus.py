@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.batches.answer import plan_text
 from orgkernel.decisions.batches.plan import plan_batches
-from orgkernel.decisions.batches.rules import PlannedSubtask, check_batch
+from orgkernel.decisions.batches.rules import check_batch, propose
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
 from orgkernel.records.subtask_plan import Subtask, SubtaskPlan
@@ -125,8 +125,27 @@ def test_what_is_not_sound_is_never_planned() -> None:
         plan_batches(plan, ["b"])
 
 
-def test_paths_that_cannot_be_compared_overlap() -> None:
-    """A batch that somebody else proposes may have globs: they conflict with everything."""
-    one = PlannedSubtask("one", "narrow", ("src/*.py",), is_comparable=False)
-    other = PlannedSubtask("other", "narrow", ("docs/a.md",), keys=(("docs", "a.md"),))
-    assert [each.code for each in check_batch([one, other])] == ["BATCH_OVERLAP"]
+@pytest.mark.parametrize(
+    ("files", "overlap"),
+    [
+        ("src/*.py", False),
+        ("docs/**", True),
+        ("DOCS", True),
+        ("*.py", True),
+        ("../docs/a.md", True),
+        ("!docs/a.md", True),
+        ("docs/**/../b.md", True),
+        ("docs/b*", False),
+    ],
+)
+def test_a_proposed_batch_may_own_globs(files: str, overlap: bool) -> None:
+    """Work that is described by a brief. What cannot be compared overlaps with everything."""
+    found = check_batch([propose("one", (files,)), propose("other", ("docs/a.md",))])
+    assert [each.code for each in found] == ["BATCH_OVERLAP"] * overlap
+    assert all(each.files == (files, "docs/a.md") for each in found)
+
+
+def test_proposed_package_manifests_come_alone() -> None:
+    """The kind follows from the files, as in a plan."""
+    found = check_batch([propose("one", ("web/package.json",)), propose("other", ("docs/a.md",))])
+    assert [each.code for each in found] == ["TERMINAL_NOT_LAST"]

@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from orgkernel.decisions.contracts.subtask_plans import SubtaskKind, keys_of, kind_of_subtask
+from orgkernel.decisions.ownership.overlap import scopes_overlap
 from orgkernel.decisions.ownership.paths import Key, first_overlap
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.subtask_plan import Subtask
@@ -31,8 +32,8 @@ class PlannedSubtask(msgspec.Struct, frozen=True):
     depends_on: tuple[str, ...] = ()
     keys: tuple[Key, ...] = ()
     """The files as they are compared."""
-    is_comparable: bool = True
-    """Whether all files can be compared."""
+    is_exact: bool = True
+    """Whether all files are exact paths. Otherwise they are compared as paths and globs."""
 
 
 class BatchProblem(msgspec.Struct, frozen=True):
@@ -46,8 +47,17 @@ class BatchProblem(msgspec.Struct, frozen=True):
     """The files that overlap."""
 
 
+def propose(name: str, files: tuple[str, ...]) -> PlannedSubtask:
+    """Work that owns paths and globs, such as that of a brief.
+
+    >>> [each.code for each in check_batch([propose("one", ("src/**",)), propose("two", ("src/a.py",))])]
+    ['BATCH_OVERLAP']
+    """
+    return planned(Subtask(id=name, files=files))
+
+
 def planned(subtask: Subtask) -> PlannedSubtask:
-    """A subtask of a document."""
+    """A subtask of a plan."""
     keys = keys_of(subtask)
     return PlannedSubtask(
         subtask.id,
@@ -61,8 +71,16 @@ def planned(subtask: Subtask) -> PlannedSubtask:
 
 def overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, ...]:
     """The first files of two subtasks that overlap; empty if the subtasks are disjoint."""
-    if not (one.is_comparable and other.is_comparable):
-        return tuple(dict.fromkeys((*one.files, *other.files)))[:2]
+    if not (one.is_exact and other.is_exact):
+        return next(
+            (
+                tuple(dict.fromkeys((mine, theirs)))
+                for mine in one.files
+                for theirs in other.files
+                if scopes_overlap(mine, theirs)
+            ),
+            (),
+        )
     found = first_overlap(one.keys, other.keys)
     if found is None:
         return ()

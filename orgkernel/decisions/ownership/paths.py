@@ -50,6 +50,8 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
         return BadPath("is empty")
     if path != path.strip() or not path.isprintable() or len(path) > MOST_CHARACTERS:
         return BadPath("cannot be compared")
+    if path.startswith("!"):
+        return BadPath("is negated")
     if path.startswith(("/", "~")) or _DRIVE_OR_SCHEME.match(path):
         return BadPath("does not start at the root of the project")
     names: list[str] = []
@@ -64,7 +66,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
         return BadPath("is the whole project")
     if path.endswith(("/", "/.", "/..")):
         return BadPath("is a folder")
-    if any("*" in name or "?" in name for name in names):
+    if "*" in path or "?" in path:
         return BadPath("is a glob")
     key = tuple(map(fold, names))
     if len(names) > MOST_NAMES or any(not name or "/" in name or "\\" in name for name in key):

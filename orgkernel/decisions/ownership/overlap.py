@@ -1,0 +1,81 @@
+"""Whether two owned scopes, each a path or a glob, may hold one file. A false conflict is possible, a missed one is not.
+
+- Two paths overlap if they are equal or one is a folder above the other.
+- A path and a glob overlap if the glob matches the path, a folder above it or something below it.
+- Two globs overlap unless their fixed beginnings lead to different folders.
+- A glob without a slash overlaps with everything: git reads it at any depth.
+- What cannot be read overlaps with everything.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from orgkernel.decisions.ownership.paths import BadPath, Key, keys_overlap, read_file_path
+from orgkernel.runtime.paths import ANYWHERE, globs_may_meet, may_touch
+
+_WILD: Final = frozenset("*?[")
+
+
+class Scope(NamedTuple):
+    """A path or a glob below the root of a project."""
+
+    text: str
+    """In one form: slashes, no `.` and no doubled slashes."""
+    key: Key | None
+    """The names of an exact path as they are compared; None for a glob."""
+    literal: Key
+    """The names as they are compared if nothing in them is wild: `[id]` may be the name of a folder."""
+
+
+def read_scope(text: str) -> Scope | BadPath:
+    r"""A path of a file or a folder, or a glob.
+
+    >>> read_scope("src\\.//a.py").text, read_scope("src/").key, read_scope("src/*.py").key
+    ('src/a.py', ('src',), None)
+    >>> read_scope("../a").problem, read_scope("!a").problem
+    ('leaves the project', 'is negated')
+    """
+    path = text.replace("\\", "/")
+    # Every name is read like that of a file, with something harmless for what is wild.
+    plain = path.rstrip("/") if path.strip("/") else path
+    read = read_file_path(plain.replace("*", "0").replace("?", "0"))
+    if isinstance(read, BadPath):
+        return read
+    if ".." in plain.split("/") and not _WILD.isdisjoint(plain):
+        # `**/..` may lead anywhere.
+        return BadPath("cannot be compared")
+    if _WILD.isdisjoint(plain):
+        return Scope(str(read), read.key, read.key)
+    names = [name for name in plain.split("/") if name not in ("", ".")]
+    return Scope("/".join(names), None, read.key)
+
+
+def scopes_overlap(one: str, other: str) -> bool:
+    """Whether two paths or globs may hold one file.
+
+    >>> scopes_overlap("src/**", "SRC/a.py"), scopes_overlap("src/*.py", "src/a.md"), scopes_overlap("src/*", "docs/*")
+    (True, False, False)
+    """
+    first, second = read_scope(one), read_scope(other)
+    if isinstance(first, BadPath) or isinstance(second, BadPath):
+        return True
+    if keys_overlap(first.literal, second.literal) and (
+        first.key is None or second.key is None or keys_overlap(first.key, second.key)
+    ):
+        return True
+    if first.key is not None and second.key is not None:
+        return False
+    globs = [each for each in (first, second) if each.key is None]
+    if any(map(_may_be_anywhere, globs)):
+        return True
+    if len(globs) > 1:
+        return globs_may_meet(first.text, second.text)
+    path = second if globs[0] is first else first
+    # A path may be that of a folder, and below it `**` matches at any depth.
+    depth = ANYWHERE in globs[0].text and globs_may_meet(path.text, globs[0].text)
+    return depth or may_touch(path.text, globs[0].text)
+
+
+def _may_be_anywhere(glob: Scope) -> bool:
+    return "/" not in glob.text

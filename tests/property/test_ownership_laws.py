@@ -1,0 +1,74 @@
+"""Laws of ownership: two scopes that hold one file of a small world always overlap."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
+
+from orgkernel.decisions.ownership.overlap import read_scope, scopes_overlap
+from orgkernel.decisions.ownership.paths import BadPath, keys_overlap, read_file_path
+from orgkernel.runtime.paths import is_inside
+from tests.support.depth import DEPTH
+
+NAMES = ("a", "b", "ab", "a.py")
+WORLD = tuple("/".join(names) for count in (1, 2, 3) for names in product(NAMES, repeat=count))
+"""Every path of up to three names: each may be a file or a folder."""
+GLOBS = (*NAMES, "*", "**", "*.py", "a*", "?", "[ab]", "A")
+PATTERNS = st.lists(st.sampled_from(GLOBS), min_size=1, max_size=3).map("/".join)
+DISGUISES = st.sampled_from(("{}", "./{}", "{}/", "x/../{}"))
+
+
+def held_by(scope: str) -> set[str]:
+    """The files of the world that somebody could say lie in a scope: as git reads it, as file scopes do, or below it."""
+    plain = scope.lower().removeprefix("x/../").removeprefix("./")
+    as_git = GitIgnoreSpec.from_lines([plain])
+    anchored = GitIgnoreSpec.from_lines([f"/{plain}"])
+    bare = plain.rstrip("/")
+    is_path = set("*?[").isdisjoint(plain)  # a path starts at the root
+    return {
+        path
+        for path in WORLD
+        if (as_git.match_file(path) and not is_path)
+        or anchored.match_file(path)
+        or is_inside(path, bare)
+        or path == bare
+        or path.startswith(f"{bare}/")
+    }
+
+
+@settings(max_examples=300 * DEPTH, deadline=None)
+@given(PATTERNS, PATTERNS, DISGUISES, DISGUISES)
+def test_scopes_that_hold_one_file_overlap(one: str, other: str, mine: str, theirs: str) -> None:
+    """No conflict is missed, in either order, however the scopes are spelled."""
+    first, second = mine.format(one), theirs.format(other)
+    meet = not held_by(first).isdisjoint(held_by(second))
+    assert scopes_overlap(first, second) == scopes_overlap(second, first)
+    assert scopes_overlap(first, second) or not meet
+
+
+@settings(max_examples=200 * DEPTH, deadline=None)
+@given(st.sampled_from(WORLD), st.sampled_from(WORLD))
+def test_exact_paths_overlap_exactly_if_one_contains_the_other(one: str, other: str) -> None:
+    """Among exact paths there is no false conflict either."""
+    contains = f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+    assert scopes_overlap(one, other) is contains
+    first, second = read_file_path(one), read_file_path(other)
+    assert not isinstance(first, BadPath)
+    assert not isinstance(second, BadPath)
+    assert keys_overlap(first.key, second.key) is contains
+
+
+@settings(max_examples=200 * DEPTH, deadline=None)
+@given(st.text(max_size=12), PATTERNS)
+def test_what_cannot_be_read_overlaps_with_everything(text: str, other: str) -> None:
+    """Any text has an answer, and none leaves the project."""
+    read = read_scope(text)
+    if isinstance(read, BadPath):
+        assert scopes_overlap(text, other)
+        assert read.problem
+    else:
+        assert ".." not in read.text.split("/")
+        assert scopes_overlap(text, read.text)
