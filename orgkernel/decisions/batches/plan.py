@@ -18,7 +18,7 @@ from orgkernel.decisions.batches.rules import (
     overlapping_files,
     planned,
 )
-from orgkernel.decisions.batches.search import Search, find_batches
+from orgkernel.decisions.batches.search import BatchSearch, find_batches
 from orgkernel.decisions.contracts.check import check_contract
 from orgkernel.decisions.contracts.subtask_plans import SubtaskKind
 from orgkernel.diagnostics.wording import listing, quote
@@ -136,7 +136,7 @@ def _start_beside(
         if each.kind == "narrow" and each not in at_work and unfinished.isdisjoint(each.depends_on)
     ]
     beside = sum(1 << number for number, each in enumerate(everything) if each in at_work)
-    return [everything[number] for number in sorted(Search(everything, size).fill(ready, beside))]
+    return [everything[number] for number in sorted(BatchSearch(everything, size).fill(ready, beside))]
 
 
 def _waits(

@@ -31,7 +31,7 @@ class Bound(NamedTuple):
     because: str
 
 
-class Found(NamedTuple):
+class FoundBatches(NamedTuple):
     """Batches as numbers of subtasks."""
 
     batches: tuple[tuple[int, ...], ...]
@@ -39,10 +39,10 @@ class Found(NamedTuple):
     bound: Bound
 
 
-def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> Found:
+def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
     """The fewest batches for subtasks without cycles. Dependencies on others count as done."""
     work = tuple(number for number, each in enumerate(subtasks) if each.kind != "terminal")
-    search = Search([subtasks[number] for number in work], size)
+    search = BatchSearch([subtasks[number] for number in work], size)
     inner, is_minimal, bound = search.run()
     batches = [tuple(work[number] for number in batch) for batch in inner]
     last = _in_order(subtasks, [n for n, each in enumerate(subtasks) if each.kind == "terminal"])
@@ -50,7 +50,7 @@ def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> Found:
         each = f"{len(last)} for {_counted(len(last), 'terminal subtask')}"
         because = f"{bound.because}, then {each}" if work else each
         bound = Bound(bound.at_least + len(last), because)
-    return Found((*batches, *((number,) for number in last)), is_minimal, bound)
+    return FoundBatches((*batches, *((number,) for number in last)), is_minimal, bound)
 
 
 def _in_order(subtasks: Sequence[PlannedSubtask], numbers: list[int]) -> list[int]:
@@ -64,7 +64,7 @@ def _in_order(subtasks: Sequence[PlannedSubtask], numbers: list[int]) -> list[in
     return ordered
 
 
-class Search:
+class BatchSearch:
     """Narrow and broad subtasks as bits of numbers: who waits for whom, and who cannot stand beside whom."""
 
     def __init__(self, subtasks: Sequence[PlannedSubtask], size: int) -> None:
@@ -108,20 +108,20 @@ class Search:
             tails[number] = 1 + max((tails[other] for other in following[number]), default=0)
         return tails
 
-    def run(self) -> Found:
+    def run(self) -> FoundBatches:
         """Batches, whether there can be no fewer, and why."""
         if not self._count:
-            return Found((), True, Bound(0, "nothing is left"))
+            return FoundBatches((), True, Bound(0, "nothing is left"))
         bound = self._bound()
         quick = self._one_after_the_other()
         if len(quick) == bound.at_least:
-            return Found(quick, True, bound)
+            return FoundBatches(quick, True, bound)
         exact = self._level_by_level(len(quick))
         if exact is None:
-            return Found(quick, False, bound)
+            return FoundBatches(quick, False, bound)
         if len(exact) > bound.at_least:
             bound = Bound(len(exact), f"every way to batch {self._count} subtasks in fewer was tried")
-        return Found(exact, True, bound)
+        return FoundBatches(exact, True, bound)
 
     def _ready(self, done: int) -> list[int]:
         return [

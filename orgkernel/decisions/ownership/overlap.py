@@ -17,7 +17,7 @@ from orgkernel.runtime.paths import ANYWHERE, globs_may_meet, may_touch
 _WILD: Final = frozenset("*?[")
 
 
-class Scope(NamedTuple):
+class OwnedScope(NamedTuple):
     """A path or a glob below the root of a project."""
 
     text: str
@@ -28,7 +28,7 @@ class Scope(NamedTuple):
     """The names as they are compared if nothing in them is wild: `[id]` may be the name of a folder."""
 
 
-def read_scope(text: str) -> Scope | BadPath:
+def read_scope(text: str) -> OwnedScope | BadPath:
     r"""A path of a file or a folder, or a glob.
 
     >>> read_scope("src\\.//a.py").text, read_scope("src/").key, read_scope("src/*.py").key
@@ -46,9 +46,9 @@ def read_scope(text: str) -> Scope | BadPath:
         # `**/..` may lead anywhere.
         return BadPath("cannot be compared")
     if _WILD.isdisjoint(plain):
-        return Scope(str(read), read.key, read.key)
+        return OwnedScope(str(read), read.key, read.key)
     names = [name for name in plain.split("/") if name not in ("", ".")]
-    return Scope("/".join(names), None, read.key)
+    return OwnedScope("/".join(names), None, read.key)
 
 
 def scopes_overlap(one: str, other: str) -> bool:
@@ -77,5 +77,5 @@ def scopes_overlap(one: str, other: str) -> bool:
     return depth or may_touch(path.text, globs[0].text)
 
 
-def _may_be_anywhere(glob: Scope) -> bool:
+def _may_be_anywhere(glob: OwnedScope) -> bool:
     return "/" not in glob.text
