@@ -377,7 +377,16 @@ NOT_YET: dict[str, set[str]] = {
 # What puts foreign questions into our words: tests/api asks them over HTTP, where alone they can be asked.
 FOREIGN = ("Authzen", "AuthzenTypes", "ForeignSubject", "ForeignResource", "ActionMeaning")
 # Kinds that are questions or reports, not declarations: each case has an answer, and a report is read as a whole.
-CONTRACTS = ("brief", "result", "blocker", "correction", "decision_entry", "lmc_record", "mission_close")
+CONTRACTS = (
+    "brief",
+    "result",
+    "blocker",
+    "correction",
+    "decision_entry",
+    "lmc_record",
+    "mission_close",
+    "preflight",
+)
 NO_DECLARATIONS = ("decision_cases", "salute_report", *CONTRACTS)
 
 
