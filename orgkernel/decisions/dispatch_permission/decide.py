@@ -33,12 +33,18 @@ from orgkernel.decisions.dispatch_permission.edges import (
     next_hop,
     roles_in,
 )
+from orgkernel.decisions.dispatch_permission.governed_briefs import (
+    find_gate_failures,
+    find_sacred_files,
+    find_unlisted_operations,
+    sacred_obligations,
+)
 from orgkernel.decisions.dispatch_permission.permission import (
     STEPS,
     DispatchFinding,
     DispatchPermission,
-    DispatchQuestion,
-    Outcome,
+    HandoverQuestion,
+    PermissionOutcome,
     Step,
 )
 from orgkernel.decisions.dispatch_permission.routing import route_dispatch
@@ -66,7 +72,7 @@ _UNDECIDED = {"CONTEXT_MISSING", "BRIEF_UNREADABLE", "BRIEF_PARENT_UNSTATED"}
 
 def decide_dispatch_permission(
     view: OrgView,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     state: StateView = EMPTY_STATE,
     briefs: DispatchBriefs = NO_BRIEFS,
 ) -> DispatchPermission:
@@ -85,7 +91,7 @@ def decide_dispatch_permission(
     return max(answers, key=lambda each: _SEVERITY[each.outcome])
 
 
-_SEVERITY: dict[Outcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
+_SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
 
 
 def _senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], DispatchFinding | None]:
@@ -129,7 +135,7 @@ def _layers_of_roles(records: OrgRecords) -> Iterator[str | None]:
 
 def _decide(
     view: OrgView,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     sender: SubjectIdentity,
     receiver: str,
     state: StateView,
@@ -155,10 +161,13 @@ def _decide(
             step = _STEP_OF.get(reason.code, "permissions")
             findings.append(DispatchFinding(step, reason.code, reason.text, reason.why, remedies))
     findings += find_brief_failures(briefs)
+    findings += find_gate_failures(records, briefs, found)
+    findings += find_unlisted_operations(records, briefs)
     findings += find_wider_permissions(briefs)
+    findings += find_sacred_files(records, briefs)
     findings += find_wider_scope(briefs, _file_scopes(records, sender), records.organization.workspace_root)
     findings.sort(key=lambda each: STEPS.index(each.step))
-    outcome: Outcome = "deny" if findings else "allow"
+    outcome: PermissionOutcome = "deny" if findings else "allow"
     if findings and {each.code for each in findings} <= _UNDECIDED:
         outcome = "cannot_tell"
     reasons = explained.reasons
@@ -176,7 +185,7 @@ def _decide(
     )  # fmt: skip
 
 
-def _circumstances(question: DispatchQuestion) -> AccessContext:
+def _circumstances(question: HandoverQuestion) -> AccessContext:
     stated = {name: getattr(question, name) for name in (*_STATED, "pace")}
     return replace(question.context, **{name: value for name, value in stated.items() if value is not None})
 
@@ -229,7 +238,7 @@ def _delegation_required(
 
 def _read_only(
     records: OrgRecords,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     sender: SubjectIdentity,
     found: EdgeFound | None,
     briefs: DispatchBriefs,
@@ -269,7 +278,7 @@ def _file_scopes(
 
 def _owed(
     records: OrgRecords,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     sender: SubjectIdentity,
     found: EdgeFound | None,
     briefs: DispatchBriefs,
@@ -278,6 +287,8 @@ def _owed(
     brief = brief_of(briefs.brief)
     if found is not None and brief is None:
         yield from (need for need in found.edge.requires if need != "right_to_delegate")
+        yield from (f"gate:{gate}" for gate in found.edge.gates)
+    yield from sacred_obligations(records, briefs)
     if (
         brief is not None
         and briefs.parent is None
@@ -299,8 +310,8 @@ def _works_by_brief(records: OrgRecords, sender: SubjectIdentity) -> bool:
 def _answer(
     view: OrgView,
     state: StateView,
-    question: DispatchQuestion,
-    outcome: Outcome,
+    question: HandoverQuestion,
+    outcome: PermissionOutcome,
     findings: tuple[DispatchFinding, ...],
     reasons: tuple[Reason, ...] = (),
     obligations: tuple[str, ...] = (),
