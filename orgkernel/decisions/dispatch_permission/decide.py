@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -43,9 +44,9 @@ from orgkernel.decisions.dispatch_permission.permission import (
     STEPS,
     DispatchFinding,
     DispatchPermission,
+    DispatchStep,
     HandoverQuestion,
     PermissionOutcome,
-    Step,
 )
 from orgkernel.decisions.dispatch_permission.routing import route_dispatch
 from orgkernel.decisions.reasons import Reason, Why, why_place
@@ -55,7 +56,7 @@ from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
-_STEP_OF: dict[str, Step] = {
+_STEP_OF: dict[str, DispatchStep] = {
     "DISPATCH_EDGE_FORBIDDEN": "edge",
     "WORKER_CANNOT_DISPATCH": "right to delegate",
     "POSITION_CAP": "right to delegate",
@@ -150,12 +151,12 @@ def _decide(
     request = AccessRequest(
         sender.subject, DISPATCH, f"role:{receiver}", _circumstances(question), question.on_behalf_of
     )
-    explained = explain_access(view, request, state)
-    decision = explained.decision
-    said = {each.code for each in findings}
-    remedies = tuple(remedy.text for remedy in explained.remedies)
+    decision, reasons = decide_with_reasons(view, request, state)
     if decision.outcome != "allow":
-        for reason in explained.reasons:
+        said = {each.code for each in findings}
+        # What the documents forbid, no remedy of access changes.
+        remedies = () if said else tuple(each.text for each in explain_access(view, request, state).remedies)
+        for reason in reasons or (Reason(decision.code, decision.code),):
             if reason.code in said or (reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in said):
                 continue
             step = _STEP_OF.get(reason.code, "permissions")
@@ -170,7 +171,6 @@ def _decide(
     outcome: PermissionOutcome = "deny" if findings else "allow"
     if findings and {each.code for each in findings} <= _UNDECIDED:
         outcome = "cannot_tell"
-    reasons = explained.reasons
     if found is not None:
         reasons = (Reason("DISPATCH_EDGE", found.why.text, (found.why,)), *reasons)
     elif not has_edges(records):

@@ -11,7 +11,7 @@ from orgkernel.decisions.reasons import Reason, Why
 from orgkernel.decisions.state_view import PaceTierName
 
 PermissionOutcome = Literal["allow", "deny", "cannot_tell"]
-Step = Literal[
+DispatchStep = Literal[
     "names",
     "edge",
     "right to delegate",
@@ -22,7 +22,7 @@ Step = Literal[
     "file scope",
     "sacred scopes",
 ]
-STEPS: tuple[Step, ...] = (
+STEPS: tuple[DispatchStep, ...] = (
     "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope",
     "sacred scopes",
 )  # fmt: skip
@@ -57,7 +57,7 @@ class HandoverQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 class DispatchFinding(msgspec.Struct, frozen=True):
     """A step that failed."""
 
-    step: Step
+    step: DispatchStep
     code: str
     text: str
     why: tuple[Why, ...] = ()
