@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from orgkernel.model.record import Record
-from orgkernel.model.result import AuditVerdict, ReportStatus, SessionReport
+from orgkernel.model.result import GateVerdict, ReportStatus, SessionReport
 
 
 class ClosedWorker(Record):
@@ -34,6 +34,6 @@ class MissionClose(SessionReport):
     kind: Literal["orgkernel:mission_close"] = Field(default="orgkernel:mission_close", alias="_schema")
     consensus_score: Annotated[float, Field(ge=0.0, le=100.0)] | None = None
     """How far the audits agree, from 0 to 100."""
-    verdict: AuditVerdict | None = None
+    verdict: GateVerdict | None = None
     workers: tuple[ClosedWorker, ...] | None = None
     """Every worker of the mission."""

@@ -10,7 +10,7 @@ from orgkernel.model.contract import Contract, Duration, WrittenTime
 from orgkernel.model.record import Id, Record
 
 ReportStatus = Literal["done_clean", "pending", "failed"]
-AuditVerdict = Literal["satisfied", "partial", "unsatisfied"]
+GateVerdict = Literal["satisfied", "partial", "unsatisfied"]
 
 
 class VerifyEvidence(Record):
@@ -34,7 +34,7 @@ class AuditSummary(Record):
     gates_passed: tuple[Id, ...] = ()
     scores: dict[Id, float] = Field(default_factory=dict)
     """Score by audit."""
-    verdict: AuditVerdict | None = None
+    verdict: GateVerdict | None = None
 
 
 class Shipping(Record):

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Literal
 import msgspec
 from orgkernel.records.record import Record
-from orgkernel.records.result import AuditVerdict, ReportStatus, SessionReport
+from orgkernel.records.result import GateVerdict, ReportStatus, SessionReport
 
 
 class ClosedWorker(Record, frozen=True, kw_only=True):
@@ -19,5 +19,5 @@ class MissionClose(SessionReport, frozen=True, kw_only=True):
     """One close of a mission."""
     kind: Literal['orgkernel:mission_close'] = msgspec.field(default='orgkernel:mission_close', name='_schema')
     consensus_score: float | None = None
-    verdict: AuditVerdict | None = None
+    verdict: GateVerdict | None = None
     workers: tuple[ClosedWorker, ...] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.record import Record
-from orgkernel.shapes.result import AuditVerdict, ReportStatus, SessionReport
+from orgkernel.shapes.result import GateVerdict, ReportStatus, SessionReport
 
 
 class ClosedWorker(Record, frozen=True, kw_only=True):
@@ -19,5 +19,5 @@ class MissionClose(SessionReport, frozen=True, kw_only=True):
     """One close of a mission."""
     kind: Literal['orgkernel:mission_close'] = msgspec.field(default='orgkernel:mission_close', name='_schema')
     consensus_score: Annotated[float, msgspec.Meta(ge=0.0, le=100.0)] | None = None
-    verdict: AuditVerdict | None = None
+    verdict: GateVerdict | None = None
     workers: tuple[ClosedWorker, ...] | None = None

@@ -6,7 +6,7 @@ import msgspec
 from orgkernel.shapes.contract import Contract, Duration, WrittenTime
 from orgkernel.shapes.record import Id, Record
 ReportStatus = Literal['done_clean', 'pending', 'failed']
-AuditVerdict = Literal['satisfied', 'partial', 'unsatisfied']
+GateVerdict = Literal['satisfied', 'partial', 'unsatisfied']
 
 
 class VerifyEvidence(Record, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class AuditSummary(Record, frozen=True, kw_only=True):
     gates_required: tuple[Id, ...] = ()
     gates_passed: tuple[Id, ...] = ()
     scores: dict[Id, float] = msgspec.field(default_factory=dict)
-    verdict: AuditVerdict | None = None
+    verdict: GateVerdict | None = None
 
 
 class Shipping(Record, frozen=True, kw_only=True):

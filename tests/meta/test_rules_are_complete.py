@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
@@ -17,12 +16,12 @@ from orgkernel.rules.pages import all_pages
 from orgkernel.rules.rule import Rule
 from tests.loading.test_cases import FILES as READING
 from tests.support.trees import REPOSITORY
+from tests.support.yaml_text import read_yaml_file
 
 CASES = {
     file["rule"]: file["cases"]
     for file in (
-        yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in sorted((REPOSITORY / "tests" / "rules" / "cases").glob("*.yaml"))
+        read_yaml_file(path) for path in sorted((REPOSITORY / "tests" / "rules" / "cases").glob("*.yaml"))
     )
 }
 RULES = [pytest.param(rule, id=rule.code) for rule in all_rules()]
