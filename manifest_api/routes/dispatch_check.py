@@ -14,12 +14,12 @@ from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import body_of, told
 from orgkernel.decisions.contracts.reading import ReadContract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
 
 router = APIRouter(tags=["dispatch"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 
 
-class DispatchCheckQuestion(DispatchQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DispatchCheckQuestion(HandoverQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """May the sender dispatch the receiver, with this brief?"""
 
     brief: dict[str, Any] | str | None = None

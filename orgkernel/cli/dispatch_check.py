@@ -15,7 +15,7 @@ from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
 from orgkernel.decisions.contracts.reading import ReadContract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
 from orgkernel.errors import UsageError
 from orgkernel.runtime.tiers import TIERS
 
@@ -60,7 +60,7 @@ def command(
 
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.
     """
-    question = DispatchQuestion(**asked, context=parse_context(said))
+    question = HandoverQuestion(**asked, context=parse_context(said))
     if brief == parent_brief == "-":
         raise UsageError("two briefs cannot be read from standard input", "write one of them to a file")
     briefs = DispatchBriefs(_read(brief), _read(parent_brief))

@@ -66,7 +66,7 @@ def explain_missing(preflight: Preflight, step: PreflightStep) -> str:
     return _why_no_proof(preflight, step, said)
 
 
-def _why_no_proof(preflight: Preflight, step: Step, said: str) -> str:
+def _why_no_proof(preflight: Preflight, step: PreflightStep, said: str) -> str:
     if step.field == "authorization" and not is_uuid4(said):
         return f"{step.name} names the brief {quote(said)}, which is not a UUID of version 4"
     if step.field == "verification" and (why := why_trivial(said)):
