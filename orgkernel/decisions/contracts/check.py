@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from orgkernel.decisions.contracts import blockers, briefs, decision_log, lmc, results, subtask_plans
+from orgkernel.decisions.contracts import (
+    blockers,
+    briefs,
+    decision_log,
+    lmc,
+    preflights,
+    results,
+    subtask_plans,
+)
 from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.contract import Contract
@@ -58,6 +66,11 @@ RULES: Final[Mapping[str, tuple[ContractRule, ...]]] = {
         subtask_plans.find_bad_files,
         subtask_plans.find_work_after_terminal,
     ),
+    "preflight": (
+        preflights.find_missing_steps,
+        preflights.find_unknown_operation,
+        briefs.find_bad_contract_ids,
+    ),
 }
 """The rules of each kind."""
 PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
@@ -72,6 +85,7 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
     ("blocker", "brief"): blockers.find_authorized_block,
     ("blocker", "result"): blockers.find_blocker_of_done,
     ("lmc_record", "brief"): lmc.find_other_brief,
+    ("preflight", "brief"): preflights.find_unlisted_operation,
     ("decision_entry", "decision_entry"): decision_log.find_uncited,
 }
 """The rule of each kind beside a contract of another, or of the same, kind."""
