@@ -1,28 +1,48 @@
-"""`orgkernel contract check`: is a brief, a result, a blocker or another contract sound?"""
+"""`orgkernel contract`: is a brief, a result, a blocker or another contract sound? Store it if it is."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import counted, echo_json, painted
-from orgkernel.decisions.contracts.reading import CheckedContract, check_read_contract, read_contract
+from orgkernel.cli.stores import (
+    acting_here,
+    change_options,
+    echo_record,
+    echo_records,
+    look_options,
+    looking_here,
+    show_time,
+)
+from orgkernel.decisions.contracts.reading import (
+    CONTRACT_KINDS,
+    CheckedContract,
+    check_read_contract,
+    read_contract,
+)
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
 from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
 from orgkernel.loading.marks import LINE_BREAK
+from orgkernel.operations.contracts import organization_of, record_contract
 
 _STDIN = "<stdin>"
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
 
+_org_option = click.option(
+    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
+)
+
 
 @click.group("contract")
 def command() -> None:
-    """Check briefs, results, blockers and other contracts of a dispatch."""
+    """Check and store briefs, results, blockers and other contracts of a dispatch."""
 
 
 @command.command("check")
@@ -47,6 +67,43 @@ def check(ctx: click.Context, file: str, against: str | None, form: str) -> None
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
     click.echo(_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])
+
+
+@command.command("record")
+@click.argument("file", metavar="FILE")
+@_org_option
+@change_options
+def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
+    """Store the contract in FILE, if it is sound beside what is stored. It is never changed afterwards.
+
+    A session has exactly one result. `-` reads the contract from standard input.
+    """
+    checked = check_read_contract(read_contract(_read(file)))
+    with acting_here(**where, create=True) as context:
+        stored = record_contract(context, checked, org=org)
+    echo_record(
+        form, stored, f"{stored.kind} {stored.record_id} is contract {stored.sequence} of {stored.org_id}"
+    )
+
+
+@command.command("list")
+@_org_option
+@click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only those of one kind.")
+@click.option("--session", metavar="NAME", help="Only those of one session.")
+@look_options
+@format_option("text", "json")
+def list_(org: str | None, kind: str | None, session: str | None, form: str, **where: Any) -> None:
+    """List the stored contracts, oldest first."""
+    with looking_here(**where) as context:
+        records = context.store.contracts.list(organization_of(context, org), kind, session)
+    echo_records(
+        form,
+        records,
+        ("number", "kind", "id", "session", "stored", "by"),
+        lambda each: (
+            each.sequence, each.kind, each.record_id, each.session, show_time(each.at), each.actor,
+        ),
+    )  # fmt: skip
 
 
 def _read(file: str) -> SourceText:
