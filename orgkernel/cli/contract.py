@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+import msgspec
 
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import counted, echo_json, painted
+from orgkernel.cli.output import as_text, as_yaml, counted, echo_indented, echo_json, painted
 from orgkernel.cli.stores import (
     acting_here,
     change_options,
@@ -20,6 +21,8 @@ from orgkernel.cli.stores import (
     looking_here,
     show_time,
 )
+from orgkernel.decisions.contracts.briefs import sections
+from orgkernel.decisions.contracts.handover import render_brief
 from orgkernel.decisions.contracts.reading import (
     CONTRACT_KINDS,
     CheckedContract,
@@ -30,7 +33,8 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
 from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
 from orgkernel.loading.marks import LINE_BREAK
-from orgkernel.operations.contracts import organization_of, record_contract
+from orgkernel.operations.contracts import draft_next_brief, organization_of, record_contract
+from orgkernel.records.brief import Brief
 
 _STDIN = "<stdin>"
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
@@ -104,6 +108,55 @@ def list_(org: str | None, kind: str | None, session: str | None, form: str, **w
             each.sequence, each.kind, each.record_id, each.session, show_time(each.at), each.actor,
         ),
     )  # fmt: skip
+
+
+@command.command("next")
+@click.argument("brief_id", metavar="BRIEF")
+@_org_option
+@look_options
+@format_option("yaml", "markdown", "json")
+def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
+    """Draft a brief below the stored BRIEF, from the results and decisions of its mission.
+
+    Task, criteria, verify command and files are empty: whoever dispatches writes them.
+    """
+    with looking_here(**where) as context:
+        brief = draft_next_brief(context, brief_id, org)
+    if form == "json":
+        echo_indented(_as_document(brief))
+    else:
+        click.echo(render_brief(brief) if form == "markdown" else as_yaml(_as_document(brief)), nl=False)
+
+
+@command.command("show")
+@click.argument("file", metavar="FILE")
+@click.pass_context
+def show(ctx: click.Context, file: str) -> None:
+    """Print the brief in FILE as the ten sections that its receiver reads; `-` reads it from standard input.
+
+    A brief that is not sound is not printed. Exit codes: as `contract check`.
+    """
+    source = _read(file)
+    checked = check_read_contract(read_contract(source))
+    if checked.outcome == "sound" and isinstance(checked.contract, Brief):
+        click.echo(as_text(render_brief(checked.contract).splitlines()), nl=False)
+        return
+    if checked.outcome == "sound":
+        raise click.UsageError("the contract is no brief")
+    _print("full", checked, {source.name: LINE_BREAK.split(source.text)})
+    ctx.exit(_EXIT_CODES[checked.outcome])
+
+
+def _as_document(brief: Brief) -> dict[str, Any]:
+    """A brief as it is written, with every section."""
+    said: dict[str, Any] = msgspec.to_builtins(brief)
+    written = {"_schema": brief.kind, "_version": brief.version, **said}
+    for route in sections(brief):
+        inner = written
+        for step in route[:-1]:
+            inner = inner.setdefault(str(step), {})
+        inner.setdefault(str(route[-1]), {} if route == ("context",) else [])
+    return written
 
 
 def _read(file: str) -> SourceText:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orgkernel.decisions.contracts.check import check_contract
+from orgkernel.decisions.contracts.handover import draft_brief
 from orgkernel.decisions.contracts.reading import CheckedContract
 from orgkernel.decisions.state_records import ContractRecord
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.errors import Refused
+from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.reports import OTHER_REPORTER
 from orgkernel.records.blocker import Blocker
+from orgkernel.records.brief import Brief
 from orgkernel.records.contract import Contract
 from orgkernel.records.correction import Correction
 from orgkernel.records.decision_entry import DecisionEntry
@@ -60,6 +62,31 @@ def read_decision_log(context: Context, org: str | None = None) -> tuple[Decisio
         )
     records = context.store.contracts.list(org_id, "decision_entry")
     return tuple(msgspec.convert(record.body, DecisionEntry) for record in records)
+
+
+def draft_next_brief(context: Context, brief_id: str, org: str | None = None) -> Brief:
+    """A brief below a stored one, from the results and decisions of its mission. Raises `UnknownRecord`."""
+    store, org_id = context.store, organization_of(context, org)
+    parent = store.contracts.get(org_id, brief_id)
+    if parent is None or parent.kind != "brief":
+        raise UnknownRecord(
+            f"there is no brief {quote(brief_id)}", "`orgkernel contract list --kind brief` lists all"
+        )
+    records = store.contracts.list(org_id)
+    below = {brief_id, *(each.record_id for each in records if each.body.get("parent") == brief_id)}
+    corrected = {each.body.get("original") for each in records if each.kind == "correction"}
+    reports = [
+        msgspec.convert(each.body, SessionReport)
+        for each in records
+        if each.kind in ("result", "correction") and each.brief_id in below
+        if each.kind == "correction" or not {each.record_id, each.session} & corrected
+    ]
+    return draft_brief(
+        msgspec.convert(parent.body, Brief),
+        reports,
+        read_decision_log(context, org),
+        store.contracts.new_id(),
+    )
 
 
 def organization_of(context: Context, org: str | None) -> str:

@@ -45,7 +45,7 @@ class Contracts:
         """
         require_id("the organization", org_id)
         cleaned = clean_value(dict(body))
-        record_id = cleaned.get("id") or _new_uuid(self._context.tokens(16))
+        record_id = cleaned.get("id") or self.new_id()
         cleaned["id"] = record_id
         require_id("the id", record_id)
         session = cleaned.get("session")
@@ -90,6 +90,10 @@ class Contracts:
             return record
 
         return self._context.change(change)
+
+    def new_id(self) -> str:
+        """An id nobody has."""
+        return _new_uuid(self._context.tokens(16))
 
     def list(
         self, org_id: str, kind: str | None = None, session: str | None = None
