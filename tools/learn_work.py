@@ -23,6 +23,7 @@ from orgkernel.runtime.request_text import read_request
 
 REPOSITORY = Path(__file__).parents[1]
 MESSAGES = REPOSITORY / "benchmarks/data/routing/learned"
+TABLE = REPOSITORY / "orgkernel/runtime" / learned_work.TABLE
 ROUNDS, STEP, DECAY = 8, 2.0, 1e-5
 _LIMIT = 127
 
@@ -45,7 +46,7 @@ class Model(NamedTuple):
 
 
 def read_messages() -> Iterator[Message]:
-    """Every labeled message: a line of its own below `# LABEL`, with `\\n` for a line break."""
+    r"""Every labeled message: a line of its own below `# LABEL`, with `\n` for a line break."""
     for file in sorted(MESSAGES.glob("*.txt")):
         label = ""
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -133,9 +134,9 @@ def render(model: Model, messages: Sequence[Message]) -> bytes:
 
 
 def known_domains(labels: Sequence[str]) -> dict[str, int]:
-    """The shared domains among the labels, with the checksum of what is written about them."""
+    """The shared domains among the labels, with the checksums of their triggers."""
     domains = Kernel.open().organization("software_dev").snapshot.index.records.domains
-    return {label: checksum(domains[label].record.description) for label in labels if label in domains}
+    return {label: checksum(domains[label].record.triggers) for label in labels if label in domains}
 
 
 def find_sources(messages: Sequence[Message]) -> int:
@@ -176,7 +177,7 @@ def main(arguments: Sequence[str]) -> int:
         for author, number, right in cross_validate(messages):
             print(f"{author}: {right:.1%} of {number}", flush=True)
         return 0
-    Path(learned_work.TABLE).write_bytes(render(learn(messages), messages))
+    TABLE.write_bytes(render(learn(messages), messages))
     return 0
 
 

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
+import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 from zlib import crc32
 
-TABLE: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "learned_work.bin")
+TABLE: Final = "learned_work.bin"
+"""The file beside this module."""
 LEAD, COMMAND = "lead", "command"
 """To divide and coordinate the work of others, and to answer for the whole."""
 NO_WORK: Final = frozenset(("talk", "other"))
@@ -37,7 +38,7 @@ class Table(NamedTuple):
 
     labels: tuple[str, ...]
     domains: Mapping[str, int]
-    """The shared domains that were learned, each with the checksum of its description."""
+    """The shared domains that were learned, each with the checksum of its triggers."""
     sources: int
     """The checksum of what it was learned from."""
     scales: tuple[float, float]
@@ -48,9 +49,17 @@ class Table(NamedTuple):
     """A row for each feature with a weight for each label, 128 meaning none."""
 
 
-def checksum(text: str) -> int:
-    """What tells whether a text is the one that was learned from."""
-    return crc32(" ".join(text.split()).encode())
+NOTHING: Final = Table((), {}, 0, (0.0, 0.0), b"", b"")
+
+
+def is_learned(domain: str, triggers: Iterable[str]) -> bool:
+    """Whether a domain is the shared one of its name. An organization that gives it other triggers means other work."""
+    return read_table().domains.get(domain) == checksum(triggers)
+
+
+def checksum(triggers: Iterable[str]) -> int:
+    """What tells whether the triggers of a domain are those that it had when it was learned."""
+    return crc32("\n".join(sorted(triggers)).encode())
 
 
 def split(text: str) -> list[str]:
@@ -83,8 +92,10 @@ def _parts(word: str) -> Iterator[str]:
 
 
 def guess_work(text: str) -> dict[str, float]:
-    """How likely a message is about each kind of work: from 0 to 1, together 1."""
+    """How likely a message is about each kind of work: from 0 to 1, together 1. Empty without a table."""
     table = read_table()
+    if not table.labels:
+        return {}
     sums = [0.0] * len(table.labels)
     for rows, scale in zip(find_rows(text), table.scales, strict=True):
         for label, amount in enumerate(_add_up(table, rows)):
@@ -110,11 +121,18 @@ def _add_up(table: Table, rows: set[int]) -> Iterator[float]:
 
 @cache
 def read_table() -> Table:
-    """What was learned, from the file beside this module."""
-    with open(TABLE, "rb") as file:
-        data = file.read()
+    """What was learned, from the file beside this module. Nothing where somebody removed or cut the file: then words decide alone."""
+    try:
+        data = pkgutil.get_data(__package__, TABLE) or b""
+    except OSError:
+        data = b""
     head, _, rest = data.partition(b"\n")
-    said = json.loads(head)
+    try:
+        said = json.loads(head)
+    except ValueError:
+        return NOTHING
+    if len(rest) != 2 * ROWS * (1 + len(said["labels"])):
+        return NOTHING
     first, second = said["scales"]
     return Table(
         tuple(said["labels"]),

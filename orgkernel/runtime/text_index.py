@@ -494,6 +494,8 @@ def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _
     whether it asks for the whole.
     """
     likely = guess_work(text)
+    if not likely:
+        return _Learned()
     found: dict[int, dict[str, float]] = {}
     topics: dict[int, float] = {}
     for domain, handling in index.domains.items():
@@ -575,8 +577,7 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], l
 
 
 def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, Iterable[str]]]) -> str | None:
-    """The domain that the text was learned to be about, or whose texts use most of the words that spoke for a role. None if
-    none of them does."""
+    """The domain that the text was found to be about, or the one whose texts use most of the words that spoke for a role."""
     best, most = None, 0.0
     learned = next((each.stem for each in evidence if each.kind == "learned"), None)
     for domain, texts in domains:
@@ -591,6 +592,16 @@ def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, It
         if amount > most:
             best, most = domain, amount
     return best
+
+
+def say_why(ranked: Ranked) -> str:
+    """Why a role fits a message, in a few words."""
+    words = ", ".join([f"`{each.word}`" for each in ranked.evidence if each.word][:3])
+    learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
+    if learned is None:
+        return f"the message says {words}"
+    kind = {LEADING: "leading others", COMMAND: "being in charge"}.get(learned, f"`{learned}`")
+    return f"the message says {words} and is about {kind}" if words else f"the message is about {kind}"
 
 
 @lru_cache(maxsize=1_024)
