@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from . import by_hand, places
+from . import places
 from .runtime import bundle as bundles
 from .runtime import pace, regular_files, text_index, written
 
@@ -225,6 +225,8 @@ def _compile(
             without.append(role_id)
         else:
             files[role_id] = OrganizationError(f"roles/{role_id}.json is missing")
+    from . import by_hand  # a quarter of what a first turn loads, and seldom needed
+
     found, remarks = by_hand.build_bundle(document, files, old or _words(folder, stamps))
     if without:
         text = f"There is no file in roles/ for {', '.join(without[:6])}."
@@ -301,4 +303,6 @@ def _index(bundle: bundles.Bundle) -> text_index.TextIndex:
     """The words of the roles; of a bundle that does not hold them, made from what it says."""
     if bundle.text_index is not None:
         return bundle.text_index
+    from . import by_hand
+
     return text_index.build_index([by_hand.texts_of(bundle, role) for role in bundle.roles.values()])

@@ -7,11 +7,9 @@ the law `index_equals_graph` compares them on every role, domain, plan and tool.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, cached_property
-from itertools import islice
-from operator import lt
-from typing import Any, NamedTuple
+from typing import Any
 
 from orgkernel.diagnostics import Place
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
@@ -20,27 +18,6 @@ from orgkernel.graph.structure import find_circles
 from orgkernel.records.crew_roster import Assignment, RosterMember
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Essential, EssentialFor
-
-
-class Equipped(NamedTuple):
-    """Who is equipped with a tool, as columns: of many roles at once."""
-
-    places: list[int]
-    """Positions in the hierarchy, lowest first."""
-    levels: bytes
-    """For each of them the step of the highest level any of its entries gives; 0 where that is none."""
-
-
-def order_equipped(order: Mapping[str, int], roles: Sequence[str], attributes: Sequence[str]) -> Equipped:
-    """The roles that have a place, in its order; `attributes` says what each entry gives."""
-    if all(map(order.__contains__, roles)):
-        places = list(map(order.__getitem__, roles))
-        if all(map(lt, places, islice(places, 1, None))):
-            # As nearly always: each once, in the order of the hierarchy.
-            return Equipped(places, bytes(map(_step_of, attributes)))
-    steps = _highest(zip(roles, attributes, strict=True))
-    ordered = sorted(filter(order.__contains__, steps), key=order.__getitem__)
-    return Equipped(list(map(order.__getitem__, ordered)), bytes(map(steps.__getitem__, ordered)))
 
 
 def highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:
@@ -99,13 +76,6 @@ class OrgView(ABC):
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
         """The sources and attributes of the edges of a kind that end at a node. Faster than the edges."""
         return tuple((edge.source, edge.attribute) for edge in self.edges_to(kind, target))
-
-    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The sources of the edges of a kind that end at a node, and their attributes, as columns. Faster for many
-        edges.
-        """
-        edges = self.edges_to(kind, target)
-        return tuple(edge.source for edge in edges), tuple(edge.attribute for edge in edges)
 
     def ends_of(self, kind: EdgeKind) -> tuple[tuple[str, str], ...]:
         """The sources and targets of all edges of a kind. Faster than the edges."""
@@ -320,10 +290,6 @@ class OrgView(ABC):
         return tuple(
             edge for edge in self.edges_from(EdgeKind.EQUIPPED_WITH, role_id) if edge.target == tool_id
         )
-
-    def equipped_with(self, tool_id: str) -> Equipped:
-        """The roles of the organization that are equipped with the tool."""
-        return order_equipped(self.order, *self.columns_to(EdgeKind.EQUIPPED_WITH, tool_id))
 
     def essential_tools_of(self, role_id: str) -> tuple[str, ...]:
         """Tools the role always has, whether or not its profile lists them."""

@@ -77,11 +77,8 @@ class OrgIndex(OrgView):
         return tuple((target(number), attribute(number)) for number in self._outward.find(kind, source))
 
     def ends_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, str], ...]:
-        return tuple(zip(*self.columns_to(kind, target), strict=True))
-
-    def columns_to(self, kind: EdgeKind, target: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         numbers, columns = self._inward.find(kind, target), self._columns
-        return tuple(columns.sources_at(numbers)), tuple(columns.attributes_at(numbers))
+        return tuple(zip(columns.sources_at(numbers), columns.attributes_at(numbers), strict=True))
 
     def equipping(self, role_id: str, tool_id: str) -> tuple[Edge, ...]:
         numbers, columns = self._outward.find(EdgeKind.EQUIPPED_WITH, role_id), self._columns

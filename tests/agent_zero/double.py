@@ -10,6 +10,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
+from unittest import mock
 
 from tests.agent_zero.double_loader import Extension, Loader
 from tests.agent_zero.double_loop import Agent, Host, LoopData, RepairableException, Response, Unknown
@@ -84,9 +85,10 @@ def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | No
     host.tools["response"] = lambda text="", **_: Response(str(text), break_loop=True)
     before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] in _OWNED}
     importlib.invalidate_caches()
-    path, no_bytecode, read = list(sys.path), sys.dont_write_bytecode, SourceFileLoader.source_to_code
+    path, no_bytecode = list(sys.path), sys.dont_write_bytecode
+    compiling = mock.patch.object(SourceFileLoader, "source_to_code", _compile_once)
     try:
-        SourceFileLoader.source_to_code = _compile_once  # type: ignore[method-assign]
+        compiling.start()
         for name in before:
             del sys.modules[name]
         sys.modules.update(_modules(host, dict(mcp or {})))
@@ -94,7 +96,7 @@ def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | No
         sys.dont_write_bytecode = True
         yield host
     finally:
-        SourceFileLoader.source_to_code = read  # type: ignore[method-assign]
+        compiling.stop()
         sys.path[:] = path
         sys.dont_write_bytecode = no_bytecode
         for name in [each for each in sys.modules if each.partition(".")[0] in _OWNED]:

@@ -55,8 +55,9 @@ def activate(
     **settings: str,
 ) -> None:
     """Put an organization in force; `change` edits its bundle first."""
-    bundle = copy.deepcopy(compiled(org_id))
+    bundle = compiled(org_id)
     if change is not None:
+        bundle = copy.deepcopy(bundle)
         change(bundle)
         bundle["checksum"] = checksum_of(bundle)
     write_activation(str(root), bundle, settings)

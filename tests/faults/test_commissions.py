@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import msgspec
@@ -71,9 +70,7 @@ def commission(
 def test_a_thousand_are_commissioned_in_one_transaction(kernel: Kernel, place: StoreLocation) -> None:
     """Each with a key and a certificate of its own; again, all of them were."""
     orders = [CommissionOrder(agent=f"a{number}", role="hand") for number in range(MANY)]
-    began = time.process_time()
     done = commission(kernel, place, *orders)
-    assert time.process_time() - began < 4  # two seconds on an idle machine
     assert {outcome for outcome, _ in done} == {"commissioned"}
     assert len({did for _, did in done}) == MANY
     with opened(place) as store:

@@ -177,6 +177,7 @@ FOREIGN_IN = {
 NOT_READ = {
     "LICENSE",
     "benchmarks/data/routing/messages.yaml",
+    "benchmarks/data/routing/others.yaml",
     "orgkernel/runtime/request_words.py",
     "orgkernel/runtime/word_forms.py",
     "tests/support/spelling.py",

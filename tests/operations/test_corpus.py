@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
 from tests.operations.surfaces import (
     COMMANDS,
     OPERATIONS,
@@ -20,6 +22,7 @@ from tests.operations.surfaces import (
     World,
     filled,
     place_in,
+    prepare,
 )
 from tests.support.trees import copy_template, write_tree
 
@@ -82,19 +85,35 @@ def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[P
     return found
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a store in which nothing happened yet: each case begins with a copy."""
+    folder = tmp_path_factory.mktemp("empty")
+    with open_store(place_in(folder)):
+        return folder
+
+
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_a_write_is_the_same_by_every_surface(
-    organizations: dict[str, tuple[Path, Kernel]], quick_folder: Path, name: str, case: dict[str, Any]
+    organizations: dict[str, tuple[Path, Kernel]],
+    empty: Path,
+    quick_folder: Path,
+    name: str,
+    case: dict[str, Any],
 ) -> None:
     """And what the case says it is."""
     folder, kernel = organizations[name]
     found: dict[str, Happened] = {}
+    before = quick_folder / "before"
+    shutil.copytree(empty, before)
+    with open_store(place_in(before)) as store:
+        ids = prepare(store, case.get("before", []))
     for surface, run in SURFACES.items():
         place = quick_folder / surface
-        place.mkdir()
-        world = World(folder, kernel, place_in(place))
-        ids = world.prepare(case.get("before", []))
-        happened = run(world, case.get("by", OPERATOR), case["do"], filled(case["with"], ids))
+        shutil.copytree(before, place)
+        with open_store(place_in(place)) as store:
+            world = World(folder, kernel, place_in(place), store)
+            happened = run(world, case.get("by", OPERATOR), case["do"], filled(case["with"], ids))
         if happened is not None:
             found[surface] = happened
     operation = found.pop("operation")

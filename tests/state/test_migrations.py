@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text, update
+from sqlalchemy import Engine, MetaData, inspect, text, update
 
 from orgkernel.decisions.state_view import AgentState, QualificationResult
 from orgkernel.errors import BadStore
@@ -29,8 +29,52 @@ def place(request: pytest.FixtureRequest):
 
 def test_migrations_make_the_tables_that_are_declared(place) -> None:
     """Alembic finds nothing left to do."""
-    with opened(place) as store, store.engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    make_old(place, "head")
+    engine = make_engine(place)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, metadata) == []
+    engine.dispose()
+
+
+def test_a_new_store_is_as_one_that_went_through_all_migrations(place) -> None:
+    """It is made at once from what is declared: column by column, key by key, with the same first rows."""
+    make_old(place, "head")
+    engine = make_engine(place)
+    migrated = found_in(engine)
+    with writing(engine) as connection:
+        migrated_tables = MetaData()
+        migrated_tables.reflect(connection)
+        migrated_tables.drop_all(connection)
+    engine.dispose()
+    with opened(place) as store:
+        assert found_in(store.engine) == migrated
+
+
+def found_in(engine: Engine) -> dict[str, object]:
+    """All that a database says of its tables; columns by name, because a migration adds them at the end."""
+    look = inspect(engine)
+    with engine.connect() as connection:
+        rows = [
+            connection.scalars(text(each)).all()
+            for each in ("SELECT id FROM state_version", "SELECT version_num FROM alembic_version")
+        ]
+    return {
+        "rows": rows,
+        **{
+            name: (
+                sorted(
+                    (each["name"], str(each["type"]), each["nullable"], str(each.get("default")))
+                    for each in look.get_columns(name)
+                ),
+                look.get_pk_constraint(name)["constrained_columns"],
+                sorted(map(str, look.get_foreign_keys(name))),
+                sorted(map(str, look.get_unique_constraints(name))),
+                sorted(re.sub(r"0x[0-9a-f]+", "", str(each)) for each in look.get_indexes(name)),
+            )
+            for name in look.get_table_names()
+        },
+    }
 
 
 def test_the_versions_that_are_listed_are_those_there_are() -> None:
@@ -42,11 +86,8 @@ def test_the_versions_that_are_listed_are_those_there_are() -> None:
 def make_old(place, version: str, *rows: str) -> None:
     """A store as an older program left it."""
     engine = make_engine(place)
-    config = Config()
-    config.set_main_option("script_location", migrating._FOLDER)
     with writing(engine) as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, version)
+        migrating.migrate(connection, version)
         for row in rows:
             connection.execute(text(row))
         connection.execute(update(state_version).values(version=1))

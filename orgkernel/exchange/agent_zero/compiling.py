@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.resource import LOCK
@@ -89,7 +91,7 @@ def host_part(name: str) -> str:
 
 def render_bundle(bundle: Mapping[str, Any]) -> str:
     """The text of a bundle's file."""
-    return json.dumps(bundle, ensure_ascii=False, indent=1) + "\n"
+    return msgspec.json.format(json.dumps(bundle, ensure_ascii=False), indent=1) + "\n"
 
 
 def compile_bundle(view: OrgView, compiled_by: str) -> JsonObject:
