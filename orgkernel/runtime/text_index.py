@@ -102,7 +102,7 @@ _IDLE: Final = 0.3
 """What is taken off such a role for a text that is surely about no work."""
 _ENOUGH_LEARNED: Final = 0.31
 """The lowest score at which such a role takes a request."""
-_MOST_IDLE, _MOST_IDLE_IN_TALK = 0.35, 0.15
+_MOST_IDLE, _MOST_IDLE_IN_TALK = 0.45, 0.15
 """How likely a text that such a role takes may be about no work, and one that reads like small talk."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97
