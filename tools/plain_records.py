@@ -28,6 +28,8 @@ _OPTIONS = "frozen=True, kw_only=True"
 _ROOT_OPTIONS = f"{_OPTIONS}, omit_defaults=True, gc=False"
 # Keywords of `Field` and `StringConstraints` that a shape states.
 _CONSTRAINTS = frozenset({"ge", "gt", "le", "lt", "min_length", "max_length", "pattern", "strip_whitespace"})
+# Only the JSON Schema states it: a rule reports it with its own code.
+_IN_SCHEMA = "json_schema_extra"
 # Those that constrain no value.
 _OF_FIELDS = frozenset({"default", "default_factory", "alias", "validation_alias", "deprecated"})
 # A text that `strip_whitespace` leaves as it is. Python's `\s` would also match four control characters.
@@ -144,7 +146,7 @@ def _annotated(kind: ast.expr, said: list[ast.expr]) -> ast.expr:
         for each in calls
         if ast.unparse(each.func) in ("Field", "StringConstraints")
         for keyword in each.keywords
-        if keyword.arg
+        if keyword.arg and keyword.arg != _IN_SCHEMA
     }
     assert constraints.keys() <= _CONSTRAINTS, f"a shape cannot state {', '.join(constraints)}"
     if "pattern" in constraints:

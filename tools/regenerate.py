@@ -31,7 +31,7 @@ FAMILIES = {
     "3": "routing",
     "4": "authority",
     "5": "doctrine and reporting",
-    "6": "crew",
+    "6": "crew and contracts",
     "7": "hygiene",
     "8": "compatibility",
 }

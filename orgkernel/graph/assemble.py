@@ -16,6 +16,7 @@ from functools import cached_property
 from msgspec.msgpack import encode
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.governance import govern, layers_by_role
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
@@ -176,7 +177,8 @@ def _resolve(
         for superior, post in reversed(organization.hierarchy.items())
         for subordinate in post.subordinates
     }
-    overrides = organization.overrides
+    overrides, governance = organization.overrides, scope.definitions["governance"]
+    layers = layers_by_role(governance)
     for role_id, route in included.items():
         source = scope.profile(role_id)
         if source is None:
@@ -184,13 +186,15 @@ def _resolve(
             continue
         shared = uses[id(source)] > 1
         superior = superiors.get(role_id) if shared else None
-        posts[role_id] = RolePost(role_id, source, document, shared, superior, overrides.get(role_id))
+        posts[role_id] = RolePost(
+            role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
+        )
     missed = scope.missed(included)
     contributing = [document, *(post.document for post in posts.values()), *scope.catalogs]
     return OrgRecords(
         organization.org_id,
         document,
-        organization,
+        govern(organization, governance),
         posts,
         without_profile,
         excused=scope.excused,

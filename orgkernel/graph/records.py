@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
+from orgkernel.graph.governance import LayerEntry, declaring, place_of_edges
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.access_policies import Policy
@@ -170,6 +171,7 @@ class RolePost:
         "_changed",
         "_override",
         "document",
+        "governed",
         "organization",
         "role_id",
         "shared_profile",
@@ -184,6 +186,7 @@ class RolePost:
         shared_profile: bool = False,
         superior: str | None = None,
         override: RoleOverride | None = None,
+        governed: LayerEntry | None = None,
     ) -> None:
         self.role_id = role_id
         self.document = document
@@ -192,6 +195,8 @@ class RolePost:
         """Whether several organizations include this profile; its `reports_to` is then only a default."""
         self.superior = superior
         """The superior that the hierarchy gives a shared profile."""
+        self.governed = governed
+        """The layer that the governance document of the organization puts the role into."""
         self._changed: RoleProfile | None = None
         self._override = override
 
@@ -201,21 +206,30 @@ class RolePost:
         if self._changed is not None:
             return self._changed
         written: RoleProfile = self.document.record  # type: ignore[assignment]  # asked some thirty times a role
-        if self.superior is None and self._override is None:
+        if self.superior is None and self._override is None and self.governed is None:
             return written
         profile = adopt_superior(written, self.superior)
         if self._override is not None:
             profile = apply_override(
                 profile, self._override, partial(self.organization.has, "overrides", self.role_id)
             )
+        if self.governed is not None and profile.layer != self.governed.layer:
+            profile = replace(profile, layer=self.governed.layer)
         if profile is not written:
             self._changed = profile
         return profile
 
     @property
+    def written_layer(self) -> str | None:
+        """The layer that the profile itself names."""
+        written: RoleProfile = self.document.record  # type: ignore[assignment]
+        return written.layer
+
+    @property
     def is_as_written(self) -> bool:
         """Whether the post depends on the document of its profile only, and not on its organization."""
-        return self._override is None and self.superior is None and not self.shared_profile
+        is_own = self._override is None and self.governed is None
+        return is_own and self.superior is None and not self.shared_profile
 
     @property
     def is_overridden(self) -> bool:
@@ -229,7 +243,7 @@ class RolePost:
 
     def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
         """File and line where keys of the mapping at a route are written, or would be, and whether they are."""
-        if not self.is_overridden:
+        if not self.is_overridden and self.governed is None:
             return self.document.locate(route, names)
         places = [self.place(*route, name, key=True) for name in names]
         return [
@@ -254,6 +268,8 @@ class RolePost:
 
     def written(self, route: tuple[RouteStep, ...]) -> tuple[SourceDocument, tuple[RouteStep, ...]]:
         """The document that a value of the post is written in, or would be, and where in it."""
+        if self.governed is not None and route == ("layer",):
+            return self.governed.document, self.governed.route
         if not self.is_overridden:
             return self.document, route
         # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
@@ -318,6 +334,17 @@ class OrgRecords:
     """By name."""
     orders: Mapping[tuple[str, str], tuple[Definition[StandingOrder], ...]] = field(default_factory=dict)
     """Files of standing orders by whom they are for, the farthest first: `("role", "co")`, `("federation", "")`."""
+    governance: SourceDocument | None = None
+    """The nearest governance document. Its layers, edges and limits stand in `organization` in place of its own."""
+
+    def declaring(self, section: str, *route: RouteStep) -> SourceDocument:
+        """The document whose `layers`, `dispatch_edges` or `limits` count: that of the governance, or the organization's."""
+        return declaring(self.document, self.governance, section, *route)
+
+    @property
+    def place_of_edges(self) -> Place:
+        """Where the dispatch edges that count are written."""
+        return place_of_edges(self.document, self.governance)
 
     def rank_row_of(self, tool_id: str) -> RankRow | None:
         """What decides each rank's level for a tool, with its place; None where no rank is capped."""

@@ -22,6 +22,7 @@ from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.directory import Directory
 from orgkernel.records.domain_catalog import DomainCatalog
+from orgkernel.records.governance import Governance
 from orgkernel.records.plan_catalog import PlanCatalog
 from orgkernel.records.procedure_catalog import ProcedureCatalog
 from orgkernel.records.qualification_catalog import QualificationCatalog
@@ -37,7 +38,7 @@ V = TypeVar("V")
 CATALOGS = frozenset(
     {
         "domain_catalog", "plan_catalog", "tool_catalog", "skill_catalog", "rank_ladder", "qualification_catalog",
-        "directory", "access_policies", "crew_roster", "procedure_catalog", "bill",
+        "directory", "access_policies", "crew_roster", "procedure_catalog", "bill", "governance",
     }
 ) | MARKDOWN_KINDS  # fmt: skip
 # A section of a catalog to what one entry of it is.
@@ -116,6 +117,15 @@ class Group:
         self.duplicates += [
             Duplicate("ladder", "ranks", each.place("ranks", key=True), found[0].place("ranks", key=True))
             for each in found[1:]
+        ]
+        return found[0] if found else None
+
+    @cached_property
+    def governance(self) -> SourceDocument | None:
+        """The first governance document."""
+        found = [document for document in self.catalogs if isinstance(document.record, Governance)]
+        self.duplicates += [
+            Duplicate("governance", "dispatch", each.place(), found[0].place()) for each in found[1:]
         ]
         return found[0] if found else None
 
@@ -223,6 +233,7 @@ class Scope:
             "procedures": self._nearest(ProcedureCatalog, "procedures"),
             "cognitive_skills": _first(group.cognitive_skills for group in self.groups),
             "orders": _all(group.orders for group in reversed(self.groups)),
+            "governance": next((group.governance for group in self.groups if group.governance), None),
         }
 
     def _ladder(self) -> tuple[tuple[Rank, ...], SourceDocument | None, dict[str, Definition[Promotion]]]:

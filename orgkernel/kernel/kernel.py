@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.orders import StandingOrders
     from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
+    from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
+    from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
     from orgkernel.decisions.qualifications import QualificationRecord
@@ -59,7 +63,7 @@ class Kernel(Registry):
 
     >>> kernel = Kernel.open()
     >>> list(kernel.state.served)
-    ['blank', 'household', 'sigint_alpha', 'software_dev', 'starship']
+    ['blank', 'household', 'omega', 'sigint_alpha', 'software_dev', 'starship']
     """
 
     def __init__(
@@ -538,6 +542,25 @@ class Kernel(Registry):
             else desk.at_this_moment(AccessRequest("", "", "", context)).context
         )
         return decide_next_steps(desk.view, desk.state, document, instance, asked)
+
+    def dispatch_permission(
+        self, org: str, question: DispatchQuestion, briefs: DispatchBriefs | None = None
+    ) -> DispatchPermission:
+        """Whether a role or a layer may dispatch another, with every step that fails. Raises as `dispatch`.
+
+        >>> from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
+        >>> answer = Kernel.open().dispatch_permission("omega", DispatchQuestion(sender="L3", receiver="L5"))
+        >>> answer.outcome, answer.code, answer.findings[0].remedies
+        ('deny', 'DISPATCH_EDGE_FORBIDDEN', ('hand the work to role `planner`, which can pass it on',))
+        """
+        from orgkernel.decisions.access.request import AccessRequest
+        from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS
+        from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+
+        desk = self.access(org)
+        now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
+        asked = msgspec.structs.replace(question, context=now)
+        return decide_dispatch_permission(desk.view, asked, desk.state, briefs or NO_BRIEFS)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.

@@ -50,6 +50,7 @@ _TELLING_AMONG_OURS = {
     "policies": "access_policies",
     "agents": "crew_roster",
     "slug": "bill",
+    "dispatch_edges": "governance",
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
@@ -207,10 +208,10 @@ def _read_document(parsed: Parsed) -> _Read:
         return _Read(
             None, None, [Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")]
         )
-    kind, refusal = _kind_of(value, marks)
+    kind, refusal = kind_of(value, marks)
     if kind is None:
         return _Read(None, None, [refusal] if refusal else [])
-    version, refusals = _check_version(value, marks)
+    version, refusals = check_version(value, marks)
     if version is None:
         return _Read(kind, None, refusals)
     if "_version" not in value or value["_version"] is not version:
@@ -225,7 +226,8 @@ def _read_document(parsed: Parsed) -> _Read:
     return _Read(kind, packed, refusals + more, record)
 
 
-def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
+def kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal | None]:
+    """The kind that a document says it has, or why it has none."""
     if "_schema" not in value:
         if "$schema" in value:
             return None, None  # a JSON Schema, perhaps one of ours
@@ -253,7 +255,8 @@ def _kind_of(value: dict[str, Any], marks: Marks) -> tuple[str | None, Refusal |
     )  # fmt: skip
 
 
-def _check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
+def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list[Refusal]]:
+    """The version that a document says it has, None if it is not read, and what is to be said about it."""
     written = value.get("_version", _THIS_VERSION)
     if written == _THIS_VERSION:
         return _THIS_VERSION, []

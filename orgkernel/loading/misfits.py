@@ -64,6 +64,10 @@ _WORDS = {
         "a time window",
         "write `HH:MM-HH:MM`, such as `23:00-08:00`, or `weekends`",
     ),
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T| )([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]|:[0-5][0-9][.][0-9]{1,9})?(Z|(-|[+])([01][0-9]|2[0-3]):?[0-5][0-9])?$": (
+        "a time",
+        "write ISO 8601, such as `2026-05-17T10:00:00Z`",
+    ),
     r"^ORG[0-9]{3}$": (
         "the code of a rule",
         "write `ORG` and three digits; `orgkernel rule` lists the codes",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import to_builtins
+from msgspec.structs import asdict
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.dispatch import decide_dispatch
@@ -57,10 +58,10 @@ def build_organization_manifest(
         other_execution=tuple(settings(document, configs[other_mode], f"{other_mode}_config")),
         channels=tuple(_channels(view)),
         departments=tuple(_departments(view)),
-        layers=listed(document, "layers", organization.layers),
+        layers=tuple(_layers(view)),
         dispatch_edges=tuple(_dispatch_edges(view)),
         limits=(
-            *settings(document, organization.limits, "limits"),
+            *_limits(view),
             *facts(document, (), {"workspace_root": organization.workspace_root}),
         ),
         external=listed(document, "external", organization.external),
@@ -111,10 +112,27 @@ def _said(record: Record) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None and value != default.get(name)}
 
 
+def _layers(view: OrgView) -> Iterator[v1.Item]:
+    document = view.records.declaring("layers")
+    is_governed = document is view.records.governance
+    for number, layer in enumerate(view.records.organization.layers):
+        place = document.place("layers", layer, key=True) if is_governed else document.place("layers", number)
+        yield why_item(layer, f"layers[{number}]", place)
+
+
+def _limits(view: OrgView) -> Iterator[v1.Fact]:
+    """Each limit with its line, in the document that sets it."""
+    for name, value in asdict(view.records.organization.limits).items():
+        document = view.records.declaring("limits", name)
+        yield from facts(document, ("limits",), {name: value})
+
+
 def _dispatch_edges(view: OrgView) -> Iterator[v1.Item]:
+    document = view.records.declaring("dispatch_edges")
+    is_written = document.has("dispatch_edges")
     for number, edge in enumerate(view.records.organization.dispatch_edges):
         text = f"layer {edge.source} may dispatch to layer {edge.target}"
-        place = view.records.document.place("dispatch_edges", number)
+        place = document.place("dispatch_edges", number) if is_written else view.records.place_of_edges
         yield why_item(f"{edge.source}>{edge.target}", text, place)
 
 

@@ -9,6 +9,7 @@ from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch_permission.edges import edges_forbid
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
@@ -221,7 +222,19 @@ def _dispatch_targets(view: OrgView, role_id: str, under: Iterable[_Command]) ->
         targets.setdefault(edge.source, []).extend(why)
     for edge in view.edges_from(EdgeKind.MAY_DISPATCH, role_id):
         targets.setdefault(edge.target, []).append(why_edge(edge))
-    return (_member(view, target, tuple(all_why)) for target, all_why in targets.items())
+    return (
+        _member(view, target, tuple(all_why))
+        for target, all_why in targets.items()
+        if _may_hand_to(view, role_id, target)
+    )
+
+
+def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
+    """Whether neither the position of the sender nor the layers of the two forbid it."""
+    posts = view.records.posts
+    if sender not in posts or receiver not in posts:
+        return True
+    return posts[sender].profile.position != "worker" and not edges_forbid(view.records, sender, receiver)
 
 
 def _dispatch_sources(
@@ -233,7 +246,11 @@ def _dispatch_sources(
         sources[chain[0].target] = list(commands[0])
     for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
-    return (_superior(view, source, tuple(why)) for source, why in sources.items())
+    return (
+        _superior(view, source, tuple(why))
+        for source, why in sources.items()
+        if _may_hand_to(view, source, role_id)
+    )
 
 
 def _domains(view: OrgView, role_id: str) -> Iterator[v1.DomainItem]:

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
+from orgkernel.model.contract import Contract
 from orgkernel.model.kinds import KINDS
 from orgkernel.model.record import Record
 
@@ -22,6 +23,11 @@ def build_json_schema(kind: str) -> dict[str, Any]:
     _describe(schema, model)
     for part in _parts_of(model):
         _describe(schema.get("$defs", {}).get(part.__name__, {}), part)
+    if issubclass(model, Contract):
+        schema["properties"].pop("suppressions")
+        schema["$defs"].pop("Suppression")
+        for part in (schema, *schema["$defs"].values()):
+            _require(part)
     opened: dict[str, Any] = _accept_user_fields(schema)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -29,6 +35,17 @@ def build_json_schema(kind: str) -> dict[str, Any]:
         "title": f"orgkernel {kind}",
         "required": ["_schema", *schema.get("required", [])],
     }
+
+
+def _require(schema: dict[str, Any]) -> None:
+    """A field of a contract that must be written has no default. Rules report a missing one, so the model has one."""
+    for name in schema.get("required", ()):
+        described = schema["properties"][name]
+        if described.pop("default", ...) is None:
+            either = [each for each in described.pop("anyOf", ()) if each != {"type": "null"}]
+            described |= either[0] if len(either) == 1 else {"anyOf": either}
+            for key in sorted(described):
+                described[key] = described.pop(key)
 
 
 def _parts_of(model: type[BaseModel]) -> Iterator[type[BaseModel]]:

@@ -25,8 +25,16 @@ _MODELS = {
     "access_policies": "AccessPolicies",
     "crew_roster": "CrewRoster",
     "bill": "Bill",
+    "governance": "Governance",
     "decision_cases": "DecisionCases",
     "salute_report": "SaluteReport",
+    "brief": "Brief",
+    "result": "Result",
+    "blocker": "Blocker",
+    "correction": "Correction",
+    "decision_entry": "DecisionEntry",
+    "lmc_record": "LmcRecord",
+    "mission_close": "MissionClose",
 }
 
 
@@ -62,4 +70,4 @@ MARKDOWN_KINDS: Mapping[str, type[Document]] = _Kinds(_MARKDOWN_MODELS)
 
 # Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
 # spelling mistakes.
-LATER_KINDS = ("crew_manifest", "governance")
+LATER_KINDS = ("crew_manifest",)

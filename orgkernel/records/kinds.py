@@ -3,17 +3,25 @@
 from __future__ import annotations
 from orgkernel.records.access_policies import AccessPolicies
 from orgkernel.records.bill import Bill
+from orgkernel.records.blocker import Blocker
+from orgkernel.records.brief import Brief
 from orgkernel.records.cognitive_skill import CognitiveSkill
+from orgkernel.records.correction import Correction
 from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.records.decision_cases import DecisionCases
+from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.directory import Directory
 from orgkernel.records.domain_catalog import DomainCatalog
+from orgkernel.records.governance import Governance
+from orgkernel.records.lmc_record import LmcRecord
+from orgkernel.records.mission_close import MissionClose
 from orgkernel.records.organization import Organization
 from orgkernel.records.plan_catalog import PlanCatalog
 from orgkernel.records.procedure_catalog import ProcedureCatalog
 from orgkernel.records.qualification_catalog import QualificationCatalog
 from orgkernel.records.rank_ladder import RankLadder
 from orgkernel.records.record import Document
+from orgkernel.records.result import Result
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.salute_report import SaluteReport
 from orgkernel.records.skill_catalog import SkillCatalog
@@ -34,8 +42,16 @@ RECORDS: dict[str, type[Document]] = {
     "access_policies": AccessPolicies,
     "crew_roster": CrewRoster,
     "bill": Bill,
+    "governance": Governance,
     "decision_cases": DecisionCases,
     "salute_report": SaluteReport,
+    "brief": Brief,
+    "result": Result,
+    "blocker": Blocker,
+    "correction": Correction,
+    "decision_entry": DecisionEntry,
+    "lmc_record": LmcRecord,
+    "mission_close": MissionClose,
     "cognitive_skill": CognitiveSkill,
     "standing_order": StandingOrder,
 }

@@ -49,11 +49,8 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Layers that the organization does not declare."""
-    organization, document, subject = (
-        view.records.organization,
-        view.records.document,
-        f"organization:{view.org_id}",
-    )
+    records, subject = view.records, f"organization:{view.org_id}"
+    organization = records.organization
     layers, edges, here = (
         organization.layers,
         organization.dispatch_edges,
@@ -61,14 +58,14 @@ def check(view: OrgView) -> Iterator[Finding]:
     )
     if not layers:
         if edges:
-            place = document.place("dispatch_edges", key=True)
+            place = records.place_of_edges
             message = f"{here} has `dispatch_edges` but no `layers`"
             yield Finding(place, message, "list the layers under `layers`, highest first", subject)
         return
     for number, edge in enumerate(edges):
         for field, layer in (("from", edge.source), ("to", edge.target)):
             if layer not in layers:
-                place = document.place("dispatch_edges", number, field)
+                place = records.declaring("dispatch_edges").place("dispatch_edges", number, field)
                 message = f"a dispatch edge names layer {quote(layer)}, which {here} does not have"
                 yield Finding(
                     place, message, did_you_mean(layer, layers) or "declare it under `layers`", subject

@@ -1,4 +1,4 @@
-"""The page of every code: a rule's docstring, or a row of the catalog of reading and shape errors."""
+"""The page of every code: a rule's docstring, or a row of the errors of reading and shape, or of contracts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.catalog import ROWS, Row
+from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.rules.catalog import all_rules, page_of
 from orgkernel.rules.rule import Rule
 
@@ -28,7 +29,8 @@ class Page:
 
 def all_pages() -> dict[str, Page]:
     """Code to page, by code."""
-    pages = [_row_page(row) for row in ROWS.values()] + [_rule_page(rule) for rule in all_rules()]
+    rows = {**ROWS, **CONTRACT_ROWS}
+    pages = [_row_page(row) for row in rows.values()] + [_rule_page(rule) for rule in all_rules()]
     return {page.code: page for page in sorted(pages, key=lambda page: page.code)}
 
 

@@ -18,6 +18,7 @@ import msgspec
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.graph.assemble import Elsewhere, Including
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
+from orgkernel.graph.governance import govern, layers_by_role
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.index.org_index import OrgIndex
@@ -273,6 +274,8 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     if any(tree.documents[number].kind != "role_profile" for number in profiles):
         raise DamagedEntry("a post without a profile")
     superior_of, override_of = packed.superiors.get, organization.overrides.get
+    governance = scope.definitions["governance"]
+    layer_of = layers_by_role(governance).get
     posts = {
         role_id: RolePost(
             role_id,
@@ -281,6 +284,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
             bool(shared),
             superior_of(role_id),
             override_of(role_id),
+            layer_of(role_id),
         )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
@@ -288,7 +292,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     return OrgRecords(
         organization.org_id,
         document,
-        organization,
+        govern(organization, governance),
         posts,
         packed.without_profile,
         excused=packed.excused,

@@ -78,8 +78,13 @@ def _tool_home(generation: str, tool: str) -> str:
 
 
 @contextmanager
-def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | None = None) -> Iterator[Host]:
-    """A process of that host: its modules can be imported, and its root is on the path."""
+def running(
+    root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | None = None, *, fresh: bool = False
+) -> Iterator[Host]:
+    """A process of that host: its modules can be imported, and its root is on the path.
+
+    Modules of the runtime may be those of an earlier host with the same files, unless all shall be `fresh`.
+    """
     host = Host(root, Loader(root, generation), Prompts(root, generation))
     host.tools = {name: _answering(name) for name in _TOOLS}
     host.tools["response"] = lambda text="", **_: Response(str(text), break_loop=True)
@@ -92,6 +97,9 @@ def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | No
         for name in before:
             del sys.modules[name]
         sys.modules.update(_modules(host, dict(mcp or {})))
+        sources = _sources_of_runtime(root)
+        if not fresh:
+            sys.modules.update(_loaded.get(sources, {}))
         sys.path.insert(0, str(root))
         sys.dont_write_bytecode = True
         yield host
@@ -99,9 +107,23 @@ def running(root: Path, generation: str, mcp: Mapping[str, tuple[str, ...]] | No
         compiling.stop()
         sys.path[:] = path
         sys.dont_write_bytecode = no_bytecode
-        for name in [each for each in sys.modules if each.partition(".")[0] in _OWNED]:
-            del sys.modules[name]
+        owned = [each for each in sys.modules if each.partition(".")[0] in _OWNED]
+        modules = {name: sys.modules.pop(name) for name in owned}
+        _loaded.setdefault(sources, {}).update(
+            {name: module for name, module in modules.items() if name.startswith(_RUNTIME)}
+        )
         sys.modules.update(before)
+
+
+_RUNTIME = "usr.organizations.lib.orgkernel_agent_zero.runtime"
+_loaded: dict[frozenset[tuple[str, bytes]], dict[str, ModuleType]] = {}
+"""Modules of the runtime by the sources they come from. They keep nothing of a host, and loading them takes most of the
+time of a short test."""
+
+
+def _sources_of_runtime(root: Path) -> frozenset[tuple[str, bytes]]:
+    folder = root.joinpath(*_RUNTIME.split("."))
+    return frozenset((path.name, path.read_bytes()) for path in folder.glob("*.py"))
 
 
 _compiled: dict[bytes, CodeType] = {}

@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from tests.support.yaml_text import read_yaml_file
+
 STOCK_TOOLS: dict[str, tuple[tuple[str, ...], int, int]] = {
     "a2a_chat": (("a2a_chat",), 2429, 909),
     "behaviour": (("behaviour_adjustment",), 347, 179),
@@ -198,7 +200,7 @@ class Prompts:
 
     def _about(self, folder: Path) -> dict[str, Any] | None:
         if self.generation == "G3" and (folder / "agent.yaml").is_file():
-            return dict(yaml.safe_load((folder / "agent.yaml").read_text(encoding="utf-8")))
+            return dict(read_yaml_file(folder / "agent.yaml"))
         if (folder / "agent.json").is_file():
             return dict(json.loads((folder / "agent.json").read_text(encoding="utf-8")))
         return None
@@ -284,6 +286,9 @@ class ToolsPrompt(Extension):
 """
 _STOCK_REST = """from helpers.extension import Extension
 from agent import host_prompts
+import yaml
+
+from tests.support.yaml_text import read_yaml_file
 
 
 class RestOfPrompt(Extension):

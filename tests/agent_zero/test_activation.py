@@ -14,7 +14,6 @@ from typing import Any
 from unittest import mock
 
 import pytest
-import yaml
 
 from extension.host.organization import find_active
 from orgkernel import Kernel
@@ -27,6 +26,7 @@ from tests.cli.running import SHOP
 from tests.support.hosts import GENERATIONS, make_host, picture
 from tests.support.in_process import run_here as run
 from tests.support.trees import change_line, copy_template, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 KERNEL = Kernel.open()
 BUNDLES = {
@@ -95,7 +95,7 @@ def test_native_profiles_are_those_of_the_generation(host: tuple[str, Path]) -> 
             "plugins/_tool_access/config.json",
             "prompts/agent.system.main.specifics.md",
         ]
-        about = yaml.safe_load((folder / "agent.yaml").read_text(encoding="utf-8"))
+        about = read_yaml_file(folder / "agent.yaml")
     assert about == {
         "title": "Bugfix Specialist",
         "description": role["description"],

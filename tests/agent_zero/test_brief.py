@@ -13,7 +13,7 @@ from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.manifest.v1 import RoleManifest
 from tests.support.tokens import count_tokens
 
-ORGANIZATIONS = ("software_dev", "sigint_alpha", "blank", "household", "starship")
+ORGANIZATIONS = ("software_dev", "sigint_alpha", "blank", "household", "starship", "omega")
 
 
 @cache

@@ -74,11 +74,11 @@ def one_turn(host) -> tuple:
 def test_whatever_of_ours_raises_the_turn_is_as_without_us(root, generation, enforcement):
     """The same answer and the same calls; under `observe` the same prompts to the letter; told at most once a cause."""
     add_neighbors(root, generation)
-    with running(root, generation) as host:
+    with running(root, generation, fresh=True) as host:
         without = one_turn(host)
     activate(root, enforcement=enforcement)
     told_of = 0
-    with running(root, generation) as host:
+    with running(root, generation, fresh=True) as host:
         functions = reached_by(lambda: one_turn(host))
         # One source serves all generations; what differs between them is how they call the first functions of ours.
         if generation != "G1":
@@ -104,7 +104,7 @@ def test_whatever_of_ours_raises_the_turn_is_as_without_us(root, generation, enf
 def test_with_on_error_refuse_what_is_essential_to_the_role_still_runs(root, generation):
     """What is never refused is not refused then either, and every refusal is in the log."""
     activate(root, on_error="refuse")
-    with running(root, generation) as host:
+    with running(root, generation, fresh=True) as host:
         from usr.organizations.lib.orgkernel_agent_zero import doctrine
 
         agent = host.open_chat()
@@ -122,7 +122,7 @@ def test_with_on_error_refuse_no_call_runs_that_was_not_asked_for(root, generati
     activate(root, on_error="refuse")
     refused = 0
     turns = [call("browser_agent", query="x"), answer("fixed")]
-    with running(root, generation) as host:
+    with running(root, generation, fresh=True) as host:
 
         def ask() -> Any:
             host.seen, host.ran = [], []

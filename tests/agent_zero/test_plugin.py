@@ -8,11 +8,11 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from tests.agent_zero.double_web import load_handler
 from tests.agent_zero.installing import EXTENSION, activate
 from tests.agent_zero.saying import answer, call
+from tests.support.yaml_text import read_yaml_file
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def ask(started, context=""):
 
 def test_the_manifest_has_the_keys_of_the_host_and_the_name_of_its_folder():
     """Nothing else is read, and another name would not be found."""
-    manifest = yaml.safe_load((EXTENSION / "plugin/plugin.yaml").read_text(encoding="utf-8"))
+    manifest = read_yaml_file(EXTENSION / "plugin/plugin.yaml")
     assert manifest["name"] == "orgkernel"
     assert re.fullmatch(r"[a-z0-9_]+", manifest["name"])
     assert set(manifest) <= {"name", "title", "description", "version", "settings_sections", "per_project_config", "per_agent_config", "always_enabled"}  # fmt: skip

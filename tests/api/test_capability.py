@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
@@ -19,9 +18,10 @@ from orgkernel.snapshots.roots import resolve_paths
 from tests.api.keys import bearer, location_of, new_key
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = Path(__file__).parents[1] / "decisions" / "capability_corpus" / "press.yaml"
-FILES: dict[str, str] = yaml.safe_load(CORPUS.read_text(encoding="utf-8"))["files"] | {
+FILES: dict[str, str] = read_yaml_file(CORPUS)["files"] | {
     "standing_orders/departments/newsroom.md": "Check twice.\n",
     "skills/summarize/assets/seal.bin": "\x00ÿ",
 }

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -21,6 +20,7 @@ from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE_FILE, client_of, pro
 from tests.api.keys import bearer, first_key, location_of, new_key
 from tests.api.running import Server, running, until
 from tests.support.trees import REPOSITORY, copy_template
+from tests.support.yaml_text import read_yaml_file
 
 QUESTION = {
     "subject": {"type": "role", "id": "codegen_specialist"},
@@ -196,7 +196,7 @@ def names_in(expression: str) -> set[str]:
 
 def expressions() -> dict[str, list[str]]:
     """What the alert rules and the dashboard ask Prometheus."""
-    rules = yaml.safe_load((REPOSITORY / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
+    rules = read_yaml_file(REPOSITORY / "deploy/prometheus/alerts.yaml")
     board = json.loads((REPOSITORY / "deploy/grafana/orgkernel.json").read_text(encoding="utf-8"))
     return {
         "alerts": [rule["expr"] for group in rules["groups"] for rule in group["rules"]],
@@ -233,7 +233,7 @@ def test_the_page_lists_every_metric(watched: Watched) -> None:
 
 def test_every_alert_says_what_to_do() -> None:
     """Severity, a summary and an action."""
-    rules = yaml.safe_load((REPOSITORY / "deploy/prometheus/alerts.yaml").read_text(encoding="utf-8"))
+    rules = read_yaml_file(REPOSITORY / "deploy/prometheus/alerts.yaml")
     for group in rules["groups"]:
         for rule in group["rules"]:
             assert rule["labels"]["severity"] in ("critical", "warning")

@@ -46,7 +46,7 @@ def test_ambiguous_active(client: TestClient, path: str) -> None:
     """With several organizations and none active, they are listed."""
     said = problem(client.get(path), 409, "AMBIGUOUS_ACTIVE")
     assert [each["org_id"] for each in said["organizations"]] == [
-        "blank", "household", "sigint_alpha", "software_dev", "starship",
+        "blank", "household", "omega", "sigint_alpha", "software_dev", "starship",
     ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ def test_organizations_are_listed(client: TestClient) -> None:
     """The list has every organization with its standing."""
     answer = client.get("/v1/orgs").json()
     assert [(each["org_id"], each["standing"], each["roles"]) for each in answer["organizations"]] == [
-        ("blank", "served", 1), ("household", "served", 3), ("sigint_alpha", "served", 8), ("software_dev", "served", 8),
+        ("blank", "served", 1), ("household", "served", 3), ("omega", "served", 6), ("sigint_alpha", "served", 8), ("software_dev", "served", 8),
         ("starship", "served", 16),
     ]  # fmt: skip
     assert answer["active"] is None

@@ -81,7 +81,7 @@ def test_the_installed_command_checks_what_came_with_it(installed: Path, tmp_pat
     """From a folder that has nothing to do with it."""
     done = run_installed(installed, tmp_path, "check", "--shipped", "--fail-on", "info")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert done.stderr.startswith("no findings in 5 organizations, 36 roles, ")
+    assert done.stderr.startswith("no findings in 6 organizations, 42 roles, ")
 
 
 def test_the_installed_command_installs_the_extension(installed: Path, tmp_path: Path) -> None:

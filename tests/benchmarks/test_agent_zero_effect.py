@@ -7,35 +7,39 @@ from statistics import median
 
 import pytest
 
-from benchmarks.agent_zero import effects, first_call, host_overhead, load, render_effects
+from benchmarks.agent_zero import Effect, effects, first_call, host_overhead, load, render_effects
 from tests.support.trees import REPOSITORY
 
-FOUND = effects()
+
+@pytest.fixture(scope="module")
+def found() -> list[Effect]:
+    """Of every role in every generation."""
+    return effects()
 
 
 @pytest.mark.parametrize(
     ("version", "least", "middle"), [("0.9.7", 0.6, 0.7), ("0.9.8.2", 0.6, 0.7), ("1.7", 0.4, 0.45)]
 )
-def test_specialists_are_spared_most_of_the_tool_prompt(version, least, middle):
+def test_specialists_are_spared_most_of_the_tool_prompt(found, version, least, middle):
     """At least 60 % on 0.9.x and 40 % on 1.x, whose files are shorter."""
-    spared = [each.saved for each in FOUND if each.role.role_type == "specialist" and each.version == version]
+    spared = [each.saved for each in found if each.role.role_type == "specialist" and each.version == version]
     assert min(spared) >= least
     assert median(spared) >= middle
 
 
-def test_every_role_is_refused_something_and_keeps_something():
+def test_every_role_is_refused_something_and_keeps_something(found):
     """A role that is refused nothing would have no effect."""
-    for each in FOUND:
+    for each in found:
         assert 0 < each.refused < each.tools
         assert each.tools_after < each.tools_before
         assert each.after < each.before
         assert each.brief <= 120
 
 
-def test_the_table_of_the_documentation_is_what_is_measured():
+def test_the_table_of_the_documentation_is_what_is_measured(found):
     """`python -m benchmarks.agent_zero` prints it."""
     page = (REPOSITORY / "docs/agent-zero.md").read_text(encoding="utf-8")
-    assert render_effects(FOUND) in page
+    assert render_effects(found) in page
 
 
 def test_time_is_taken_in_a_running_host():

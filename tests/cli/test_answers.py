@@ -7,13 +7,13 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.manifest.v1 import build_manifest_schema
 from tests.cli.running import SHOP
 from tests.support.in_process import run_here as run
 from tests.support.trees import copy_template, write_tree
+from tests.support.yaml_text import read_yaml
 
 
 @pytest.fixture
@@ -160,10 +160,10 @@ def test_json_and_yaml_of_a_manifest_are_the_same_data(tmp_path: Path, role: tup
     data = json.loads(run(*arguments, "json", cwd=tmp_path).stdout)
     jsonschema.validate(data, build_manifest_schema())
     text = run(*arguments, "yaml", cwd=tmp_path).stdout
-    assert yaml.safe_load(text) == data
+    assert read_yaml(text) == data
     (document,) = parse_yaml(text).documents
     assert json.loads(json.dumps(document.value)) == data
-    assert list(yaml.safe_load(text)) == list(data)
+    assert list(read_yaml(text)) == list(data)
 
 
 def test_texts_that_look_like_something_else_survive_both_formats(shop: Path) -> None:
@@ -175,7 +175,7 @@ def test_texts_that_look_like_something_else_survive_both_formats(shop: Path) ->
     data = json.loads(run(*arguments, "json", cwd=shop).stdout)
     assert [item["id"] for item in data["standing_orders"]] == texts
     text = run(*arguments, "yaml", cwd=shop).stdout
-    assert yaml.safe_load(text) == data
+    assert read_yaml(text) == data
     parsed = parse_yaml(text)
     assert not parsed.refusals
     assert json.loads(json.dumps(parsed.documents[0].value)) == data

@@ -14,6 +14,7 @@ from orgkernel.rules.catalog import all_rules
 from tests.reference.access_worlds import WorldMaker, documents_of
 from tests.support.in_process import run_here as run
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml
 
 FILES = {
     "org.yaml": """\
@@ -249,7 +250,7 @@ def write(path: Path, edit: dict[str, Any]) -> None:
     for step in way:
         inside = inside.setdefault(step, {})
     if written.startswith("- "):
-        inside.setdefault(last, []).append(yaml.safe_load(written[2:]))
+        inside.setdefault(last, []).append(read_yaml(written[2:]))
     else:
-        (inside.setdefault(last, {}) if last else inside).update(yaml.safe_load(written))
+        (inside.setdefault(last, {}) if last else inside).update(read_yaml(written))
     path.write_text(yaml.safe_dump_all(documents, sort_keys=False), encoding="utf-8")

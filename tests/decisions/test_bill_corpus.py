@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
@@ -22,10 +21,10 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted((Path(__file__).parent / "bill_corpus").glob("*.yaml"))
+    path.stem: read_yaml_file(path) for path in sorted((Path(__file__).parent / "bill_corpus").glob("*.yaml"))
 }
 NOW = 1000.0
 # An organization whose bills have errors is not served: only the decision itself can be asked about it.

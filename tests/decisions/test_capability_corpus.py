@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
@@ -23,9 +22,10 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.stem: read_yaml_file(path)
     for path in sorted((Path(__file__).parent / "capability_corpus").glob("*.yaml"))
 }
 CASES = [

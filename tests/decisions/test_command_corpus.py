@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
@@ -19,6 +18,7 @@ from orgkernel.decisions.shell_commands.verdict import CATALOG
 from orgkernel.kernel.kernel import Kernel
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, TEMPLATES
+from tests.support.yaml_text import read_yaml, read_yaml_file
 
 FOLDER = Path(__file__).parent / "command_corpus"
 EXIT_CODES = {"harmless": 0, "destructive": 1, "cannot_tell": 2}
@@ -33,7 +33,7 @@ class Labeled(NamedTuple):
 
 def read_half(name: str) -> list[Labeled]:
     """The commands of a file."""
-    trades = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")).values()
+    trades = read_yaml((FOLDER / f"{name}.yaml").read_text(encoding="utf-8")).values()
     return [
         *(Labeled(command, "") for trade in trades for command in trade["harmless"]),
         *(
@@ -47,7 +47,7 @@ def read_half(name: str) -> list[Labeled]:
 
 def read_cases() -> Iterator[dict[str, Any]]:
     """Commands with the directory and the globs they are asked with, and complete answers."""
-    yield from yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
+    yield from read_yaml_file(FOLDER / "cases.yaml")
 
 
 @pytest.mark.parametrize("half", ["tuned", "untouched"])
@@ -85,7 +85,7 @@ def test_disguises_and_everyday_commands() -> None:
     """What was tried against the recognizer keeps its outcome."""
     wrong = [
         (command, outcome, check_command(command).outcome)
-        for some in yaml.safe_load((FOLDER / "disguises.yaml").read_text(encoding="utf-8")).values()
+        for some in read_yaml_file(FOLDER / "disguises.yaml").values()
         for outcome, commands in some.items()
         for command in commands
         if check_command(command).outcome != outcome

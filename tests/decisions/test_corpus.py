@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from click.testing import CliRunner
 from starlette.testclient import TestClient
 
@@ -24,10 +23,10 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.cli.running import ORGKERNEL
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
+    path.stem: read_yaml_file(path) for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
 }
 CASES = [
     pytest.param(name, case, id=f"{name}: {case['name']}")

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel.decisions.promotion import PromotionDecision, decide_promotion
 from orgkernel.decisions.qualifications import QualificationRecord, build_qualification_record
@@ -16,20 +15,16 @@ from orgkernel.decisions.state_view import AgentState, QualificationResult, Skil
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.trees import ONTOLOGY, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 DAY = 86_400.0
-FILES = [
-    yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted((Path(__file__).parent / "crew_corpus").glob("*.yaml"))
-]
+FILES = [read_yaml_file(path) for path in sorted((Path(__file__).parent / "crew_corpus").glob("*.yaml"))]
 CASES = [
     pytest.param(number, case, id=case["name"]) for number, file in enumerate(FILES) for case in file["cases"]
 ]
 SHARED = {
     skill
-    for skill, said in yaml.safe_load((ONTOLOGY / "skills.yaml").read_text(encoding="utf-8"))[
-        "skills"
-    ].items()
+    for skill, said in read_yaml_file(ONTOLOGY / "skills.yaml")["skills"].items()
     if said["category"] == "pcc"
 }
 Answers = tuple[SkillProfile, QualificationRecord, PromotionDecision]

@@ -15,8 +15,9 @@ import pytest
 import yaml
 
 from tests.support.trees import REPOSITORY
+from tests.support.yaml_text import read_yaml_file
 
-CONFIG = yaml.safe_load((REPOSITORY / "mkdocs.yml").read_text(encoding="utf-8"))
+CONFIG = read_yaml_file(REPOSITORY / "mkdocs.yml")
 BUILD = (Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean")
 # Attributes a browser fetches or follows.
 _FETCHED = ("href", "src", "srcset", "action", "poster", "data")

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import yaml
 
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.sources import Packed
@@ -28,6 +27,7 @@ from orgkernel.snapshots.roots import resolve_paths
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, write_tree
+from tests.support.yaml_text import read_yaml, read_yaml_file
 
 MAGIC = b"orgkernel cache 2\n"
 
@@ -259,9 +259,9 @@ def test_a_secret_that_others_may_write_is_not_used(
 
 def test_the_hook_uses_no_cache_and_the_action_says_it_is_ci() -> None:
     """Neither believes what lies in the checked tree."""
-    (hook,) = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    (hook,) = read_yaml((REPOSITORY / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert hook["entry"].split() == ["orgkernel", "check", "--no-cache"]
-    steps = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
+    steps = read_yaml_file(REPOSITORY / "action.yml")["runs"]["steps"]
     (check,) = (step for step in steps if '/orgkernel" check' in step["run"])
     assert "export CI=true\n" in check["run"]
 

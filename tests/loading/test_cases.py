@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
+from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
-FILES = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(CASES.glob("*.yaml"))}
+FILES = {path.stem: read_yaml_file(path) for path in sorted(CASES.glob("*.yaml"))}
 
 
 def put_file(path: Path, content: str | dict[str, Any]) -> None:

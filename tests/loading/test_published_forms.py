@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from orgkernel.decisions.dispatch import decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -21,6 +20,7 @@ from orgkernel.loading.tree import read_tree
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import TEMPLATES, read, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 # Specification, "Schema 1: Role Profile"; where it lists alternatives, the one its example is about.
 ROLE = """{
@@ -201,7 +201,7 @@ def only(template: Any, value: Any) -> Any:
 
 def published_role(path: Path) -> dict[str, Any]:
     """A shipped profile with the specification's fields alone."""
-    shipped = yaml.safe_load(path.read_text(encoding="utf-8"))
+    shipped = read_yaml_file(path)
     tier = {"description": "", "action": "", "trigger": "", "escalate_to": ""}
     form = json.loads(ROLE)
     form["pace_plan"] = dict.fromkeys(form["pace_plan"], tier)
@@ -212,7 +212,7 @@ def published_role(path: Path) -> dict[str, Any]:
 
 def published_organization(template: str) -> dict[str, Any]:
     """A shipped organization with the specification's fields alone, every field of a post written."""
-    shipped = yaml.safe_load((TEMPLATES / template / "org.yaml").read_text(encoding="utf-8"))
+    shipped = read_yaml_file(TEMPLATES / template / "org.yaml")
     organization = only({**json.loads(ORGANIZATION), "hierarchy": {}}, shipped)
     organization["hierarchy"] = {
         role_id: {

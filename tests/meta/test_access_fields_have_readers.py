@@ -28,6 +28,7 @@ from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.model.kinds import KINDS
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read
+from tests.support.yaml_text import read_yaml_file
 
 FILES = {
     "rank_ladder": "ranks.yaml",
@@ -217,7 +218,7 @@ STATE = StateView(
 def write(folder: Path, kind: str, route: str = "", value: Any = None) -> None:
     """A file of the household with another value, or with nothing where that is None."""
     path = folder / FILES[kind]
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = read_yaml_file(path)
     *above, last = route.split(".")
     inner: Any = document
     for step in above:

@@ -15,10 +15,11 @@ from orgkernel.decisions.bills.filling import fill_parts
 from orgkernel.decisions.bills.next_steps import decide_next_steps
 from tests.decisions.test_bill_corpus import CORPUS, NOW, build_state, instance_of
 from tests.support.trees import read, write_tree
+from tests.support.yaml_text import read_yaml
 
 FILES = CORPUS["fire"]["files"]
-FIRE = yaml.safe_load(FILES["bills/fire.yaml"])
-REPAIR = yaml.safe_load(FILES["bills/repair.yaml"])
+FIRE = read_yaml(FILES["bills/fire.yaml"])
+REPAIR = read_yaml(FILES["bills/repair.yaml"])
 
 # Another value for each field.
 FIELDS: dict[str, Any] = {

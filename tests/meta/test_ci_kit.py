@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
@@ -20,11 +19,12 @@ from orgkernel.cli.check import FORMATS
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
 from tests.support.trees import REPOSITORY, write_tree
+from tests.support.yaml_text import read_yaml_file
 from tools.pin import pin_actions, pin_images
 from tools.sbom import build_bill
 
 BIN = Path(sys.executable).parent
-ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+ACTION = read_yaml_file(REPOSITORY / "action.yml")
 WORKFLOW = REPOSITORY / ".github/workflows/ci.yml"
 RELEASE = REPOSITORY / ".github/workflows/release.yml"
 NIGHTLY = REPOSITORY / ".github/workflows/nightly.yml"
@@ -80,7 +80,7 @@ def test_no_host_is_named() -> None:
 
 def test_our_workflow_may_read_and_nothing_else_and_runs_what_we_run() -> None:
     """Least permissions, every supported Python, the same command as anybody's."""
-    workflow = yaml.safe_load(WORKFLOW.read_text(encoding="utf-8"))
+    workflow = read_yaml_file(WORKFLOW)
     assert workflow["permissions"] == {}
     assert all(job["permissions"] == {"contents": "read"} for job in workflow["jobs"].values())
     assert all(job["timeout-minutes"] for job in workflow["jobs"].values())
@@ -100,7 +100,7 @@ def test_actions_are_named_by_a_commit_that_cannot_be_moved() -> None:
 
 def test_a_release_is_built_without_rights_and_attached_with_one() -> None:
     """What is built runs code of others, so it may read only; the job that may write runs none."""
-    workflow = yaml.safe_load(RELEASE.read_text(encoding="utf-8"))
+    workflow = read_yaml_file(RELEASE)
     assert workflow["permissions"] == {}
     assert workflow["jobs"]["build"]["permissions"] == {"contents": "read"}
     assert workflow["jobs"]["attach"]["permissions"] == {"contents": "write"}
@@ -134,7 +134,7 @@ def test_the_bill_of_materials_lists_what_is_locked() -> None:
 
 def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
     """By the same target as anybody's, with what may be read and nothing else."""
-    workflow = yaml.safe_load(NIGHTLY.read_text(encoding="utf-8"))
+    workflow = read_yaml_file(NIGHTLY)
     assert workflow["permissions"] == {}
     (job,) = workflow["jobs"].values()
     assert job["permissions"] == {"contents": "read"}
@@ -151,7 +151,7 @@ def test_every_night_a_hundred_thousand_cases_are_decided() -> None:
 
 def test_the_hook_checks_the_whole_tree_with_a_command_that_exists() -> None:
     """A role can break the organization around it, so no file names are passed."""
-    (hook,) = yaml.safe_load(HOOKS.read_text(encoding="utf-8"))
+    (hook,) = read_yaml_file(HOOKS)
     assert hook["pass_filenames"] is False
     program, command, option = hook["entry"].split()
     assert program == "orgkernel"

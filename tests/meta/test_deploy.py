@@ -23,16 +23,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.api.running import until
 from tests.cli.running import ORGKERNEL
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, copy_template
+from tests.support.yaml_text import read_yaml_file
 
 DEPLOY = REPOSITORY / "deploy"
 CONTAINER = (DEPLOY / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+COMPOSE = read_yaml_file(DEPLOY / "compose.yaml")
 SERVE = COMPOSE["services"]["serve"]
 UNIT = DEPLOY / "orgkernel.service"
 

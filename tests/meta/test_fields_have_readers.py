@@ -27,6 +27,7 @@ from orgkernel.model.role_profile import RoleProfile
 from orgkernel.model.salute_report import SaluteReport
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read
+from tests.support.yaml_text import read_yaml_file
 
 ROLE_FILE, ORG_FILE = "roles/codegen_specialist.yaml", "org.yaml"
 
@@ -181,7 +182,7 @@ def test_another_value_changes_what_is_seen(
 ) -> None:
     """A manifest, a finding or a dispatch answer; a field that can be changed unnoticed is one nobody reads."""
     folder = copy_template(tmp_path, "software_dev")
-    document = yaml.safe_load((folder / file).read_text(encoding="utf-8"))
+    document = read_yaml_file(folder / file)
     changed = with_value(document, route, value)
     (folder / file).write_text(yaml.safe_dump(changed, sort_keys=False), encoding="utf-8")
     snapshot = read(folder)
@@ -197,7 +198,7 @@ def test_writing_a_document_anew_changes_nothing(tmp_path: Path, before: Any) ->
     folder = copy_template(tmp_path, "software_dev")
     for path in (folder / ORG_FILE, folder / ROLE_FILE):
         path.write_text(
-            yaml.safe_dump(yaml.safe_load(path.read_text(encoding="utf-8")), sort_keys=False),
+            yaml.safe_dump(read_yaml_file(path), sort_keys=False),
             encoding="utf-8",
         )
     assert observe(read(folder)) == before

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.rules.catalog import all_rules
 from orgkernel.runtime.trigger_parser import parse_trigger
 from tests.support.spelling import find_british
 from tests.support.trees import REPOSITORY
+from tests.support.yaml_text import read_yaml_file
 
 LONGEST = 120
 """Characters of a message outside of quoted user text."""
@@ -74,7 +74,7 @@ def expectations() -> dict[str, list[dict[str, Any]]]:
     """Every diagnostic that a case file of rules, reading or shape expects, by code."""
     found: dict[str, list[dict[str, Any]]] = {}
     for path in sorted((REPOSITORY / "tests").glob("*/cases/*.yaml")):
-        file = yaml.safe_load(path.read_text(encoding="utf-8"))
+        file = read_yaml_file(path)
         for case in file["cases"].values():
             for each in case["expect"]:
                 found.setdefault(each.get("code") or file["rule"], []).append(each)
@@ -160,8 +160,8 @@ def test_good_sentences_have_no_faults() -> None:
 
 
 # Words that belong to somebody else, by file: the name of a host's tool and of its prompt, a word that people who
-# ask for work may write, and words of French examples.
-FOREIGN = ("behaviour_adjustment",)
+# ask for work may write, words of French examples, and a field of a result as its source spells it.
+FOREIGN = ("behaviour_adjustment", "artefacts", "Artefacts")
 FOREIGN_IN = {
     "extension/host/tool_texts.py": ('"behaviour"',),
     "tests/agent_zero/double_prompts.py": ('"behaviour"',),

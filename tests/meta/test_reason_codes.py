@@ -29,6 +29,7 @@ from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
 from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
+from tests.decisions.test_dispatch_permission_corpus import CORPUS as OF_DISPATCH_PERMISSION
 from tests.support.access_corpus import CORPUS as OF_ACCESS
 from tests.support.embedders import LikeEverything
 
@@ -76,6 +77,9 @@ def of_the_corpora() -> Iterator[str]:
         for case in file["cases"]:
             yield from case["answer"].get("because", ())
             yield from (code for _, code in case["answer"].get("considered", ()))
+    for file in OF_DISPATCH_PERMISSION.values():
+        for case in file["cases"]:
+            yield from words_in(case["answer"])
     for file in OF_BILLS.values():
         for case in (*file["cases"], *file["fills"]):
             yield from words_in(case["answer"])

@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel.diagnostics.catalog import ROWS
+from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
 from orgkernel.rules.catalog import all_rules, page_of
 from orgkernel.rules.pages import all_pages
 from orgkernel.rules.rule import Rule
 from tests.loading.test_cases import FILES as READING
 from tests.support.trees import REPOSITORY
+from tests.support.yaml_text import read_yaml_file
 
 CASES = {
     file["rule"]: file["cases"]
     for file in (
-        yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in sorted((REPOSITORY / "tests" / "rules" / "cases").glob("*.yaml"))
+        read_yaml_file(path) for path in sorted((REPOSITORY / "tests" / "rules" / "cases").glob("*.yaml"))
     )
 }
 RULES = [pytest.param(rule, id=rule.code) for rule in all_rules()]
@@ -41,8 +41,9 @@ def test_a_rule_is_called_like_its_module(rule: Rule) -> None:
 
 def test_codes_and_names_are_used_once() -> None:
     """By rows and rules together."""
-    codes = [*ROWS, *(rule.code for rule in all_rules())]
-    names = [*(row.name for row in ROWS.values()), *(rule.name for rule in all_rules())]
+    rows = {**ROWS, **CONTRACT_ROWS}
+    codes = [*rows, *(rule.code for rule in all_rules())]
+    names = [*(row.name for row in rows.values()), *(rule.name for rule in all_rules())]
     assert len(set(codes)) == len(codes) == len(all_pages())
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"ORG[01]\d\d", code) for code in ROWS)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
@@ -25,10 +24,10 @@ from tests.operations.surfaces import (
     prepare,
 )
 from tests.support.trees import copy_template, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 FILES = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
-    for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
+    path.stem: read_yaml_file(path) for path in sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
 }
 
 

@@ -29,6 +29,7 @@ from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.snapshots.build import build_snapshot
 from tests.support.trees import ONTOLOGY, REPOSITORY, TEMPLATES
+from tests.support.yaml_text import read_yaml
 
 SHIPPED = sorted([*TEMPLATES.rglob("*.yaml"), *ONTOLOGY.glob("*.yaml")])
 
@@ -70,7 +71,7 @@ texts = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=40).ma
 def shipped_bytes() -> tuple[bytes, ...]:
     """The contents of every shipped document, as YAML and as JSON."""
     contents = [path.read_bytes() for path in SHIPPED]
-    dumped = [json.dumps(yaml.safe_load(content), indent=1).encode() for content in contents]
+    dumped = [json.dumps(read_yaml(content), indent=1).encode() for content in contents]
     return (*contents, *dumped)
 
 

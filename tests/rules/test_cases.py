@@ -7,20 +7,20 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from orgkernel.decisions.crew_records import OrgStatus, Personality, PersonalityObservation
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
 from tests.support.trees import change_line, copy_template, read, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
 
 
 def load_cases() -> dict[str, dict[str, Any]]:
     """Rule code to its case file."""
-    files = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(CASES.glob("*.yaml"))]
+    files = [read_yaml_file(path) for path in sorted(CASES.glob("*.yaml"))]
     return {file["rule"]: file["cases"] for file in files}
 
 

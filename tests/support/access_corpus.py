@@ -15,9 +15,10 @@ from orgkernel.records.decision_cases import Case, DecisionCases
 from orgkernel.rules.catalog import all_rules
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.stem: read_yaml_file(path)
     for path in sorted((Path(__file__).parents[1] / "decisions" / "access_corpus").glob("*.yaml"))
 }
 

@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hypothesis import strategies as st
 
 from orgkernel.diff.diff import OrganizationVersion
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import places_of
 from tests.support.trees import TEMPLATES, read, write_tree
+from tests.support.yaml_text import read_yaml
 
 Documents = dict[str, Any]
 """File name to document; the organization's is `org.json`."""
@@ -42,9 +42,7 @@ def template_documents(template: str) -> Documents:
     """A template as data; not to be altered."""
     folder = TEMPLATES / template
     names = ["org.yaml", *(f"roles/{path.name}" for path in sorted((folder / "roles").glob("*.yaml")))]
-    return {
-        name.replace(".yaml", ".json"): yaml.safe_load((folder / name).read_text("utf-8")) for name in names
-    }
+    return {name.replace(".yaml", ".json"): read_yaml((folder / name).read_text("utf-8")) for name in names}
 
 
 def small_documents() -> Documents:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.toolbox import PythonFunction, Toolbox
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 PRESS = Path(__file__).parents[1] / "decisions" / "capability_corpus" / "press.yaml"
 
@@ -20,7 +19,7 @@ def out_of_order() -> None:
 
 def test_a_failed_step_leads_to_the_skill_and_then_up(tmp_path: Path) -> None:
     """The procedure is chosen, its tool fails, the next ways are asked for, and the superior is named."""
-    files = yaml.safe_load(PRESS.read_text(encoding="utf-8"))["files"]
+    files = read_yaml_file(PRESS)["files"]
     skill = files["press/skills/write-posts/SKILL.md"].replace('min-proficiency: "3"', "min-proficiency: 1")
     kernel = Kernel.open(write_tree(tmp_path, files | {"press/skills/write-posts/SKILL.md": skill}))
     toolbox = Toolbox(kernel, {"post_api": PythonFunction(out_of_order)})

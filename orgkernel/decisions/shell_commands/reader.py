@@ -257,7 +257,7 @@ class Reader:
         self._script = script
         self._depth += 1
         try:
-            tree = None if self._steps > MOST_STEPS else _parse(script.source)
+            tree = None if self._steps > MOST_STEPS else parse_script(script.source)
             # Mistakes take long to parse: a script with one is not read many times.
             self._steps += len(script.source) // 8 + (
                 MOST_STEPS // 8 if tree is None or tree.root_node.has_error else 0
@@ -851,7 +851,7 @@ def _without_affix(value: str | None, operator: str) -> str | None:
     return value.removesuffix(match[2]) if match[1][0] == "%" else value.removeprefix(match[2])
 
 
-def _parse(source: bytes) -> Tree | None:
+def parse_script(source: bytes) -> Tree | None:
     """The tree of a script; None for text whose mistakes would take the parser long to get over."""
     if _RUN_OF_SYMBOLS.search(source) or len(_SYMBOL.findall(source)) > MOST_SYMBOLS:
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from orgkernel.decisions.dispatch_order import find_tied, rank_handlers, routing
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = Path(__file__).parents[2] / "decisions" / "corpus"
 
@@ -23,7 +23,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OrgView]:
     """The organizations of the corpus."""
     found = {}
     for path in sorted(CORPUS.glob("*.yaml")):
-        file = yaml.safe_load(path.read_text(encoding="utf-8"))
+        file = read_yaml_file(path)
         kernel = Kernel.open(write_tree(tmp_path_factory.mktemp(path.stem), file["files"]))
         found[path.stem] = kernel.organization(file["org"]).snapshot.index
     return found

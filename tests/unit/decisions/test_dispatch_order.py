@@ -6,7 +6,6 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-import yaml
 
 from orgkernel.decisions import dispatch
 from orgkernel.decisions.dispatch import decide_dispatch
@@ -15,6 +14,7 @@ from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.support.trees import TEMPLATES, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 PAGE = Path(__file__).parents[3] / "docs" / "dispatch.md"
 CORPUS = Path(__file__).parents[2] / "decisions" / "corpus"
@@ -25,7 +25,7 @@ def views(tmp_path_factory: pytest.TempPathFactory) -> list[OrgView]:
     """The organizations of the corpus, and the shipped ones."""
     found = [each.snapshot.index for each in Kernel.open(TEMPLATES).state.served.values()]
     for path in sorted(CORPUS.glob("*.yaml")):
-        file = yaml.safe_load(path.read_text(encoding="utf-8"))
+        file = read_yaml_file(path)
         kernel = Kernel.open(write_tree(tmp_path_factory.mktemp(path.stem), file["files"]))
         found.append(kernel.organization(file["org"]).snapshot.index)
     return found

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from orgkernel import Kernel
 from orgkernel.decisions.crew_records import (
@@ -23,6 +22,7 @@ from orgkernel.decisions.crew_records import (
 from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, StateView
 from orgkernel.manifest.v1 import AgentManifest
 from tests.support.trees import TEMPLATES
+from tests.support.yaml_text import read_yaml
 
 DID = "did:key:z6MkfAXdXQBpHNULRinSGXekGVJwwCuD2AbnMY9coVzH8cDu"
 BORN = 1_773_561_600.0  # 2026-03-15T08:00:00Z
@@ -327,7 +327,7 @@ def test_every_field_of_section_10(manifest: AgentManifest) -> None:
     """One question gives the whole profile, and each field has the value that documents and state say."""
     folder = Path(manifest.why[0].file).parent.parent
     found = as_section_10(manifest, folder)
-    expected = yaml.safe_load(EXPECTED)
+    expected = read_yaml(EXPECTED)
     assert list(found) == list(expected)
     for field in expected:
         assert found[field] == expected[field], field

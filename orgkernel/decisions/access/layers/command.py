@@ -138,7 +138,7 @@ def _edge_forbidden(evaluation: Evaluation) -> Sentence:
     text = (
         f"no dispatch edge leads from layer {listing(forbidden)} to layer {layer}, where {evaluation.what} is"
     )
-    return text, (why_place("dispatch_edges", records.document.place("dispatch_edges", key=True)),)
+    return text, (why_place("dispatch_edges", records.place_of_edges),)
 
 
 def _commands(evaluation: Evaluation) -> Sentence:

@@ -182,11 +182,12 @@ def _deed(evaluation: Evaluation) -> str:
 def _why_limit(evaluation: Evaluation, field: str) -> tuple[Why, ...]:
     """The line of a limit, or that of the limits that do not name it; nothing where no limit is written."""
     records = evaluation.view.records
-    if not records.document.has("limits"):
+    document = records.declaring("limits", field)
+    if not document.has("limits"):
         return ()
     said = f"{field} {getattr(records.organization.limits, field)}{_by_default(evaluation, field)}"
-    route = ("limits", field) if records.document.has("limits", field) else ("limits",)
-    return (why_place(said, records.document.place(*route, key=True)),)
+    route = ("limits", field) if document.has("limits", field) else ("limits",)
+    return (why_place(said, document.place(*route, key=True)),)
 
 
 def _limit_in_words(evaluation: Evaluation, field: str) -> str:
@@ -195,7 +196,8 @@ def _limit_in_words(evaluation: Evaluation, field: str) -> str:
 
 
 def _by_default(evaluation: Evaluation, field: str) -> str:
-    return "" if evaluation.view.records.document.has("limits", field) else " by default"
+    document = evaluation.view.records.declaring("limits", field)
+    return "" if document.has("limits", field) else " by default"
 
 
 def _depth_exceeded(evaluation: Evaluation) -> Sentence:

@@ -1,0 +1,74 @@
+"""Contracts of a dispatch: is a brief, a result or a blocker sound?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.guards.caller import require_scope
+from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.routes.documented import body_of, told
+from manifest_api.shapes import DiagnosticRow
+from manifest_api.status import build_finding
+from orgkernel.decisions.contracts.reading import ReadContract, check_read_contract, read_contract
+from orgkernel.loading.files import decode
+
+router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+_NONE = msgspec.Raw(b"null")
+_EXAMPLE = {"contract": {"_schema": "orgkernel:brief", "mission": "Let customers pay with saved cards"}}
+
+
+class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Is this contract sound, by itself or beside the one it belongs to?"""
+
+    contract: msgspec.Raw
+    """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
+    against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
+    """The brief, or the other contract, that this one belongs to, in the same way."""
+
+
+class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is found in a contract."""
+
+    outcome: Literal["sound", "unsound", "cannot_tell"]
+    """`cannot_tell` if the kind of contract is not known, or the other contract cannot be read."""
+    kind: str | None
+    """Kind of the contract, such as `brief`. It is null if it is not known."""
+    findings: tuple[DiagnosticRow, ...]
+    """`file` is `contract` or `against`."""
+
+
+@router.post(
+    "/v1/contracts/check",
+    responses=told(ContractAnswer, 400, 415, kept=False),
+    openapi_extra=body_of(ContractQuestion, _EXAMPLE),
+)
+async def post_contract_check(request: Request, answers: AnswersOfApp) -> Response:
+    """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored."""
+    require_scope(request, "read")
+    asked = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
+    return await answers.respond_once(lambda _: _check(asked))
+
+
+def _check(asked: ContractQuestion) -> ContractAnswer:
+    against = (
+        None
+        if asked.against is None or bytes(asked.against) == b"null"
+        else read_in_body("against", asked.against)
+    )
+    checked = check_read_contract(read_in_body("contract", asked.contract), against)
+    return ContractAnswer(
+        outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
+    )
+
+
+def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:
+    """A contract in the body of a request: an object, or a text with YAML or JSON."""
+    text = bytes(value)
+    if text[:1] == b'"':
+        text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
+    return read_contract(decode(name, name, text))

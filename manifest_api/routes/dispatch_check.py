@@ -1,0 +1,50 @@
+"""Dispatch permission: may a role or a layer dispatch another? The server dispatches nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from manifest_api.answering import AnswersOfApp
+from manifest_api.guards.caller import require_scope
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, read_body
+from manifest_api.routes.contracts import read_in_body
+from manifest_api.routes.documented import body_of, told
+from orgkernel.decisions.contracts.reading import ReadContract
+from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+
+router = APIRouter(tags=["dispatch"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+
+
+class DispatchCheckQuestion(DispatchQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """May the sender dispatch the receiver, with this brief?"""
+
+    brief: dict[str, Any] | str | None = None
+    """The brief that is handed down: an object, or a text with YAML or JSON."""
+    parent_brief: dict[str, Any] | str | None = None
+    """The brief that the sender itself works by, in the same way."""
+
+
+@router.post(
+    "/v1/orgs/{org}/dispatch/check",
+    responses=told(DispatchPermission, 400, 404, 409, 415, 503, kept=False, org=True),
+    openapi_extra=body_of(DispatchCheckQuestion, {"from": "L4", "to": "L5", "depth": 2}),
+)
+async def post_dispatch_check(
+    request: Request, answers: AnswersOfApp, org: Org, as_of: AsOf = None
+) -> Response:
+    """Say whether a role or a layer may dispatch another: every step that fails, and routing hints if none does."""
+    require_scope(request, "read")
+    asked = await read_body(request, DispatchCheckQuestion, '{"from": "L4", "to": "L5"}')
+    briefs = DispatchBriefs(_read("brief", asked.brief), _read("parent_brief", asked.parent_brief))
+    return await answers.respond_once(
+        lambda kernel: as_of_time(kernel, as_of).dispatch_permission(org, asked, briefs), org
+    )
+
+
+def _read(name: str, value: dict[str, Any] | str | None) -> ReadContract | None:
+    return None if value is None else read_in_body(name, msgspec.Raw(msgspec.json.encode(value)))

@@ -1,0 +1,36 @@
+"""What an entry of the decision log must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.contracts.findings import ContractFinding, is_blank
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.records.decision_entry import DecisionEntry
+
+PARTS = ("timestamp", "title", "task", "classification", "decision", "rationale", "falsifier")
+
+
+def find_incomplete_entry(entry: DecisionEntry) -> Iterator[ContractFinding]:
+    """DECISION_INCOMPLETE."""
+    for name in PARTS:
+        if is_blank(getattr(entry, name)):
+            yield ContractFinding(row.DECISION_INCOMPLETE, (name,), f"the entry has no {quote(name)}")
+    if len((entry.rationale or "").strip().splitlines()) > 1:
+        message = "the rationale has several lines"
+        yield ContractFinding(row.DECISION_INCOMPLETE, ("rationale",), message, "write it in one line")
+    if entry.written_by == "worker" and is_blank(entry.corrects_premise):
+        message = "a worker wrote the entry, but it corrects no premise"
+        help = "write the wrong premise in `corrects_premise`, or leave the decision to the planner"
+        yield ContractFinding(row.DECISION_INCOMPLETE, ("written_by",), message, help)
+
+
+def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractFinding]:
+    """LOG_SUPERSEDE_UNCITED: an entry beside the one it replaces."""
+    if old.id is None or entry.supersedes is None or entry.supersedes.lower() != old.id.lower():
+        said = "cites no entry" if entry.supersedes is None else f"cites {quote(entry.supersedes)}"
+        message = f"the entry {said}, but replaces {quote(old.id or old.title)}"
+        yield ContractFinding(
+            row.LOG_SUPERSEDE_UNCITED, ("supersedes",), message, "", ("id",), "the replaced entry"
+        )

@@ -1,0 +1,81 @@
+"""Questions about a preference, and fallbacks that only wait: recognized by their words, as few as possible.
+
+What is quoted does not count, because it is somebody else's words or code.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PHRASES: Final = (
+    "which path should i take",
+    "should i proceed",
+    "awaiting confirmation",
+    "confirm before i continue",
+)
+"""What a session that waits for nobody never says."""
+_QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|[“«][^”»]*[”»]")
+_PREFERENCES: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\bwh(?:ich|at)(?: \w+){0,3} (?:would|do) you (?:prefer|like|want|favor)\b",
+        r"\b(?:would|do) you prefer\b",
+        r"\b(?:do you want|would you like) me to\b",
+        r"\bi(?:'d| would) like to (?:confirm|check with you|validate|double-check)\b",
+        r"\bi(?:'d| would)? (?:like|want) (?:the user|you|someone|somebody|a human|the human) to (?:validate|confirm|approve|review|sign off)\b",
+        r"\b(?:shall|may|can|should) i (?:go ahead|go on|continue|proceed|start)\b",
+        r"\bis (?:it|this|that) (?:ok|okay|fine|alright|all right) (?:if i|with you|to (?:go|proceed|continue))\b",
+        r"\bwaiting for (?:your|the user's|user|human) (?:confirmation|approval|go-ahead|permission|feedback|answer|input)\b",
+        r"\bplease (?:confirm|advise)\b",
+        r"\blet me know (?:if|which|whether|how)\b",
+        r"\bdoes (?:this|that) (?:approach|plan|design) (?:look|sound) (?:good|right|ok|okay|fine)\b",
+    )
+)
+_IDLE: Final = re.compile(
+    r"(?:none|nothing|n/?a|null|no|idle|tbd|todo|-+|\?+|pass|later)"
+    r"|(?:(?:i am|i'm|i will|i'll|we are|we're|just) )*(?:wait|waiting|await|awaiting|idle|idling|standing by|stand by|on hold|hold|holding)"
+    r"(?: (?:for|until|on|here|till)\b[^,;]*|)"
+    r"|(?:(?:i am|i'm|i will|i'll|we are|just) )*(?:stop|stopping|stopped|pause|pausing|paused)"
+    r"(?: (?:work|the work|here|now|everything|until|till)\b[^,;]*|)"
+    r"|(?:doing|do) nothing\b[^,;]*"
+)
+_GOES_ON: Final = re.compile(r"\b(?:while|meanwhile|and|but)\b")
+_AFTER_ANSWER: Final = re.compile(
+    r"(?:(?:i will|i'll|we will|will) .*\b)?(?:once|after|when|as soon as|if) .*\b"
+    r"(?:answer(?:s|ed)?|approv(?:es|ed|al)|confirm(?:s|ed|ation)|repl(?:y|ies|ied)|respon(?:ds|ded|se))\b.*"
+)
+
+
+def find_phrase(text: str) -> str:
+    """The phrase of one who waits, in a text; empty if there is none.
+
+    >>> find_phrase("The tests are red. Should I proceed?"), find_phrase("Is `awaiting confirmation` a state?")
+    ('should i proceed', '')
+    """
+    said = _plain(text)
+    return next((phrase for phrase in PHRASES if phrase in said), "")
+
+
+def find_preference(text: str) -> str:
+    """The words that ask for a preference or a confirmation; empty if there are none."""
+    said = _plain(text)
+    return next((found[0] for pattern in _PREFERENCES if (found := pattern.search(said))), "")
+
+
+def is_idle(fallback: str) -> bool:
+    """Whether a fallback only waits, or begins only after an answer.
+
+    >>> is_idle("Waiting for the key."), is_idle("Wait for CI while I write the tests")
+    (True, False)
+    """
+    said = _plain(fallback).strip(" .!")
+    if _GOES_ON.search(said) and not _AFTER_ANSWER.fullmatch(said):
+        return False
+    return not said or _IDLE.fullmatch(said) is not None or _AFTER_ANSWER.fullmatch(said) is not None
+
+
+def _plain(text: str) -> str:
+    """Lower case, on one line, without what is quoted."""
+    straight = text.replace("’", "'")
+    return " ".join(_QUOTED.sub(" … ", straight).lower().split())

@@ -1,0 +1,1 @@
+"""Dispatch permission: may one role or layer hand work to another, step by step, with every failure and its remedy."""

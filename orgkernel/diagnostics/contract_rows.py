@@ -1,0 +1,161 @@
+"""The findings about contracts (ORG650 to ORG674): one row each, with the text of its page. Predicates are in `decisions`."""
+
+from __future__ import annotations
+
+from orgkernel.diagnostics.catalog import Row
+from orgkernel.diagnostics.diagnostic import Severity
+
+_E, _W = Severity.ERROR, Severity.WARNING
+
+BRIEF_SECTION_MISSING = Row(
+    "ORG650", "brief-section-missing", _E,
+    "A brief lacks one of its sections, its `id` or `ship`, or a section that needs words has none.",
+    "Whoever receives the brief would have to guess what the dispatcher knew. Every section must be there; `mission`, `purpose` and `done_criteria` must also say something.",
+    "Write the section. Those that are lists, `context` and `current_task` may be empty: `whats_done: []`.",
+)  # fmt: skip
+MISSION_TOO_LONG = Row(
+    "ORG651", "mission-too-long", _E,
+    "The mission of a brief has more than 200 characters.",
+    "A mission that needs more words is several missions: the dispatcher has not divided it.",
+    "Write one or two lines, and move details to `current_task` and `context`, or write several briefs.",
+)  # fmt: skip
+VERIFY_TRIVIAL = Row(
+    "ORG652", "verify-trivial", _E,
+    "The verify command of a brief verifies nothing: its exit code does not depend on the work, or it is no command.",
+    "A command that cannot fail lets any result through, and one that cannot pass lets none through.",
+    "Name a command that exits 0 only if the criteria are met, such as a test run. Put a sequence into a script.",
+)  # fmt: skip
+CONTRACT_ID_MALFORMED = Row(
+    "ORG653", "contract-id-malformed", _E,
+    "An id of a contract is not a UUID of version 4.",
+    "Contracts refer to one another by these ids, so two contracts must never choose the same one.",
+    "Write a random UUID, such as `0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a55`.",
+)  # fmt: skip
+READ_ONLY_BRIEF_ACTS = Row(
+    "ORG654", "read-only-brief-acts", _E,
+    "A brief owns no files, but ships, or authorizes destructive operations or changes.",
+    "An empty `files_owned` says that the work only reads, so the two contradict each other.",
+    "List the files in `spec.scope.files_owned`, or take the authorization back.",
+)  # fmt: skip
+DONE_CLEAN_VERIFY_FAILED = Row(
+    "ORG655", "done-clean-verify-failed", _E,
+    "A result claims `done_clean`, but the exit code of its verify command is not 0, or is not recorded.",
+    "Work that is not verified is not done.",
+    "Run the verify command and record its exit code, or report `pending` or `failed`.",
+)  # fmt: skip
+DONE_CLEAN_REGRESSIONS = Row(
+    "ORG656", "done-clean-regressions", _E,
+    "A result claims `done_clean` and lists regressions.",
+    "Something that worked before no longer does, so the work is not clean.",
+    "Repair the regressions, or report `failed`.",
+)  # fmt: skip
+DONE_CLEAN_GATE_MISSING = Row(
+    "ORG657", "done-clean-gate-missing", _E,
+    "A result claims `done_clean`, but a required audit did not pass, or the verdict of the audits is not `satisfied`.",
+    "The brief requires these audits because the verify command alone is not enough.",
+    "Run the audit, or report `pending` or `failed`.",
+)  # fmt: skip
+DONE_CLEAN_SHIP_FAILED = Row(
+    "ORG658", "done-clean-ship-failed", _E,
+    "A result claims `done_clean`, but shipping failed or was frozen, or the deployment failed.",
+    "What was to be delivered has not arrived.",
+    "Report `failed`, or `pending` with what remains to be shipped.",
+)  # fmt: skip
+PENDING_WITHOUT_ACTIONS = Row(
+    "ORG659", "pending-without-actions", _E,
+    "A result is `pending` and lists no actions.",
+    "Nobody can tell what remains to be done.",
+    "List the next steps in `pending_actions`.",
+)  # fmt: skip
+PENDING_VERIFY_FAILED = Row(
+    "ORG660", "pending-verify-failed", _W,
+    "A result is `pending`, and its verify command did not exit 0.",
+    "Such a result is accepted, because the step that is missing may be what the command needs. It may also hide a failure.",
+    "Report `failed` if the completed part does not work.",
+)  # fmt: skip
+FAILED_WITHOUT_EVIDENCE = Row(
+    "ORG661", "failed-without-evidence", _E,
+    "A result is `failed`, but has neither the error output of the verify command nor a reason for a refusal.",
+    "Without evidence the next attempt repeats the failure.",
+    "Record `evidence.verify_stderr`, or write `refusal_reason` if nothing was run.",
+)  # fmt: skip
+RESULT_BRIEF_MISMATCH = Row(
+    "ORG662", "result-brief-mismatch", _E,
+    "A contract does not agree with the brief or other contract it belongs to.",
+    "A result for another mission, another verify command or other audits proves nothing about this brief.",
+    "Copy the values from the brief, and run its verify command as it is written.",
+)  # fmt: skip
+SELF_APPROVAL = Row(
+    "ORG663", "self-approval", _E,
+    "The same agent wrote the work and approved it.",
+    "An approval is worth something only if it comes from somebody else.",
+    "Let another agent or a person approve the work.",
+)  # fmt: skip
+CORRECTION_WITHOUT_ORIGINAL = Row(
+    "ORG664", "correction-without-original", _E,
+    "A correction does not name the result that it corrects, or names another one.",
+    "Results are never changed. A correction that names no original would be a second result.",
+    "Write the id of the original result in `original`, or its session if it has no id.",
+)  # fmt: skip
+BLOCK_NOT_GENUINE = Row(
+    "ORG665", "block-not-genuine", _E,
+    "A blocker does not say what blocks the work.",
+    "A blocker is legal only for a missing credential, a destructive operation, a wider scope, or a real ambiguity.",
+    "Write the `question` and your `best_guess`, or decide and go on.",
+)  # fmt: skip
+BLOCK_NO_FALLBACK = Row(
+    "ORG666", "block-no-fallback", _E,
+    "A blocker has no fallback that is being done now.",
+    "Nobody waits for an answer: the work goes on while the question is open.",
+    "Write in `fallback_action` what you are doing in the meantime.",
+)  # fmt: skip
+BLOCK_NOT_RESUMABLE = Row(
+    "ORG667", "block-not-resumable", _E,
+    "A blocker says that the work cannot go on without an answer, or does not say that it can.",
+    "An answer may never come. A session that depends on it stands still.",
+    "Choose a fallback that needs no answer, and write `can_resume_without_answer: true`.",
+)  # fmt: skip
+BLOCK_IS_PREFERENCE = Row(
+    "ORG668", "block-is-preference", _E,
+    "A contract asks for a preference or a confirmation.",
+    "Which way to go is a decision of the one who does the work. It is written to the decision log and carried out.",
+    "Decide, write an entry in the decision log, and go on.",
+)  # fmt: skip
+CLOSE_COHERENCE_MISSING = Row(
+    "ORG669", "close-coherence-missing", _E,
+    "The close of a mission lacks its coherence check, or claims `done_clean` although a worker is not done.",
+    "A planner who has not compared the results of all workers with the brief has not finished.",
+    "Write `consensus_score`, `regressions`, `verdict` and every worker with its status.",
+)  # fmt: skip
+LMC_INCOMPLETE = Row(
+    "ORG670", "lmc-incomplete", _E,
+    "A record of lead, manager and checker lacks a part that its mode requires, or has one that its mode does not know.",
+    "In mode `full` an independent checker judges every attempt, in mode `lite` the lead does, and `direct` has neither.",
+    "Add the part, or choose the mode that was used.",
+)  # fmt: skip
+LMC_ESCALATE = Row(
+    "ORG671", "lmc-escalate", _E,
+    "Three attempts in a row failed, and the record does not escalate to the dispatcher, or goes on.",
+    "What failed three times needs another decision, not a fourth attempt.",
+    "Write in `escalated_to` who dispatched the work, and stop.",
+)  # fmt: skip
+DECISION_INCOMPLETE = Row(
+    "ORG672", "decision-incomplete", _E,
+    "An entry of the decision log lacks a part, its rationale has several lines, or a worker wrote it without correcting a premise.",
+    "Whoever reopens the mission next week reads only the log.",
+    "Write every part, the rationale in one line. A worker also writes the premise in `corrects_premise`.",
+)  # fmt: skip
+LOG_SUPERSEDE_UNCITED = Row(
+    "ORG673", "log-supersede-uncited", _E,
+    "An entry of the decision log replaces another one without citing it.",
+    "Entries are never edited. Without the citation both would seem to be valid.",
+    "Write the id of the old entry in `supersedes`.",
+)  # fmt: skip
+ILLEGAL_TERMINAL_STATE = Row(
+    "ORG674", "illegal-terminal-state", _E,
+    "A session ends in a state that is none of the four legal ones.",
+    "A session ends `done_clean`, `pending` with actions, `failed` with evidence, or not done with a blocker whose fallback is running.",
+    "Report `pending` or `failed` beside the blocker, or remove what is no action.",
+)  # fmt: skip
+
+CONTRACT_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

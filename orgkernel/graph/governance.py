@@ -1,0 +1,85 @@
+"""What a governance document puts in place of an organization's own layers, edges and limits, and where each is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from orgkernel.diagnostics import Place
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.governance import Governance
+from orgkernel.records.organization import DispatchEdge, Organization
+
+LIMITS = ("max_spawn_depth", "max_children", "max_concurrent")
+
+
+class LayerEntry(NamedTuple):
+    """The layer that a governance document puts a role into, and where it does."""
+
+    layer: str
+    document: SourceDocument
+    route: tuple[RouteStep, ...]
+
+
+def read_governance(document: SourceDocument | None) -> Governance | None:
+    """The record of a governance document."""
+    if document is None:
+        return None
+    assert isinstance(document.record, Governance)
+    return document.record
+
+
+def govern(organization: Organization, document: SourceDocument | None) -> Organization:
+    """The organization with the layers, edges and limits of a governance document in place of its own."""
+    governance = read_governance(document)
+    if governance is None:
+        return organization
+    changes: dict[str, object] = {}
+    if governance.layers:
+        changes["layers"] = tuple(governance.layers)
+    edges = [(edge.source, edge.target) for edge in governance.dispatch_edges]
+    if edges or governance.layers:
+        pairs = edges or pairwise(governance.layers)
+        changes["dispatch_edges"] = tuple(DispatchEdge(source=one, target=other) for one, other in pairs)
+    written = {name: getattr(governance.limits, name) for name in LIMITS}
+    limits = {name: value for name, value in written.items() if value is not None}
+    if limits:
+        changes["limits"] = replace(organization.limits, **limits)
+    return replace(organization, **changes) if changes else organization
+
+
+def layers_by_role(document: SourceDocument | None) -> Mapping[str, LayerEntry]:
+    """Role id to the first layer that a governance document lists it in."""
+    governance = read_governance(document)
+    found: dict[str, LayerEntry] = {}
+    if governance is not None and document is not None:
+        for layer_id, layer in governance.layers.items():
+            for number, role_id in enumerate(layer.roles):
+                entry = LayerEntry(layer_id, document, ("layers", layer_id, "roles", number))
+                found.setdefault(role_id, entry)
+    return found
+
+
+def declaring(
+    organization: SourceDocument, governance: SourceDocument | None, section: str, *route: RouteStep
+) -> SourceDocument:
+    """The document whose `layers`, `dispatch_edges` or `limits` count."""
+    record = read_governance(governance)
+    if record is None or governance is None:
+        return organization
+    if section == "limits":
+        return governance if governance.has(section, *route) else organization
+    if section == "dispatch_edges":
+        return governance if record.dispatch_edges or record.layers else organization
+    return governance if record.layers else organization
+
+
+def place_of_edges(organization: SourceDocument, governance: SourceDocument | None) -> Place:
+    """Where the dispatch edges that count are written; if they follow from the order of layers, where those are."""
+    document = declaring(organization, governance, "dispatch_edges")
+    section = "dispatch_edges" if document.has("dispatch_edges") else "layers"
+    return document.place(section, key=True)

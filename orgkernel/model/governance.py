@@ -1,0 +1,64 @@
+"""`governance`: the layers of an organization, who may dispatch from one to another, and what a dispatch requires."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from orgkernel.model.access_policies import QueueMode
+from orgkernel.model.record import Document, Id, Record, RoleId
+
+DispatchNeed = Literal["brief", "verify_command", "right_to_delegate"]
+SessionKey = Annotated[
+    str, StringConstraints(pattern=r"^([A-Za-z0-9_:.-]|\{org\}|\{from\}|\{to\}|\{principal\}){1,200}$")
+]
+
+
+class GovernedLayer(Record):
+    """A layer. The key is its id. The layers stand in the order of the document, the top layer first."""
+
+    name: str = ""
+    """Name for people."""
+    optional: bool = False
+    """Whether the organization also works without a role in this layer."""
+    roles: tuple[RoleId, ...] = ()
+    """Roles of the layer. A role may name its layer itself instead, under `layer` in its profile."""
+    read_only: bool = False
+    """Whether its roles only read what other layers do. Their briefs own no files, unless a budget guard has fired."""
+
+
+class GovernedEdge(Record):
+    """Permission for the roles of one layer to dispatch to those of another, and what each dispatch requires."""
+
+    source: Id = Field(alias="from")
+    target: Id = Field(alias="to")
+    requires: tuple[DispatchNeed, ...] = ()
+    """What the dispatcher must show: a brief, a command in it that verifies the result, the right to delegate."""
+    queue_mode: QueueMode | None = None
+    """What happens to work that arrives while the receiver works. Default: by the positions of both."""
+    session_key: SessionKey | None = None
+    """Session that does the work. It may contain `{org}`, `{from}`, `{to}` and `{principal}`, whom the work is for."""
+
+
+class DispatchLimits(Record):
+    """Bounds on dispatching. They replace those of the organization."""
+
+    max_spawn_depth: Annotated[int, Field(ge=1, le=5)] | None = None
+    """How deep dispatches may lie. Default: 3."""
+    max_children: Annotated[int, Field(ge=1, le=20)] | None = None
+    """How many agents one agent may have dispatched. Default: 5."""
+    max_concurrent: Annotated[int, Field(ge=1)] | None = None
+    """How many of them may run at the same time. Default: 8."""
+
+
+class Governance(Document):
+    """Rules for dispatching in an organization."""
+
+    kind: Literal["orgkernel:governance"] = Field(default="orgkernel:governance", alias="_schema")
+    description: str = ""
+    layers: dict[Id, GovernedLayer] = Field(default_factory=dict)
+    """The layers, top layer first. They replace those of the organization."""
+    dispatch_edges: tuple[GovernedEdge, ...] = ()
+    """The only pairs of layers between which work is dispatched."""
+    limits: DispatchLimits = DispatchLimits.model_construct()

@@ -1,0 +1,42 @@
+"""`governance`: the layers of an organization, who may dispatch from one to another, and what a dispatch requires. Generated from `orgkernel/model` by `make regenerate`: do not edit."""
+
+from __future__ import annotations
+from typing import Literal
+import msgspec
+from orgkernel.records.access_policies import QueueMode
+from orgkernel.records.record import Document, Id, Record, RoleId
+DispatchNeed = Literal['brief', 'verify_command', 'right_to_delegate']
+SessionKey = str
+
+
+class GovernedLayer(Record, frozen=True, kw_only=True):
+    """A layer. The key is its id. The layers stand in the order of the document, the top layer first."""
+    name: str = ''
+    optional: bool = False
+    roles: tuple[RoleId, ...] = ()
+    read_only: bool = False
+
+
+class GovernedEdge(Record, frozen=True, kw_only=True):
+    """Permission for the roles of one layer to dispatch to those of another, and what each dispatch requires."""
+    source: Id = msgspec.field(name='from')
+    target: Id = msgspec.field(name='to')
+    requires: tuple[DispatchNeed, ...] = ()
+    queue_mode: QueueMode | None = None
+    session_key: SessionKey | None = None
+
+
+class DispatchLimits(Record, frozen=True, kw_only=True):
+    """Bounds on dispatching. They replace those of the organization."""
+    max_spawn_depth: int | None = None
+    max_children: int | None = None
+    max_concurrent: int | None = None
+
+
+class Governance(Document, frozen=True, kw_only=True):
+    """Rules for dispatching in an organization."""
+    kind: Literal['orgkernel:governance'] = msgspec.field(default='orgkernel:governance', name='_schema')
+    description: str = ''
+    layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
+    dispatch_edges: tuple[GovernedEdge, ...] = ()
+    limits: DispatchLimits = DispatchLimits()

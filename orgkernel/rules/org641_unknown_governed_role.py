@@ -1,0 +1,64 @@
+"""A layer of a governance document lists a role that the organization does not have.
+
+## What it checks
+
+Every role under `layers` of the governance document is a role of the organization.
+
+## Why it matters
+
+The layer is smaller than it reads, and the role that was meant is in no layer, so nobody may dispatch it.
+
+## Example
+
+```yaml
+layers:
+  crew: {roles: [co, co_2]}
+```
+
+## Instead
+
+```yaml
+layers:
+  crew: {roles: [co]}
+```
+
+## Known limits
+
+A role that a file seems to declare which cannot be read is not reported.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Roles that are not there."""
+    records = view.records
+    governance, document = read_governance(records.governance), records.governance
+    if governance is None or document is None:
+        return
+    for layer_id, layer in governance.layers.items():
+        for number, role_id in enumerate(layer.roles):
+            known = role_id in records.posts or role_id in records.without_profile
+            if not known and role_id not in records.excused:
+                yield Finding(
+                    document.place("layers", layer_id, "roles", number),
+                    f"layer {quote(layer_id)} lists role {quote(role_id)}, which organization {quote(view.org_id)} does not have",
+                    did_you_mean(role_id, records.posts)
+                    or "list the role under `hierarchy`, or remove it here",
+                    f"organization:{view.org_id}",
+                )
+
+
+RULE = Rule("ORG641", "unknown-governed-role", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,79 @@
+"""A way through the layers is longer than dispatches may be deep.
+
+## What it checks
+
+The longest way along the edges of the governance document, from a layer that no edge leads to, has no more edges than
+`max_spawn_depth`.
+
+## Why it matters
+
+At the limit nobody dispatches, so work that takes the long way never reaches the last layer.
+
+## Example
+
+```yaml
+limits: {max_spawn_depth: 1}
+```
+
+## Instead
+
+```yaml
+limits: {max_spawn_depth: 2}
+```
+
+## Known limits
+
+If the edges form a cycle, nothing is reported: then no way has a length.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """The longest way, if it is too long."""
+    records = view.records
+    if records.governance is None or not records.organization.dispatch_edges:
+        return
+    before: dict[str, set[str]] = {}
+    for edge in records.organization.dispatch_edges:
+        before.setdefault(edge.source, set())
+        before.setdefault(edge.target, set()).add(edge.source)
+    try:
+        way = _longest_way(before)
+    except CycleError:
+        return
+    limit = records.organization.limits.max_spawn_depth
+    if len(way) - 1 > limit:
+        document = records.declaring("limits", "max_spawn_depth")
+        is_written = document.has("limits", "max_spawn_depth")
+        place = document.place("limits", "max_spawn_depth") if is_written else records.place_of_edges
+        yield Finding(
+            place,
+            f"the way {quote(' > '.join(way))} takes {len(way) - 1} dispatches, and `max_spawn_depth` is {limit}",
+            f"set `limits.max_spawn_depth` to {len(way) - 1}, or shorten the way",
+            f"organization:{view.org_id}",
+        )
+
+
+def _longest_way(before: Mapping[str, set[str]]) -> tuple[str, ...]:
+    """Raises `CycleError` where the edges form a cycle."""
+    longest: dict[str, tuple[str, ...]] = {}
+    for layer in TopologicalSorter(before).static_order():
+        ways = [longest[each] for each in sorted(before[layer])]
+        longest[layer] = (*max(ways, key=len, default=()), layer)
+    return max(longest.values(), key=len, default=())
+
+
+RULE = Rule("ORG647", "layers-deeper-than-limit", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,203 @@
+"""Dispatch permissions with complete answers, the same ones through every surface."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import yaml
+from starlette.testclient import TestClient
+
+from manifest_api import create_app
+from orgkernel.decisions.contracts.reading import read_contract
+from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
+from orgkernel.decisions.state_view import StateView
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.files import decode
+from orgkernel.project.cases import FixedState, build_state
+from orgkernel.records.decision_cases import Given
+from tests.support.in_process import run_here
+from tests.support.trees import copy_template, write_tree
+
+CORPUS = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    for path in sorted((Path(__file__).parent / "dispatch_permission_corpus").glob("*.yaml"))
+}
+CASES = [
+    pytest.param(name, case, id=f"{name}: {case['name']}")
+    for name, file in CORPUS.items()
+    for case in file["cases"]
+]
+EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
+NOW = 1000.0
+
+
+class Organization:
+    """One organization of the corpus, on disk and held by a kernel."""
+
+    def __init__(self, folder: Path, file: Mapping[str, Any]) -> None:
+        self.id: str = file["org"]
+        self.briefs: Mapping[str, str] = file.get("briefs", {})
+        self.beside = folder.with_name(f"{folder.name}_briefs")
+        write_tree(self.beside, {f"{name}.yaml": text for name, text in self.briefs.items()})
+        self.folder = (
+            copy_template(folder, file["template"])
+            if "template" in file
+            else write_tree(folder, file["files"])
+        )
+        self.kernel = Kernel.open(self.folder)
+        assert [each.message for each in self.kernel.check() if each.severity.value == "error"] == []
+        self._clients: dict[str, TestClient] = {}
+
+    def state(self, case: Mapping[str, Any]) -> StateView:
+        return build_state(msgspec.convert(case.get("given", {}), Given), self.id)
+
+    def there(self, case: Mapping[str, Any]) -> Kernel:
+        """The kernel at the time of the cases, with what a case says is stored."""
+        return self.kernel.with_store(FixedState(self.state(case)), lambda: (NOW, 0))
+
+    def texts(self, case: Mapping[str, Any]) -> dict[str, str]:
+        """The briefs that a case states."""
+        return {part: self.briefs[case[part]] for part in ("brief", "parent_brief") if part in case}
+
+    def read(self, case: Mapping[str, Any]) -> DispatchBriefs:
+        """The same, read."""
+        found = {
+            part: read_contract(decode(part, part, text.encode())) for part, text in self.texts(case).items()
+        }
+        return DispatchBriefs(found.get("brief"), found.get("parent_brief"))
+
+    def client(self, case: Mapping[str, Any]) -> TestClient:
+        given = json.dumps(case.get("given", {}), sort_keys=True)
+        if given not in self._clients:
+            self._clients[given] = TestClient(
+                create_app(self.there(case)), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
+            )
+        return self._clients[given]
+
+
+@pytest.fixture(scope="module")
+def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Organization]:
+    return {name: Organization(tmp_path_factory.mktemp(name), file) for name, file in CORPUS.items()}
+
+
+def question_of(case: Mapping[str, Any]) -> DispatchQuestion:
+    return msgspec.convert(case["ask"], DispatchQuestion)
+
+
+def as_data(answer: Any) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(answer))
+
+
+def ask_view(kind: str) -> Callable[[Organization, Mapping[str, Any]], Any]:
+    def ask(organization: Organization, case: Mapping[str, Any]) -> Any:
+        view = getattr(organization.kernel.state.latest.organizations[organization.id], kind)
+        asked, state = question_of(case), organization.state(case)
+        return as_data(decide_dispatch_permission(view, asked, state, organization.read(case)))
+
+    return ask
+
+
+def ask_kernel(organization: Organization, case: Mapping[str, Any]) -> Any:
+    kernel = organization.there(case)
+    return as_data(kernel.dispatch_permission(organization.id, question_of(case), organization.read(case)))
+
+
+def ask_http(organization: Organization, case: Mapping[str, Any]) -> Any:
+    response = organization.client(case).post(
+        f"/v1/orgs/{organization.id}/dispatch/check", json={**case["ask"], **organization.texts(case)}
+    )
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def ask_cli(organization: Organization, case: Mapping[str, Any]) -> Any:
+    asked = dict(case["ask"])
+    words = [asked.pop("from"), asked.pop("to")]
+    asked |= {part: organization.beside / f"{case[part]}.yaml" for part in organization.texts(case)}
+    for name, value in asked.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+    done = run_here(
+        "dispatch-check",
+        *words,
+        "--org",
+        organization.id,
+        "--path",
+        ".",
+        "--format",
+        "json",
+        cwd=organization.folder,
+    )
+    answer = json.loads(done.stdout)
+    assert (done.returncode, done.stderr) == (EXIT[answer["outcome"]], "")
+    return answer
+
+
+SURFACES = {
+    "graph": ask_view("graph"),
+    "index": ask_view("index"),
+    "kernel": ask_kernel,
+    "http": ask_http,
+    "cli": ask_cli,
+}
+
+
+def shown(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of an answer that a case states in full; what is empty is left out."""
+    said = {
+        "outcome": answer["outcome"],
+        "code": answer["code"],
+        "because": [reason["code"] for reason in answer["reasons"]],
+        "findings": [[each["step"], each["code"]] for each in answer["findings"]],
+        "obligations": answer["obligations"],
+        "routing": answer["routing"] and [answer["routing"]["queue_mode"], answer["routing"]["session_key"]],
+        "depth_left": answer["depth_left"],
+    }
+    return {name: value for name, value in said.items() if value not in (None, [])}
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_case(organizations: dict[str, Organization], name: str, case: dict[str, Any], surface: str) -> None:
+    """Every surface gives this answer, complete."""
+    if surface == "cli" and "given" in case:
+        return  # a command reads a store, and no case makes one
+    assert shown(SURFACES[surface](organizations[name], case)) == case["answer"]
+
+
+@pytest.mark.parametrize(("name", "case"), CASES)
+def test_every_line_an_answer_rests_on_is_there(
+    organizations: dict[str, Organization], name: str, case: dict[str, Any]
+) -> None:
+    """Each `why` leads to a line of a file of the organization."""
+    organization = organizations[name]
+    texts = organization.texts(case)
+    for why in whys(ask_kernel(organization, case)):
+        text = texts.get(why["file"]) or (organization.folder / why["file"]).read_text(encoding="utf-8")
+        assert 0 < why["line"] <= len(text.splitlines()) + 1
+
+
+def whys(answer: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(answer, dict):
+        yield from answer.get("why", ())
+    for each in answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list) else ():
+        yield from whys(each)
+
+
+def test_seven_pairs_of_layers_may_dispatch() -> None:
+    """No more and no fewer, whatever the file of cases says of each."""
+    allowed = [
+        (case["ask"]["from"], case["ask"]["to"])
+        for case in CORPUS["pairs_of_omega"]["cases"]
+        if case["answer"]["outcome"] == "allow"
+    ]
+    assert len(CORPUS["pairs_of_omega"]["cases"]) == 36
+    assert allowed == [
+        ("L0", "L2"), ("L0", "L3"), ("L1", "L2"), ("L1", "L3"), ("L2", "L3"), ("L3", "L4"), ("L4", "L5"),
+    ]  # fmt: skip

@@ -1,0 +1,74 @@
+"""Every field of a governance document changes a finding or a dispatch permission, or is told to people only (TOLD_ONLY)."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
+from tests.support.trees import TEMPLATES, copy_template, read
+
+DOCUMENT = yaml.safe_load((TEMPLATES / "omega" / "governance.yaml").read_text(encoding="utf-8"))
+
+# Another value for each field.
+FIELDS: dict[str, Any] = {
+    "governance:layers.L0": {"roles": ["overseer", "human"]},
+    "governance:layers.L4.optional": True,
+    "governance:layers.L5.roles": ["worker", "planner"],
+    "governance:layers.L0.read_only": False,
+    "governance:dispatch_edges": DOCUMENT["dispatch_edges"][:6],
+    "governance:dispatch_edges.6.from": "L3",
+    "governance:dispatch_edges.6.to": "L4",
+    "governance:dispatch_edges.6.requires": ["brief"],
+    "governance:dispatch_edges.6.queue_mode": "collect",
+    "governance:dispatch_edges.6.session_key": "agent:{to}",
+    "governance:limits": {},
+    "governance:limits.max_spawn_depth": 3,
+    "governance:limits.max_children": 2,
+    "governance:limits.max_concurrent": 2,
+}
+# With an empty layer, it matters whether the layer is optional.
+TOGETHER: dict[str, tuple[str, Any]] = {"governance:layers.L4.optional": ("layers.L4.roles", [])}
+
+
+def change(document: Any, route: str, value: Any) -> None:
+    *above, last = (int(step) if step.isdigit() else step for step in route.split("."))
+    for step in above:
+        document = document[step]
+    document[last] = value
+
+
+def observe(folder: Path, document: Any) -> list[Any]:
+    """Findings, and every pair of layers at three places of a run."""
+    copy_template(folder, "omega")
+    (folder / "governance.yaml").write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    snapshot = read(folder)
+    view = snapshot.organizations["omega"].index
+    seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
+    layers = [f"L{number}" for number in range(6)]
+    for sender in layers:
+        for receiver in layers:
+            for run in ({"depth": 0}, {"depth": 3}, {"children": 3}, {"concurrent": 3}):
+                asked = DispatchQuestion(sender=sender, receiver=receiver, **run)
+                found = decide_dispatch_permission(view, asked)
+                codes = [each.code for each in found.findings]
+                routing = found.routing and (found.routing.queue_mode, found.routing.session_key)
+                seen.append((sender, receiver, found.outcome, codes, found.obligations, routing))
+    return seen
+
+
+@pytest.mark.parametrize(("field", "value"), [pytest.param(*each, id=each[0]) for each in FIELDS.items()])
+def test_another_value_changes_an_answer(field: str, value: Any, tmp_path: Path) -> None:
+    """A finding, or whether, how and under what conditions somebody may dispatch."""
+    before = copy.deepcopy(DOCUMENT)
+    if field in TOGETHER:
+        change(before, *TOGETHER[field])
+    after = copy.deepcopy(before)
+    change(after, field.partition(":")[2], value)
+    assert before != after
+    assert observe(tmp_path / "after", after) != observe(tmp_path / "before", before)
