@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -64,6 +64,11 @@ def _check(asked: ContractQuestion) -> ContractAnswer:
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
     )
+
+
+def read_value(name: str, value: dict[str, Any] | str) -> ReadContract:
+    """A contract in the decoded body of a request. An object has places in its own JSON."""
+    return read_in_body(name, msgspec.Raw(msgspec.json.encode(value)))
 
 
 def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:

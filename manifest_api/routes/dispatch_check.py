@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, read_body
-from manifest_api.routes.contracts import read_in_body
+from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import body_of, told
 from orgkernel.decisions.contracts.reading import ReadContract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
 
 router = APIRouter(tags=["dispatch"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 
 
-class DispatchCheckQuestion(DispatchQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DispatchCheckQuestion(HandoverQuestion, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """May the sender dispatch the receiver, with this brief?"""
 
     brief: dict[str, Any] | str | None = None
@@ -47,4 +46,4 @@ async def post_dispatch_check(
 
 
 def _read(name: str, value: dict[str, Any] | str | None) -> ReadContract | None:
-    return None if value is None else read_in_body(name, msgspec.Raw(msgspec.json.encode(value)))
+    return None if value is None else read_value(name, value)

@@ -1,8 +1,8 @@
-"""Shell commands: which destructive operations they would do. Nothing is run."""
+"""Shell commands: which destructive operations they would do, and whether they may. Nothing is run."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -11,13 +11,16 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.shell_commands.check import check_command
+from orgkernel.decisions.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.contracts.reading import expect_readable, expect_sound
 from orgkernel.decisions.shell_commands.ownership import Ground
-from orgkernel.decisions.shell_commands.verdict import CommandCheck
+from orgkernel.records.brief import Brief
+from orgkernel.records.preflight import Preflight
 
 router = APIRouter(tags=["commands"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-LONGEST_COMMAND, LONGEST_PATH, MOST_GLOBS = 100_000, 4_096, 64
+LONGEST_COMMAND, LONGEST_PATH, MOST_GLOBS, MOST_PREFLIGHTS = 100_000, 4_096, 64, 16
 OwnedPath = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATH)]
 
 
@@ -30,16 +33,22 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """The absolute path of the directory the command would run in."""
     own: Annotated[tuple[OwnedPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
     """Globs of what the task may delete and overwrite. Without them, all that is below the root."""
+    brief: dict[str, Any] | str | None = None
+    """The brief of the task, which lists the operations it authorizes: an object, or a text with YAML or JSON."""
+    preflights: Annotated[tuple[dict[str, Any] | str, ...], msgspec.Meta(max_length=MOST_PREFLIGHTS)] = ()
+    """The pre-flights of destructive operations in the command, in the same way."""
 
 
 @router.post(
     "/v1/commands/check",
-    responses=told(CommandCheck, 400, 415, kept=False),
+    responses=told(CommandPermission, 400, 415, kept=False),
     openapi_extra=body_of(CommandQuestion, {"command": "git push --force", "own": ["build/**"]}),
 )
 async def post_command_check(request: Request, answers: AnswersOfApp) -> Response:
-    """Find the destructive operations in a shell command, and what of it cannot be read. Nothing is run."""
+    """Find the destructive operations in a shell command, and say whether it may run. Nothing is run."""
     require_scope(request, "read")
     asked = await read_body(request, CommandQuestion, '{"command": "git push --force"}')
     ground = Ground(root=asked.root, own=asked.own)
-    return await answers.respond_once(lambda _: check_command(asked.command, ground))
+    brief = None if asked.brief is None else expect_sound(read_value("brief", asked.brief), Brief)
+    preflights = [expect_readable(read_value("preflight", each), Preflight) for each in asked.preflights]
+    return await answers.respond_once(lambda _: permit_command(asked.command, ground, brief, preflights))

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Sequence
 
 import click
 
+from orgkernel.cli.contract_files import read_source
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import counted, echo_json, painted
 from orgkernel.decisions.contracts.reading import CheckedContract, check_read_contract, read_contract
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
-from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
 from orgkernel.loading.marks import LINE_BREAK
 
-_STDIN = "<stdin>"
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
 
 
@@ -41,18 +38,12 @@ def check(ctx: click.Context, file: str, against: str | None, form: str) -> None
     """
     if file == against == "-":
         raise click.UsageError("only one of FILE and --against can be `-`")
-    sources = [_read(file), *([] if against is None else [_read(against)])]
+    sources = [read_source(file), *([] if against is None else [read_source(against)])]
     read = [read_contract(source) for source in sources]
     checked = check_read_contract(read[0], read[1] if against is not None else None)
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
     click.echo(_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])
-
-
-def _read(file: str) -> SourceText:
-    if file == "-":
-        return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES))
-    return read_text(file, os.path.normpath(file))
 
 
 def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,14 +9,14 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.contract_files import read_contract_file
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
-from orgkernel.decisions.contracts.reading import ReadContract, read_contract
+from orgkernel.decisions.contracts.reading import ReadContract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import MAX_BYTES, decode, read_text
 from orgkernel.runtime.tiers import TIERS
 
 _EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
@@ -62,7 +60,7 @@ def command(
 
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.
     """
-    question = DispatchQuestion(**asked, context=parse_context(said))
+    question = HandoverQuestion(**asked, context=parse_context(said))
     if brief == parent_brief == "-":
         raise UsageError("two briefs cannot be read from standard input", "write one of them to a file")
     briefs = DispatchBriefs(_read(brief), _read(parent_brief))
@@ -72,11 +70,7 @@ def command(
 
 
 def _read(file: str | None) -> ReadContract | None:
-    if file is None:
-        return None
-    if file == "-":
-        return read_contract(decode("<stdin>", "<stdin>", sys.stdin.buffer.read(MAX_BYTES)))
-    return read_contract(read_text(file, os.path.normpath(file)))
+    return None if file is None else read_contract_file(file)
 
 
 def _lines(found: DispatchPermission) -> Iterator[str]:

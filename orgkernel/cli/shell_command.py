@@ -9,15 +9,19 @@ from collections.abc import Iterator
 
 import click
 
+from orgkernel.cli.contract_files import read_contract_file
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import as_text, echo_answer
-from orgkernel.decisions.shell_commands.check import check_command
+from orgkernel.decisions.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.contracts.reading import expect_readable, expect_sound
 from orgkernel.decisions.shell_commands.ownership import Ground
-from orgkernel.decisions.shell_commands.verdict import CommandCheck, DestructiveOperation, UnreadPart
+from orgkernel.decisions.shell_commands.verdict import DestructiveOperation, UnreadPart
+from orgkernel.records.brief import Brief
+from orgkernel.records.preflight import Preflight
 
 LIMIT = 1_000_000
 """Most bytes that are read from standard input."""
-_EXIT_CODES = {"harmless": 0, "destructive": 1, "cannot_tell": 2}
+_EXIT_CODES = {"allow": 0, "deny": 1, "cannot_tell": 2}
 
 
 @click.group("command")
@@ -35,21 +39,38 @@ def command() -> None:
     metavar="GLOB",
     help="What the task may delete and overwrite; repeatable.  [default: all that is below the root]",
 )
+@click.option("--brief", metavar="FILE", help="Brief of the task, which lists the operations it authorizes.")
+@click.option(
+    "--preflight",
+    "preflights",
+    multiple=True,
+    metavar="FILE",
+    help="Pre-flight of a destructive operation in the command; repeatable.",
+)
 @format_option("text", "json")
 @click.pass_context
 def check(
-    ctx: click.Context, words: tuple[str, ...], root: str | None, own: tuple[str, ...], form: str
+    ctx: click.Context,
+    words: tuple[str, ...],
+    root: str | None,
+    own: tuple[str, ...],
+    brief: str | None,
+    preflights: tuple[str, ...],
+    form: str,
 ) -> None:
     """Find destructive operations in COMMAND. Write `--` before it; `-` reads it from standard input.
 
-    One word is read as a script, as `sh -c` does; several are the words of one program. Nothing is run.
+    One word is read as a script, as `sh -c` does; several are the words of one program. Nothing is run. A destructive
+    command is allowed if the brief authorizes its operations and the steps before each of them are recorded.
 
-    Exit codes: 0 harmless, 1 destructive, 2 cannot tell.
+    Exit codes: 0 allowed, 1 refused, 2 cannot tell.
     """
     ground = Ground(root=None if root is None else os.path.abspath(root), own=own or None)
-    found = check_command(_text(words), ground)
-    echo_answer(form, found, lambda: as_text(_lines(found)))
-    ctx.exit(_EXIT_CODES[found.outcome])
+    given = None if brief is None else expect_sound(read_contract_file(brief), Brief)
+    done = [expect_readable(read_contract_file(each), Preflight) for each in preflights]
+    found = permit_command(_text(words), ground, given, done)
+    echo_answer(form, found, lambda: as_text(_lines(found, asks=given is not None or bool(done))))
+    ctx.exit(_EXIT_CODES[found.permission])
 
 
 def _text(words: tuple[str, ...]) -> str:
@@ -58,12 +79,16 @@ def _text(words: tuple[str, ...]) -> str:
     return words[0] if len(words) == 1 else shlex.join(words)
 
 
-def _lines(found: CommandCheck) -> Iterator[str]:
-    yield found.outcome.replace("_", " ")
+def _lines(found: CommandPermission, *, asks: bool) -> Iterator[str]:
+    allowed = found.permission == "allow" and found.outcome == "destructive"
+    yield found.outcome.replace("_", " ") + (", and allowed" if allowed else "")
     for operation in found.operations:
         yield f"  {_place(operation)} {operation.id}: {operation.message}{_through(operation)}"
     for part in found.unread:
         yield f"  {_place(part)} not read: {part.message}{_through(part)}"
+    for refusal in found.refusals if asks else ():
+        yield f"  {refusal.code}: {refusal.message}"
+        yield f"      {refusal.help}"
 
 
 def _place(part: DestructiveOperation | UnreadPart) -> str:

@@ -157,5 +157,17 @@ ILLEGAL_TERMINAL_STATE = Row(
     "A session ends `done_clean`, `pending` with actions, `failed` with evidence, or not done with a blocker whose fallback is running.",
     "Report `pending` or `failed` beside the blocker, or remove what is no action.",
 )  # fmt: skip
+DESTRUCTIVE_NOT_AUTHORISED = Row(
+    "ORG688", "destructive-not-authorised", _E,
+    "A pre-flight is about an operation that its brief does not authorize, or that is not in the catalog.",
+    "Whoever carries out an operation that nobody listed takes a decision that is not theirs, and it cannot be undone.",
+    "Let the dispatcher list the operation in `spec.scope.destructive`, or report it as a pending action.",
+)  # fmt: skip
+PREFLIGHT_STEP_MISSING = Row(
+    "ORG689", "preflight-step-missing", _E,
+    "A pre-flight lacks one of its steps, a step says nothing, or the steps are not in their order.",
+    "Each step is the last chance to notice that the operation would hit something else.",
+    "Do the seven steps in their order, and record each when it is done.",
+)  # fmt: skip
 
 CONTRACT_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
     from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-    from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, DispatchQuestion
+    from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
     from orgkernel.decisions.qualifications import QualificationRecord
@@ -544,12 +544,12 @@ class Kernel(Registry):
         return decide_next_steps(desk.view, desk.state, document, instance, asked)
 
     def dispatch_permission(
-        self, org: str, question: DispatchQuestion, briefs: DispatchBriefs | None = None
+        self, org: str, question: HandoverQuestion, briefs: DispatchBriefs | None = None
     ) -> DispatchPermission:
         """Whether a role or a layer may dispatch another, with every step that fails. Raises as `dispatch`.
 
-        >>> from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
-        >>> answer = Kernel.open().dispatch_permission("omega", DispatchQuestion(sender="L3", receiver="L5"))
+        >>> from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+        >>> answer = Kernel.open().dispatch_permission("omega", HandoverQuestion(sender="L3", receiver="L5"))
         >>> answer.outcome, answer.code, answer.findings[0].remedies
         ('deny', 'DISPATCH_EDGE_FORBIDDEN', ('hand the work to role `planner`, which can pass it on',))
         """

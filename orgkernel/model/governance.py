@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints
 from orgkernel.model.access_policies import QueueMode
 from orgkernel.model.record import Document, Id, Record, RoleId
 
+PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 DispatchNeed = Literal["brief", "verify_command", "right_to_delegate"]
 SessionKey = Annotated[
     str, StringConstraints(pattern=r"^([A-Za-z0-9_:.-]|\{org\}|\{from\}|\{to\}|\{principal\}){1,200}$")
@@ -35,10 +36,31 @@ class GovernedEdge(Record):
     target: Id = Field(alias="to")
     requires: tuple[DispatchNeed, ...] = ()
     """What the dispatcher must show: a brief, a command in it that verifies the result, the right to delegate."""
+    gates: tuple[Id, ...] = ()
+    """Quality gates that the brief must name under `audit_gates`."""
     queue_mode: QueueMode | None = None
     """What happens to work that arrives while the receiver works. Default: by the positions of both."""
     session_key: SessionKey | None = None
     """Session that does the work. It may contain `{org}`, `{from}`, `{to}` and `{principal}`, whom the work is for."""
+
+
+class SacredScope(Record):
+    """Files that no brief hands over, or only under conditions. The key is its id."""
+
+    paths: tuple[PathGlob, ...]
+    """Paths and globs of the files."""
+    description: str = ""
+    """Why they are sacred."""
+    unlocked_by: Literal["allow_billing", "allow_dependency_change"] | None = None
+    """Permission in a brief that unlocks them."""
+    unlocked_with_gate: Id | None = None
+    """Quality gate that a brief must name to unlock them. With neither, nothing unlocks them."""
+
+
+class QualityGate(Record):
+    """An audit that a brief may name under `audit_gates`. The key is its id."""
+
+    description: str = ""
 
 
 class DispatchLimits(Record):
@@ -62,3 +84,9 @@ class Governance(Document):
     dispatch_edges: tuple[GovernedEdge, ...] = ()
     """The only pairs of layers between which work is dispatched."""
     limits: DispatchLimits = DispatchLimits.model_construct()
+    sacred_scopes: dict[Id, SacredScope] = Field(default_factory=dict)
+    """Files that briefs do not hand over."""
+    destructive_operations: tuple[Id, ...] | None = None
+    """Destructive operations that a brief may allow (docs/destructive-commands.md). Absent means any; empty means none."""
+    quality_gates: dict[Id, QualityGate] = Field(default_factory=dict)
+    """Audits. If there are any, a brief names no other ones."""

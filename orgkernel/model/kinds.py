@@ -35,6 +35,7 @@ _MODELS = {
     "decision_entry": "DecisionEntry",
     "lmc_record": "LmcRecord",
     "mission_close": "MissionClose",
+    "preflight": "Preflight",
 }
 
 

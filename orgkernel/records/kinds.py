@@ -17,6 +17,7 @@ from orgkernel.records.lmc_record import LmcRecord
 from orgkernel.records.mission_close import MissionClose
 from orgkernel.records.organization import Organization
 from orgkernel.records.plan_catalog import PlanCatalog
+from orgkernel.records.preflight import Preflight
 from orgkernel.records.procedure_catalog import ProcedureCatalog
 from orgkernel.records.qualification_catalog import QualificationCatalog
 from orgkernel.records.rank_ladder import RankLadder
@@ -52,6 +53,7 @@ RECORDS: dict[str, type[Document]] = {
     "decision_entry": DecisionEntry,
     "lmc_record": LmcRecord,
     "mission_close": MissionClose,
+    "preflight": Preflight,
     "cognitive_skill": CognitiveSkill,
     "standing_order": StandingOrder,
 }

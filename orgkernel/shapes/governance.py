@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.access_policies import QueueMode
 from orgkernel.shapes.record import Document, Id, Record, RoleId
+PathGlob = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 DispatchNeed = Literal['brief', 'verify_command', 'right_to_delegate']
 SessionKey = Annotated[str, msgspec.Meta(pattern='^([A-Za-z0-9_:.-]|\\{org\\}|\\{from\\}|\\{to\\}|\\{principal\\}){1,200}\\Z')]
 
@@ -22,8 +23,22 @@ class GovernedEdge(Record, frozen=True, kw_only=True):
     source: Id = msgspec.field(name='from')
     target: Id = msgspec.field(name='to')
     requires: tuple[DispatchNeed, ...] = ()
+    gates: tuple[Id, ...] = ()
     queue_mode: QueueMode | None = None
     session_key: SessionKey | None = None
+
+
+class SacredScope(Record, frozen=True, kw_only=True):
+    """Files that no brief hands over, or only under conditions. The key is its id."""
+    paths: tuple[PathGlob, ...]
+    description: str = ''
+    unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
+    unlocked_with_gate: Id | None = None
+
+
+class QualityGate(Record, frozen=True, kw_only=True):
+    """An audit that a brief may name under `audit_gates`. The key is its id."""
+    description: str = ''
 
 
 class DispatchLimits(Record, frozen=True, kw_only=True):
@@ -40,3 +55,6 @@ class Governance(Document, frozen=True, kw_only=True):
     layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
     dispatch_edges: tuple[GovernedEdge, ...] = ()
     limits: DispatchLimits = DispatchLimits()
+    sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
+    destructive_operations: tuple[Id, ...] | None = None
+    quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)

@@ -12,6 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
+from orgkernel.decisions.contracts.command_permission import permit_command
 from orgkernel.decisions.shell_commands.check import check_command
 from orgkernel.decisions.shell_commands.ownership import Ground
 from orgkernel.decisions.shell_commands.verdict import CATALOG
@@ -134,7 +135,7 @@ def test_same_answers_on_all_surfaces(client: TestClient, tmp_path: Path) -> Non
         root, own = case.get("root"), case.get("own")
         answer = json.loads(
             msgspec.json.encode(
-                check_command(case["command"], Ground(root, None if own is None else tuple(own)))
+                permit_command(case["command"], Ground(root, None if own is None else tuple(own)))
             )
         )
         body = {"command": case["command"], "root": root, "own": own}
@@ -148,6 +149,7 @@ def test_same_answers_on_all_surfaces(client: TestClient, tmp_path: Path) -> Non
         ran = run_here("command", "check", *given, "--format", "json", "--", case["command"], cwd=tmp_path)
         assert json.loads(ran.stdout) == answer, case["name"]
         assert ran.returncode == EXIT_CODES[answer["outcome"]]
+        assert (answer["permission"] == "allow") == (answer["outcome"] == "harmless")
 
 
 def test_page_lists_the_catalog() -> None:

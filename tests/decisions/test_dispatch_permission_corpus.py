@@ -16,7 +16,7 @@ from manifest_api import create_app
 from orgkernel.decisions.contracts.reading import read_contract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.decisions.state_view import StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
@@ -87,8 +87,8 @@ def organizations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Organiz
     return {name: Organization(tmp_path_factory.mktemp(name), file) for name, file in CORPUS.items()}
 
 
-def question_of(case: Mapping[str, Any]) -> DispatchQuestion:
-    return msgspec.convert(case["ask"], DispatchQuestion)
+def question_of(case: Mapping[str, Any]) -> HandoverQuestion:
+    return msgspec.convert(case["ask"], HandoverQuestion)
 
 
 def as_data(answer: Any) -> Any:

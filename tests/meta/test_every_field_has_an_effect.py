@@ -367,6 +367,8 @@ TOLD_ONLY: dict[str, set[str]] = {
     "BillRole": {"description"},
     "Governance": {"description"},
     "GovernedLayer": {"name"},
+    "SacredScope": {"description"},
+    "QualityGate": {"description"},
 }  # fmt: skip
 # What a later part of the kernel reads; an answer may still depend on whether its names are declared.
 NOT_YET: dict[str, set[str]] = {
@@ -377,7 +379,16 @@ NOT_YET: dict[str, set[str]] = {
 # What puts foreign questions into our words: tests/api asks them over HTTP, where alone they can be asked.
 FOREIGN = ("Authzen", "AuthzenTypes", "ForeignSubject", "ForeignResource", "ActionMeaning")
 # Kinds that are questions or reports, not declarations: each case has an answer, and a report is read as a whole.
-CONTRACTS = ("brief", "result", "blocker", "correction", "decision_entry", "lmc_record", "mission_close")
+CONTRACTS = (
+    "brief",
+    "result",
+    "blocker",
+    "correction",
+    "decision_entry",
+    "lmc_record",
+    "mission_close",
+    "preflight",
+)
 NO_DECLARATIONS = ("decision_cases", "salute_report", *CONTRACTS)
 
 

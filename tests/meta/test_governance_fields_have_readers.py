@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 import yaml
 
+from orgkernel.decisions.contracts.reading import read_contract
+from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.loading.files import decode
 from tests.support.trees import TEMPLATES, copy_template, read
 
 DOCUMENT = yaml.safe_load((TEMPLATES / "omega" / "governance.yaml").read_text(encoding="utf-8"))
@@ -31,7 +34,27 @@ FIELDS: dict[str, Any] = {
     "governance:limits.max_spawn_depth": 3,
     "governance:limits.max_children": 2,
     "governance:limits.max_concurrent": 2,
+    "governance:dispatch_edges.6.gates": ["secaudit"],
+    "governance:sacred_scopes": {},
+    "governance:sacred_scopes.authentication.paths": ["login/**"],
+    "governance:sacred_scopes.authentication.unlocked_with_gate": "testaudit",
+    "governance:sacred_scopes.billing.unlocked_by": "allow_dependency_change",
+    "governance:destructive_operations": ["force_push"],
+    "governance:quality_gates": {"secaudit": {}},
 }
+BRIEF = DispatchBriefs(
+    read_contract(
+        decode(
+            "brief",
+            "brief",
+            b"{_schema: 'orgkernel:brief', id: 6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0001, mission: a, purpose: b, context: {},"
+            b" whats_done: [], current_task: c, done_criteria: d, verify_command: pytest, key_decisions: [],"
+            b" relevant_memories: [], ship: false, audit_gates: [testaudit],"
+            b" spec: {scope: {files_owned: [auth/a.py, billing/b.py], destructive: [discard_changes], allow_billing: true}}}",
+        )
+    )
+)
+ASKED = HandoverQuestion(sender="L4", receiver="L5")
 # With an empty layer, it matters whether the layer is optional.
 TOGETHER: dict[str, tuple[str, Any]] = {"governance:layers.L4.optional": ("layers.L4.roles", [])}
 
@@ -53,8 +76,11 @@ def observe(folder: Path, document: Any) -> list[Any]:
     layers = [f"L{number}" for number in range(6)]
     for sender in layers:
         for receiver in layers:
+            if sender == "L4":
+                found = decide_dispatch_permission(view, ASKED, briefs=BRIEF)
+                seen.append(([each.code for each in found.findings], found.obligations))
             for run in ({"depth": 0}, {"depth": 3}, {"children": 3}, {"concurrent": 3}):
-                asked = DispatchQuestion(sender=sender, receiver=receiver, **run)
+                asked = HandoverQuestion(sender=sender, receiver=receiver, **run)
                 found = decide_dispatch_permission(view, asked)
                 codes = [each.code for each in found.findings]
                 routing = found.routing and (found.routing.queue_mode, found.routing.session_key)

@@ -18,11 +18,13 @@ from orgkernel.decisions.access.decide import EVALUATION_ERROR, decide_access
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.commissioning import decide_commission
+from orgkernel.decisions.contracts.command_permission import permit_command
 from orgkernel.decisions.state_view import StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import Decided, decide, decide_and_wait
+from orgkernel.records.brief import Brief
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_bill_corpus import CORPUS as OF_BILLS
@@ -31,6 +33,7 @@ from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
 from tests.decisions.test_dispatch_permission_corpus import CORPUS as OF_DISPATCH_PERMISSION
 from tests.support.access_corpus import CORPUS as OF_ACCESS
+from tests.support.contracts import SOUND
 from tests.support.embedders import LikeEverything
 
 ROOT = Path(__file__).parents[2]
@@ -149,8 +152,16 @@ def of_commissions(_: Path) -> Iterator[str]:
         yield from (each.code for each in decide_commission(view, agent, role, StateView(), 0.0).reasons)
 
 
+def of_commands(_: Path) -> Iterator[str]:
+    """Why a destructive command may not run."""
+    brief = msgspec.convert(SOUND["brief"], Brief)
+    for given in (None, brief):
+        found = permit_command(SOUND["preflight"]["command"], brief=given)
+        yield from (refusal.code for refusal in found.refusals)
+
+
 ELSEWHERE: tuple[Callable[[Path], Iterator[str]], ...] = (
-    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions,
+    of_pace, of_faults, of_counted_grants, of_sentences, of_commissions, of_commands,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from orgkernel.decisions.contracts.reading import ReadContract, read_contract
 from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS, DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import STEPS, DispatchQuestion
+from orgkernel.decisions.dispatch_permission.permission import STEPS, HandoverQuestion
 from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
@@ -107,7 +107,7 @@ def identity(number: int) -> str:
 @given(view=organizations(), state=states(), sender=st.sampled_from(ROLES), receiver=st.sampled_from(ROLES))
 def test_worker_never_dispatches(view: OrgView, state: StateView, sender: str, receiver: str) -> None:
     """Whatever is declared besides, granted or stated."""
-    found = decide_dispatch_permission(view, DispatchQuestion(sender=sender, receiver=receiver), state)
+    found = decide_dispatch_permission(view, HandoverQuestion(sender=sender, receiver=receiver), state)
     if view.records.posts[sender].profile.position == "worker":
         assert found.outcome == "deny"
         assert "WORKER_CANNOT_DISPATCH" in {each.code for each in found.findings}
@@ -118,7 +118,7 @@ def test_an_allowed_pair_has_an_edge_and_a_right(
     view: OrgView, state: StateView, sender: str, receiver: str
 ) -> None:
     """Under a governance document, some edge leads from the one layer to the other; a right is told in any case."""
-    found = decide_dispatch_permission(view, DispatchQuestion(sender=sender, receiver=receiver), state)
+    found = decide_dispatch_permission(view, HandoverQuestion(sender=sender, receiver=receiver), state)
     codes = [each.step for each in found.findings]
     assert codes == sorted(codes, key=STEPS.index)
     if found.outcome != "allow":
@@ -140,7 +140,7 @@ def test_an_allowed_pair_has_an_edge_and_a_right(
 def test_child_scope_within_parent(mine: list[str], theirs: list[str]) -> None:
     """What a permitted brief owns, the brief of the sender owns as well."""
     briefs = DispatchBriefs(brief(2, theirs, parent=1), brief(1, mine))
-    asked = DispatchQuestion(sender="L4", receiver="L5", depth=2, children=0, concurrent=0)
+    asked = HandoverQuestion(sender="L4", receiver="L5", depth=2, children=0, concurrent=0)
     found = decide_dispatch_permission(omega(), asked, briefs=briefs)
     if found.outcome == "allow":
         for path in PATHS:
@@ -157,7 +157,7 @@ def test_child_scope_within_parent(mine: list[str], theirs: list[str]) -> None:
 )
 def test_a_brief_never_opens(sender: str, receiver: str, files: list[str]) -> None:
     """With any brief, no pair may dispatch that may not without one."""
-    asked = DispatchQuestion(sender=sender, receiver=receiver)
+    asked = HandoverQuestion(sender=sender, receiver=receiver)
     bare = decide_dispatch_permission(omega(), asked, briefs=NO_BRIEFS)
     with_one = decide_dispatch_permission(omega(), asked, briefs=DispatchBriefs(brief(1, files)))
     assert bare.outcome == "allow" or with_one.outcome == "deny"
@@ -173,7 +173,7 @@ def test_a_fuller_run_never_opens(
     """Deeper, with more children and more of them running, nothing becomes permitted."""
 
     def outcome(**run: int) -> str:
-        asked = DispatchQuestion(sender=sender, receiver=receiver, **run)
+        asked = HandoverQuestion(sender=sender, receiver=receiver, **run)
         return decide_dispatch_permission(omega(), asked).outcome
 
     now = {"depth": depth, "children": children, "concurrent": running}

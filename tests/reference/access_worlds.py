@@ -347,8 +347,9 @@ class WorldMaker:
 
 def documents_of(world: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The documents that declare a world."""
-    tree: dict[str, dict[str, Any]] = {f"{TOP}/o/org.json": world["organization"]}
-    tree |= {f"{TOP}/o/roles/{role}.json": profile for role, profile in world["profiles"].items()}
+    organization, profiles, governance = _governed(world)
+    tree: dict[str, dict[str, Any]] = {f"{TOP}/o/org.json": organization}
+    tree |= {f"{TOP}/o/roles/{role}.json": profile for role, profile in profiles.items()}
     rest = {
         "tools": {"_schema": "orgkernel:tool_catalog", "tools": world["tools"]},
         "qualifications": {
@@ -362,9 +363,36 @@ def documents_of(world: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "policies": {"_schema": "orgkernel:access_policies", "policies": world["policies"]},
         "crew": {"_schema": "orgkernel:crew_roster", "agents": world["agents"]},
     }
+    if governance is not None:
+        rest["governance"] = governance
     if world["ranks"]:
         rest["ranks"] = {"_schema": "orgkernel:rank_ladder", "ranks": world["ranks"]}
     return tree | {f"{TOP}/o/{name}.json": document for name, document in rest.items()}
+
+
+def _governed(
+    world: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]], dict[str, Any] | None]:
+    """The organization and the profiles of a world. Layers, edges and limits of every second one stand in a governance document.
+
+    The oracle knows of none: where they are written makes no difference to access.
+    """
+    organization, profiles = dict(world["organization"]), dict(world["profiles"])
+    if "layers" not in organization or len(world["policies"]) % 2:
+        return organization, profiles, None
+    layers: dict[str, dict[str, Any]] = {layer: {} for layer in organization.pop("layers")}
+    for role, profile in list(profiles.items())[::2]:
+        if profile.get("layer") in layers:
+            profiles[role] = {name: value for name, value in profile.items() if name != "layer"}
+            layers[profile["layer"]].setdefault("roles", []).append(role)
+    governance = {
+        "_schema": "orgkernel:governance", "layers": layers, "dispatch_edges": organization.pop("dispatch_edges"),
+    }  # fmt: skip
+    limits = dict(organization.get("limits", {}))
+    moved = {name: limits.pop(name) for name in ("max_spawn_depth", "max_children") if name in limits}
+    if moved:
+        organization["limits"], governance["limits"] = limits, moved
+    return organization, profiles, governance
 
 
 def views_of(world: Mapping[str, Any]) -> tuple[OrgIndex, OrgGraph]:

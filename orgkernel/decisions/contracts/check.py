@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from orgkernel.decisions.contracts import blockers, briefs, decision_log, lmc, results
+from orgkernel.decisions.contracts import blockers, briefs, decision_log, lmc, preflights, results
 from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.contract import Contract
@@ -50,6 +50,11 @@ RULES: Final[Mapping[str, tuple[ContractRule, ...]]] = {
         briefs.find_bad_contract_ids,
     ),
     "mission_close": (*_OF_REPORTS, results.find_missing_coherence),
+    "preflight": (
+        preflights.find_missing_steps,
+        preflights.find_unknown_operation,
+        briefs.find_bad_contract_ids,
+    ),
 }
 """The rules of each kind."""
 PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
@@ -64,6 +69,7 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
     ("blocker", "brief"): blockers.find_authorized_block,
     ("blocker", "result"): blockers.find_blocker_of_done,
     ("lmc_record", "brief"): lmc.find_other_brief,
+    ("preflight", "brief"): preflights.find_unlisted_operation,
     ("decision_entry", "decision_entry"): decision_log.find_uncited,
 }
 """The rule of each kind beside a contract of another, or of the same, kind."""

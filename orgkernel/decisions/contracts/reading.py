@@ -7,7 +7,7 @@ be no regressions at all, and a contract cannot suppress what is found in it.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import msgspec
 
@@ -17,6 +17,7 @@ from orgkernel.diagnostics import Diagnostic, Place, Severity
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.diagnostic import Related, sort_diagnostics
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import UsageError
 from orgkernel.loading.documents import check_version, kind_of, parse_source
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.marks import Marks, find_mark, has_value, pack_mark, unpack_mark
@@ -25,6 +26,7 @@ from orgkernel.loading.shape import validate_shape
 from orgkernel.records.contract import Contract
 from orgkernel.records.kinds import RECORDS
 
+AnyContract = TypeVar("AnyContract", bound=Contract)
 CONTRACT_KINDS: Final = tuple(kind for kind, record in RECORDS.items() if issubclass(record, Contract))
 
 
@@ -136,6 +138,30 @@ def check_read_contract(read: ReadContract, against: ReadContract | None = None)
         for each in check_contract(read.contract, other):
             diagnostics.append(_finding(each, read, against))
     return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
+
+
+def expect_readable(read: ReadContract, record: type[AnyContract]) -> AnyContract:
+    """The contract that was read, of a kind that is expected. Raises `UsageError` if it is none."""
+    wrong = [each for each in read.diagnostics if each.severity is Severity.ERROR]
+    if wrong or not isinstance(read.contract, record):
+        kind = record.__name__.lower()
+        said = wrong[0].message if wrong else f"it is of kind {quote(read.kind or 'none')}"
+        raise UsageError(
+            f"{quote(read.name)} is no {kind} that can be read: {said}",
+            f"`orgkernel contract check {read.name}` shows everything that is wrong with it",
+        )
+    return read.contract
+
+
+def expect_sound(read: ReadContract, record: type[AnyContract]) -> AnyContract:
+    """Like `expect_readable`, and nothing is wrong with it. Raises `UsageError`."""
+    contract = expect_readable(read, record)
+    if found := check_contract(contract):
+        raise UsageError(
+            f"{quote(read.name)} is not sound: {found[0].message}",
+            f"`orgkernel contract check {read.name}` shows everything that is wrong with it",
+        )
+    return contract
 
 
 def _strict(found: Diagnostic) -> Diagnostic:

@@ -12,7 +12,7 @@ import msgspec
 
 from orgkernel.decisions.contracts.findings import Route
 from orgkernel.decisions.contracts.reading import ReadContract, check_read_contract
-from orgkernel.decisions.dispatch_permission.permission import DispatchFinding, Step
+from orgkernel.decisions.dispatch_permission.permission import DispatchFinding, DispatchStep
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
@@ -69,7 +69,7 @@ def _code(diagnostic: Diagnostic) -> str:
     return UNSOUND if found is None else found.name.upper().replace("-", "_")
 
 
-def _finding(step: Step, code: str, diagnostic: Diagnostic) -> DispatchFinding:
+def _finding(step: DispatchStep, code: str, diagnostic: Diagnostic) -> DispatchFinding:
     why = (why_place(diagnostic.message, diagnostic.place),)
     return DispatchFinding(step, code, diagnostic.message, why, (diagnostic.help,) if diagnostic.help else ())
 

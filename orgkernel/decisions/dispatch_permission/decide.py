@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
@@ -33,13 +34,19 @@ from orgkernel.decisions.dispatch_permission.edges import (
     next_hop,
     roles_in,
 )
+from orgkernel.decisions.dispatch_permission.governed_briefs import (
+    find_gate_failures,
+    find_sacred_files,
+    find_unlisted_operations,
+    sacred_obligations,
+)
 from orgkernel.decisions.dispatch_permission.permission import (
     STEPS,
     DispatchFinding,
     DispatchPermission,
-    DispatchQuestion,
-    Outcome,
-    Step,
+    DispatchStep,
+    HandoverQuestion,
+    PermissionOutcome,
 )
 from orgkernel.decisions.dispatch_permission.routing import route_dispatch
 from orgkernel.decisions.reasons import Reason, Why, why_place
@@ -49,7 +56,7 @@ from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
-_STEP_OF: dict[str, Step] = {
+_STEP_OF: dict[str, DispatchStep] = {
     "DISPATCH_EDGE_FORBIDDEN": "edge",
     "WORKER_CANNOT_DISPATCH": "right to delegate",
     "POSITION_CAP": "right to delegate",
@@ -66,7 +73,7 @@ _UNDECIDED = {"CONTEXT_MISSING", "BRIEF_UNREADABLE", "BRIEF_PARENT_UNSTATED"}
 
 def decide_dispatch_permission(
     view: OrgView,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     state: StateView = EMPTY_STATE,
     briefs: DispatchBriefs = NO_BRIEFS,
 ) -> DispatchPermission:
@@ -85,7 +92,7 @@ def decide_dispatch_permission(
     return max(answers, key=lambda each: _SEVERITY[each.outcome])
 
 
-_SEVERITY: dict[Outcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
+_SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
 
 
 def _senders(view: OrgView, written: str) -> tuple[list[SubjectIdentity], DispatchFinding | None]:
@@ -129,7 +136,7 @@ def _layers_of_roles(records: OrgRecords) -> Iterator[str | None]:
 
 def _decide(
     view: OrgView,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     sender: SubjectIdentity,
     receiver: str,
     state: StateView,
@@ -144,24 +151,26 @@ def _decide(
     request = AccessRequest(
         sender.subject, DISPATCH, f"role:{receiver}", _circumstances(question), question.on_behalf_of
     )
-    explained = explain_access(view, request, state)
-    decision = explained.decision
-    said = {each.code for each in findings}
-    remedies = tuple(remedy.text for remedy in explained.remedies)
+    decision, reasons = decide_with_reasons(view, request, state)
     if decision.outcome != "allow":
-        for reason in explained.reasons:
+        said = {each.code for each in findings}
+        # What the documents forbid, no remedy of access changes.
+        remedies = () if said else tuple(each.text for each in explain_access(view, request, state).remedies)
+        for reason in reasons or (Reason(decision.code, decision.code),):
             if reason.code in said or (reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in said):
                 continue
             step = _STEP_OF.get(reason.code, "permissions")
             findings.append(DispatchFinding(step, reason.code, reason.text, reason.why, remedies))
     findings += find_brief_failures(briefs)
+    findings += find_gate_failures(records, briefs, found)
+    findings += find_unlisted_operations(records, briefs)
     findings += find_wider_permissions(briefs)
+    findings += find_sacred_files(records, briefs)
     findings += find_wider_scope(briefs, _file_scopes(records, sender), records.organization.workspace_root)
     findings.sort(key=lambda each: STEPS.index(each.step))
-    outcome: Outcome = "deny" if findings else "allow"
+    outcome: PermissionOutcome = "deny" if findings else "allow"
     if findings and {each.code for each in findings} <= _UNDECIDED:
         outcome = "cannot_tell"
-    reasons = explained.reasons
     if found is not None:
         reasons = (Reason("DISPATCH_EDGE", found.why.text, (found.why,)), *reasons)
     elif not has_edges(records):
@@ -176,7 +185,7 @@ def _decide(
     )  # fmt: skip
 
 
-def _circumstances(question: DispatchQuestion) -> AccessContext:
+def _circumstances(question: HandoverQuestion) -> AccessContext:
     stated = {name: getattr(question, name) for name in (*_STATED, "pace")}
     return replace(question.context, **{name: value for name, value in stated.items() if value is not None})
 
@@ -229,7 +238,7 @@ def _delegation_required(
 
 def _read_only(
     records: OrgRecords,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     sender: SubjectIdentity,
     found: EdgeFound | None,
     briefs: DispatchBriefs,
@@ -269,7 +278,7 @@ def _file_scopes(
 
 def _owed(
     records: OrgRecords,
-    question: DispatchQuestion,
+    question: HandoverQuestion,
     sender: SubjectIdentity,
     found: EdgeFound | None,
     briefs: DispatchBriefs,
@@ -278,6 +287,8 @@ def _owed(
     brief = brief_of(briefs.brief)
     if found is not None and brief is None:
         yield from (need for need in found.edge.requires if need != "right_to_delegate")
+        yield from (f"gate:{gate}" for gate in found.edge.gates)
+    yield from sacred_obligations(records, briefs)
     if (
         brief is not None
         and briefs.parent is None
@@ -299,8 +310,8 @@ def _works_by_brief(records: OrgRecords, sender: SubjectIdentity) -> bool:
 def _answer(
     view: OrgView,
     state: StateView,
-    question: DispatchQuestion,
-    outcome: Outcome,
+    question: HandoverQuestion,
+    outcome: PermissionOutcome,
     findings: tuple[DispatchFinding, ...],
     reasons: tuple[Reason, ...] = (),
     obligations: tuple[str, ...] = (),

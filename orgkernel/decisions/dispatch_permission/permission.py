@@ -10,17 +10,26 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.reasons import Reason, Why
 from orgkernel.decisions.state_view import PaceTierName
 
-Outcome = Literal["allow", "deny", "cannot_tell"]
-Step = Literal[
-    "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope"
+PermissionOutcome = Literal["allow", "deny", "cannot_tell"]
+DispatchStep = Literal[
+    "names",
+    "edge",
+    "right to delegate",
+    "depth and children",
+    "pace",
+    "brief",
+    "permissions",
+    "file scope",
+    "sacred scopes",
 ]
-STEPS: tuple[Step, ...] = (
+STEPS: tuple[DispatchStep, ...] = (
     "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope",
+    "sacred scopes",
 )  # fmt: skip
 """The steps in their order. The first that fails names the answer."""
 
 
-class DispatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HandoverQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """May the sender dispatch the receiver?
 
     The receiver is a role or a layer. The sender is a role, a layer, or a subject such as `agent:ID` or `person:ID`.
@@ -48,7 +57,7 @@ class DispatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 class DispatchFinding(msgspec.Struct, frozen=True):
     """A step that failed."""
 
-    step: Step
+    step: DispatchStep
     code: str
     text: str
     why: tuple[Why, ...] = ()
@@ -68,7 +77,7 @@ class DispatchRouting(msgspec.Struct, frozen=True):
 class DispatchPermission(msgspec.Struct, frozen=True):
     """Whether a sender may dispatch a receiver, and every step that fails."""
 
-    outcome: Outcome
+    outcome: PermissionOutcome
     code: str
     """What decided: the first failure, or what gives the right."""
     sender: str

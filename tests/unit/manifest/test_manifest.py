@@ -14,7 +14,7 @@ import pytest
 
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import build_manifest_schema, encode
-from tests.support.trees import REPOSITORY, write_tree
+from tests.support.trees import REPOSITORY, TEMPLATES, write_tree
 from tests.unit.manifest.everything import EVERYTHING
 
 VALIDATOR = jsonschema.Draft202012Validator(build_manifest_schema())
@@ -185,6 +185,32 @@ def test_the_manifest_of_an_organization_is_complete(whole: Kernel) -> None:
     assert (crew.roots, [role.role_id for role in crew.roles], crew.count, crew.next) == (
         ("chief",), ["chief", "maker", "keeper"], 3, None,
     )  # fmt: skip
+
+
+def test_dispatch_targets_and_sources_follow_layers_and_positions() -> None:
+    """A role that a layer or its position keeps from dispatching another is told neither as its source nor as its target."""
+    kernel = Kernel.open(TEMPLATES / "omega")
+    found = {
+        role: (
+            [each.id for each in kernel.manifest("omega", role).dispatch_targets],
+            [each.id for each in kernel.manifest("omega", role).dispatch_sources],
+        )
+        for role in ("overseer", "intake", "planner", "worker")
+    }
+    assert found == {
+        "overseer": (["companion", "intake"], []),
+        "intake": (["planner"], ["companion", "human", "overseer"]),
+        "planner": (["worker"], ["intake"]),
+        "worker": ([], ["planner"]),
+    }
+    crew = kernel.crew("omega")
+    assert [each.id for each in crew.layers] == [f"L{number}" for number in range(6)]
+    assert {each.why[0].file.rpartition("/")[2] for each in (*crew.layers, *crew.dispatch_edges)} == {
+        "governance.yaml"
+    }
+    limits = {each.id: (each.value, each.why[0].file.rpartition("/")[2]) for each in crew.limits}
+    assert limits["max_spawn_depth"] == (4, "governance.yaml")
+    assert limits["span_of_control"] == (7, "org.yaml")
 
 
 def test_manifests_fit_the_published_schema(whole: Kernel, shipped: Kernel) -> None:

@@ -1,0 +1,23 @@
+"""Contracts that are named on the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from orgkernel.decisions.contracts.reading import ReadContract, read_contract
+from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
+
+_STDIN = "<stdin>"
+
+
+def read_source(file: str) -> SourceText:
+    """The text of a file; `-` is standard input."""
+    if file == "-":
+        return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES))
+    return read_text(file, os.path.normpath(file))
+
+
+def read_contract_file(file: str) -> ReadContract:
+    """The contract in a file; `-` is standard input."""
+    return read_contract(read_source(file))

@@ -1,0 +1,67 @@
+"""A sacred scope has no path, or one that cannot be compared with the files of a brief.
+
+## What it checks
+
+Every sacred scope has at least one path, and each can be compared: it is relative to the workspace or lies in it, and has no
+home folder, variable or alternatives.
+
+## Why it matters
+
+A path that cannot be compared is never found in a brief by name. Every brief that owns files is then told to spare the scope.
+
+## Example
+
+```yaml
+sacred_scopes:
+  tokens: {paths: [~/.provider/credentials.json]}
+```
+
+## Instead
+
+```yaml
+sacred_scopes:
+  tokens: {paths: ["**/credentials.json"]}
+```
+
+## Known limits
+
+Whether such files exist is not known here.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.runtime.paths import ANYWHERE, glob_is_inside
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Scopes and paths that protect nothing."""
+    governance, document = read_governance(view.records.governance), view.records.governance
+    if governance is None or document is None:
+        return
+    root, subject = view.records.organization.workspace_root, f"organization:{view.org_id}"
+    for scope_id, scope in governance.sacred_scopes.items():
+        if not scope.paths:
+            place = document.place("sacred_scopes", scope_id, key=True)
+            yield Finding(place, f"sacred scope {quote(scope_id)} has no path", "write `paths`", subject)
+        for number, path in enumerate(scope.paths):
+            if not glob_is_inside(path, ANYWHERE, root):
+                yield Finding(
+                    document.place("sacred_scopes", scope_id, "paths", number),
+                    f"path {quote(path)} of sacred scope {quote(scope_id)} cannot be compared with other paths",
+                    "write it relative to the workspace, such as `**/NAME`",
+                    subject,
+                )
+
+
+RULE = Rule("ORG691", "sacred-path-without-effect", Severity.ERROR, RuleScope.ORGANIZATION, check)
