@@ -179,6 +179,12 @@ INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request is not valid 
     "`/docs` describes the route.")
 BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this list",
     "A cursor is the `next` of an earlier page of the same list. If the list has changed, start again without a cursor.")
+CONTRACT_UNSOUND = ProblemCode("CONTRACT_UNSOUND", 409, "The contract is not sound",
+    "Nothing was stored. `POST /v1/contracts/check` gives all findings with their places.")
+DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result already",
+    "A session has exactly one result. Store a correction that names it.")
+CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",
+    "Contracts are never changed. A new contract has a new id.")
 INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",
     "The request is not the cause. The log of the server has the details.")
 # fmt: on

@@ -18,6 +18,7 @@ from orgkernel.rules.pages import all_pages
 from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
+from tools.learn_work import is_current
 from tools.plain_records import RECORDS, SHAPES, plain_record_modules
 from tools.reference_pages import FOLDER, reference_pages
 
@@ -170,12 +171,16 @@ def _read(name: str) -> str | None:
 def main() -> int:
     """Write, or with `--check` compare."""
     if "--check" in sys.argv[1:]:
-        stale = stale_files()
+        stale, learned = stale_files(), is_current()
         for name in stale:
             sys.stderr.write(f"not up to date: {name}\n")
         if stale:
             sys.stderr.write("run `make regenerate`\n")
-        return 1 if stale else 0
+        if not learned:
+            sys.stderr.write(
+                "labeled messages or shared domains changed: run `python -m tools.learn_work`, which takes minutes\n"
+            )
+        return 1 if stale or not learned else 0
     files = generated_files()
     for name in stale_files():
         if name in files:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .runtime import bundle as bundles
-from .runtime import pace, text_index, tiers, trigger_parser
+from .runtime import learned_work, pace, text_index, tiers, trigger_parser
 
 AUTHORITY_OF_TYPE: Final = {"specialist": 1, "executive": 2, "commander": 3}
 _PRIORS: Final = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
@@ -184,9 +184,12 @@ def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.Rol
         *(("plan_name", each) for each in role.plans),
         *(("tool_name", _tool_name(bundle, each)) for each in role.host_tools - role.essential),
     ]
+    learned = []
     for name in role.domains:
         domain = bundle.domains.get(name)
         if domain is not None and not domain.passthrough:
+            if learned_work.is_learned(name, domain.triggers):
+                learned.append(name)
             fields.append(("domain_name", name))
             fields += (("domain_trigger", each) for each in domain.triggers)
             fields += (("domain_example", each) for each in domain.examples)
@@ -197,6 +200,7 @@ def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.Rol
         leads=role.subordinates,
         prior=_PRIORS.get(role.role_type, 1.0),
         not_examples=tuple(_texts(role.profile.get("not_examples"))),
+        domains=tuple(learned),
     )
 
 

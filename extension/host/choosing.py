@@ -138,8 +138,7 @@ def _why(role: bundles.BundleRole, best: text_index.Ranked) -> str:
         return f"the message asks {role.role_id} by name"
     if "example" in kinds:
         return f"the message is an example of {role.role_id}"
-    words = ", ".join(f"`{each.word}`" for each in best.evidence[:3])
-    return f"the message says {words}"
+    return text_index.say_why(best)
 
 
 def _as_before(active: Active, memory: AgentMemory) -> Choice:

@@ -174,8 +174,7 @@ def _choose(
     if found is None or index is None or not found.ranked:
         return None, "the message fits no role clearly"
     if found.outcome == "role":
-        words = ", ".join(f"`{each.word}`" for each in found.ranked[0].evidence[:3])
-        return index.roles[found.ranked[0].role], f"the message says {words}"
+        return index.roles[found.ranked[0].role], text_index.say_why(found.ranked[0])
     if found.outcome == "close":
         names = " and ".join(bundle.roles[index.roles[each.role]].role_name for each in found.ranked[:2])
         return None, f"the message fits {names} equally well"

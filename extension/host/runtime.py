@@ -3,6 +3,7 @@
 
 from orgkernel.runtime import bundle as bundle
 from orgkernel.runtime import effect_counts as effect_counts
+from orgkernel.runtime import learned_work as learned_work
 from orgkernel.runtime import neighbors as neighbors
 from orgkernel.runtime import observation as observation
 from orgkernel.runtime import pace as pace

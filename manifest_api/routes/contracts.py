@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Request
@@ -10,12 +10,20 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, read_body
-from manifest_api.routes.documented import body_of, told
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, word
+from manifest_api.routes.documented import body_of, change, stored, told
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, page_from_store, write
 from orgkernel.decisions.contracts.reading import ReadContract, check_read_contract, read_contract
+from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.loading.files import decode
+from orgkernel.operations.context import Context
+from orgkernel.operations.contracts import record_contract
+from orgkernel.operations.permissions import Name
+from orgkernel.operations.reports import org_of
 
 router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _NONE = msgspec.Raw(b"null")
@@ -52,6 +60,61 @@ async def post_contract_check(request: Request, answers: AnswersOfApp) -> Respon
     require_scope(request, "read")
     asked = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
     return await answers.respond_once(lambda _: _check(asked))
+
+
+class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A contract to store."""
+
+    org: Name = ACTIVE
+    contract: msgspec.Raw
+    """The contract: an object, or a text with YAML or JSON."""
+
+
+class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
+    """Stored contracts, oldest first."""
+
+    contracts: tuple[ContractRecord, ...]
+    next: str | None
+    """Cursor of the next page. It is null on the last page."""
+
+
+@router.post("/v1/contracts", **change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
+async def post_contract(request: Request) -> Response:
+    """Store a contract that is sound, by itself and beside what is stored. It is never changed afterwards.
+
+    A session has exactly one result. The credential of an agent stores contracts of that agent only.
+    """
+
+    def store(context: Context, draft: ContractDraft) -> ContractRecord:
+        return record_contract(
+            context, check_read_contract(read_in_body("contract", draft.contract)), org=draft.org
+        )
+
+    return await write(
+        request, "report", ContractDraft, '{"contract": {"_schema": "orgkernel:result"}}', store, 201
+    )
+
+
+@router.get("/v1/orgs/{org}/contracts", responses=stored(ContractPage, 404, 409))
+async def get_contracts(
+    request: Request,
+    org: Org,
+    kind: Annotated[str | None, word("Only contracts of this kind, such as `decision_entry`.")] = None,
+    session: Annotated[str | None, word("Only contracts of this session.")] = None,
+    cursor: Cursor = None,
+    limit: RowLimit = DEFAULT_ROWS,
+) -> Response:
+    """List the stored contracts of an organization, oldest first."""
+    kernel: Kernel = request.app.state.answers.kernel
+    org_id = org_of(kernel, org)
+    shown, following = await page_from_store(
+        request,
+        lambda store: store.contracts.list(org_id, kind, session),
+        lambda each: each.record_id,
+        cursor,
+        limit,
+    )
+    return json_response(ContractPage(contracts=shown, next=following))
 
 
 def _check(asked: ContractQuestion) -> ContractAnswer:

@@ -45,6 +45,8 @@ _COMMANDS = {
     "compile": "Compile an organization into one file for a host.",
     "org": "Activate or deactivate an organization in a host.",
     "command": "Find destructive operations in a shell command.",
+    "contract": "Check and store briefs, results, blockers and other contracts.",
+    "decisions": "Add to the decision log, and show it.",
     "contract": "Check briefs, results, blockers and other contracts.",
     "batch": "Batch the subtasks of a mission, and say what may start.",
     "signals": "Show how the layers of an agent coordinate.",

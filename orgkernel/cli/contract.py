@@ -1,25 +1,49 @@
-"""`orgkernel contract check`: is a brief, a result, a blocker or another contract sound?"""
+"""`orgkernel contract`: is a brief, a result, a blocker or another contract sound? Store it if it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
+import msgspec
 
-from orgkernel.cli.contract_files import read_source
+from orgkernel.cli.contract_files import read_contract_file, read_source
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import counted, echo_json, painted
-from orgkernel.decisions.contracts.reading import CheckedContract, check_read_contract, read_contract
+from orgkernel.cli.output import as_text, as_yaml, counted, echo_indented, echo_json, painted
+from orgkernel.cli.stores import (
+    acting_here,
+    change_options,
+    echo_record,
+    echo_records,
+    look_options,
+    looking_here,
+    show_time,
+)
+from orgkernel.decisions.contracts.briefs import sections
+from orgkernel.decisions.contracts.handover import render_brief
+from orgkernel.decisions.contracts.reading import (
+    CONTRACT_KINDS,
+    CheckedContract,
+    check_read_contract,
+    read_contract,
+)
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
 from orgkernel.loading.marks import LINE_BREAK
+from orgkernel.operations.contracts import draft_next_brief, organization_of, record_contract
+from orgkernel.records.brief import Brief
 
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
+
+_org_option = click.option(
+    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
+)
 
 
 @click.group("contract")
 def command() -> None:
-    """Check briefs, results, blockers and other contracts of a dispatch."""
+    """Check and store briefs, results, blockers and other contracts of a dispatch."""
 
 
 @command.command("check")
@@ -44,6 +68,92 @@ def check(ctx: click.Context, file: str, against: str | None, form: str) -> None
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
     click.echo(_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])
+
+
+@command.command("record")
+@click.argument("file", metavar="FILE")
+@_org_option
+@change_options
+def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
+    """Store the contract in FILE, if it is sound beside what is stored. It is never changed afterwards.
+
+    A session has exactly one result. `-` reads the contract from standard input.
+    """
+    checked = check_read_contract(read_contract_file(file))
+    with acting_here(**where, create=True) as context:
+        stored = record_contract(context, checked, org=org)
+    echo_record(
+        form, stored, f"{stored.kind} {stored.record_id} is contract {stored.sequence} of {stored.org_id}"
+    )
+
+
+@command.command("list")
+@_org_option
+@click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only those of one kind.")
+@click.option("--session", metavar="NAME", help="Only those of one session.")
+@look_options
+@format_option("text", "json")
+def list_(org: str | None, kind: str | None, session: str | None, form: str, **where: Any) -> None:
+    """List the stored contracts, oldest first."""
+    with looking_here(**where) as context:
+        records = context.store.contracts.list(organization_of(context, org), kind, session)
+    echo_records(
+        form,
+        records,
+        ("number", "kind", "id", "session", "stored", "by"),
+        lambda each: (
+            each.sequence, each.kind, each.record_id, each.session, show_time(each.at), each.actor,
+        ),
+    )  # fmt: skip
+
+
+@command.command("next")
+@click.argument("brief_id", metavar="BRIEF")
+@_org_option
+@look_options
+@format_option("yaml", "markdown", "json")
+def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
+    """Draft a brief below the stored BRIEF, from the results and decisions of its mission.
+
+    Task, criteria, verify command and files are empty: whoever dispatches writes them.
+    """
+    with looking_here(**where) as context:
+        brief = draft_next_brief(context, brief_id, org)
+    if form == "json":
+        echo_indented(_as_document(brief))
+    else:
+        click.echo(render_brief(brief) if form == "markdown" else as_yaml(_as_document(brief)), nl=False)
+
+
+@command.command("show")
+@click.argument("file", metavar="FILE")
+@click.pass_context
+def show(ctx: click.Context, file: str) -> None:
+    """Print the brief in FILE as the ten sections that its receiver reads; `-` reads it from standard input.
+
+    A brief that is not sound is not printed. Exit codes: as `contract check`.
+    """
+    source = read_source(file)
+    checked = check_read_contract(read_contract(source))
+    if checked.outcome == "sound" and isinstance(checked.contract, Brief):
+        click.echo(as_text(render_brief(checked.contract).splitlines()), nl=False)
+        return
+    if checked.outcome == "sound":
+        raise click.UsageError("the contract is no brief")
+    _print("full", checked, {source.name: LINE_BREAK.split(source.text)})
+    ctx.exit(_EXIT_CODES[checked.outcome])
+
+
+def _as_document(brief: Brief) -> dict[str, Any]:
+    """A brief as it is written, with every section."""
+    said: dict[str, Any] = msgspec.to_builtins(brief)
+    written = {"_schema": brief.kind, "_version": brief.version, **said}
+    for route in sections(brief):
+        inner = written
+        for step in route[:-1]:
+            inner = inner.setdefault(str(step), {})
+        inner.setdefault(str(route[-1]), {} if route == ("context",) else [])
+    return written
 
 
 def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]]) -> None:

@@ -43,6 +43,8 @@ by_option = click.option(
     help="Act as this subject, such as `person:ID` or `agent:ID`, with its rights. `system:cli` is an operator.",
 )
 reason_option = click.option("--reason", default="", metavar="TEXT", help="Reason, for the audit.")
+look_options = with_options(path_option, store_option, cache_option)
+"""The options of a command that looks into the store and the documents."""
 # The options of a command that changes what is stored, and looks into the documents.
 change_options = with_options(
     by_option, reason_option, path_option, store_option, cache_option, format_option("text", "json")
@@ -122,6 +124,13 @@ def looking(store: str | None, kernel: Kernel | None) -> Iterator[Context]:
     """The context of a question, which writes nothing."""
     with opened(store) as state:
         yield Context(None if kernel is None else kernel.with_store(state), state, actor_named(OPERATOR))
+
+
+def looking_here(
+    paths: tuple[str, ...], store: str | None, no_cache: bool
+) -> AbstractContextManager[Context]:
+    """The context of a question that may need the documents, to know which organization is meant."""
+    return looking(store, find_declared(paths, no_cache=no_cache))
 
 
 def acting_alone(

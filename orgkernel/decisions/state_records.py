@@ -37,6 +37,7 @@ AuditKind = Literal[
     "lock",
     "key",
     "report",
+    "contract",
     "audit",
 ]
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
@@ -251,3 +252,24 @@ class AcceptedFinding(msgspec.Struct, frozen=True):
     problem: str
     row: str
     message: str
+
+
+class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A contract that was stored. Rows are only added, and each has the digest of the row before it."""
+
+    org_id: str
+    sequence: int
+    """Its place among the contracts of the organization, from 1."""
+    kind: str
+    """Such as `result`."""
+    record_id: str
+    brief_id: str | None
+    session: str | None
+    at: float
+    """When it was stored."""
+    actor: str
+    """Who stored it."""
+    previous: str
+    digest: str
+    body: dict[str, Any]
+    """The contract."""

@@ -118,6 +118,8 @@ class RequestText:
     """All stems that are no function words, for the comparison with examples."""
     private: tuple[str, ...] = ()
     """Stems of words of private life."""
+    asked: str = ""
+    """The text without what it forbids."""
 
 
 @dataclass(slots=True)
@@ -158,6 +160,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
     weights = [0.0 if _inside(token, polite) else 1.0 for token in tokens]
     reading = _Reading(text, tokens, words, clauses, sentences, weights, polite, rest)
     _mask_negations(words, clauses, weights)
+    asked = _without_forbidden(reading)
     addressed = _mask_names(words, clauses, weights, names, text, tokens)
     creative = _mask_topic_of_poem(words, sentences, weights)
     reading.moods = _find_moods(reading)
@@ -180,6 +183,7 @@ def read_request(text: str, names: NamedRoles, terms: Container[str] = ()) -> Re
         language,
         tuple(whole),
         () if ordered else _find_private(reading),
+        asked,
     )
 
 
@@ -367,6 +371,16 @@ def _mask_negations(words: list[str], clauses: list[int], weights: list[float]) 
                 if clauses[place] != clauses[at] or (words[place] in ENDS_NEGATION and place > begins):
                     break
                 weights[place] = 0.0
+
+
+def _without_forbidden(reading: _Reading) -> str:
+    """The text without the words that count nothing, greetings apart."""
+    text, pieces, last = reading.text, [], 0
+    for token, weight in zip(reading.tokens, reading.weights, strict=True):
+        if not weight and not _inside(token, reading.polite):
+            pieces.append(text[last : token.start])
+            last = token.end
+    return " ".join([*pieces, text[last:]])
 
 
 def _mask_names(

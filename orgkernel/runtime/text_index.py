@@ -19,6 +19,8 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from .languages import FOREIGN_STOP, begin, find_language
+from .learned_work import COMMAND, NO_WORK, guess_work
+from .learned_work import LEAD as LEADING
 from .request_acts import LEAD
 from .request_text import RequestText, Term, is_weak, read_request
 from .request_words import CREATED, STOP, THINGS
@@ -92,6 +94,16 @@ _OF_EXAMPLES: Final = 0.75
 """A share of the lowest score is enough in a language of which there are examples only."""
 CLEAR: Final = 0.1
 """The lowest margin: by how much the best score is above the next, as a share of the best."""
+_LEARNED: Final = 0.6
+"""What counts the kind of work that a text is about, as it was learned, beside the words of a role with shared domains."""
+_BRANCH: Final = 0.5
+"""What it counts for a leader that a text is about the work of his branch, beside what his words say."""
+_IDLE: Final = 0.3
+"""What is taken off such a role for a text that is surely about no work."""
+_ENOUGH_LEARNED: Final = 0.31
+"""The lowest score at which such a role takes a request."""
+_MOST_IDLE, _MOST_IDLE_IN_TALK = 0.45, 0.15
+"""How likely a text that such a role takes may be about no work, and one that reads like small talk."""
 WORTH_SHOWING: Final = 0.12
 _NAMED: Final = 0.97
 _EXACT: Final = 0.99
@@ -113,6 +125,8 @@ class RoleTexts(NamedTuple):
     """Requests that it does not take."""
     leads: tuple[str, ...] = ()
     """The roles directly below it."""
+    domains: tuple[str, ...] = ()
+    """The shared domains that it handles, as far as they were learned."""
 
 
 class Evidence(NamedTuple):
@@ -123,7 +137,8 @@ class Evidence(NamedTuple):
     """The stem under which the index has it: that of the meant word where the word is misspelled."""
     amount: float
     kind: str
-    """`word`, `pair`, `alike` (a word of the same meaning or trade), `name` or `example`."""
+    """`word`, `pair`, `alike` (a word of the same meaning or trade), `name`, `example`, or `learned`: `stem` is then a shared domain,
+    or `lead` or `command`, and `amount` how likely the text is about it."""
 
 
 class Ranked(NamedTuple):
@@ -165,8 +180,12 @@ class TextIndex:
     not_examples: Mapping[int, tuple[frozenset[str], ...]]
     languages: frozenset[str]
     """Languages of examples, except English."""
+    domains: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """The shared domains, and the roles that handle them."""
     merged: dict[tuple[str, bool], Postings] = field(default_factory=dict, compare=False)
     """What was looked up before."""
+    branches: dict[int, frozenset[int]] = field(default_factory=dict, compare=False)
+    """Leaders whose specialists all handle shared domains, and these specialists. Found when first needed."""
 
 
 # -- building ----------------------------------------------------------------------------------------------------------
@@ -237,6 +256,10 @@ def build_index(roles: Sequence[RoleTexts]) -> TextIndex:
             if role.not_examples
         },
         frozenset(language for language in languages if language),
+        {
+            domain: tuple(place for place, role in enumerate(roles) if domain in role.domains)
+            for domain in sorted({domain for role in roles for domain in role.domains})
+        },
     )
 
 
@@ -427,6 +450,13 @@ def rank_roles(
         amount = found * index.priors[role] * factor
         missing = _MISSING * min(total - matched.get(role, 0.0), _MOST_MISSING)
         scores[role] = amount / (amount + _HALF + missing + elsewhere)
+    learned = _Learned()
+    if index.domains and request.terms and request.language is None:
+        learned = _find_learned(index, request.asked, scores)
+        for role, kinds in learned.roles.items():
+            near = sum(kinds.values())
+            score = (1 - _LEARNED) * scores.get(role, 0.0) + _LEARNED * near - _IDLE * learned.idle
+            scores[role] = max(0.0, score)
     for role, unlike in index.not_examples.items():
         if role in scores and any(_is_like(request.whole, each) for each in unlike):
             del scores[role]
@@ -441,11 +471,63 @@ def rank_roles(
         scores.pop(role, None)
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     ranked = tuple(
-        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact))
+        Ranked(role, round(score, 3), _find_evidence(index, request, role, exact, learned))
         for role, score in best
         if score >= WORTH_SHOWING
     )
-    return _judge(index, request, ranked)
+    return _judge(index, request, ranked, learned)
+
+
+class _Learned(NamedTuple):
+    """What the learned table says of a text."""
+
+    roles: Mapping[int, Mapping[str, float]] = {}
+    """Roles with shared domains and those that lead them, each with the kinds of work that speak for it."""
+    idle: float = 0.0
+    """How likely the text is about no work."""
+
+
+def _find_learned(index: TextIndex, text: str, scores: Mapping[int, float]) -> _Learned:
+    """How likely a text is about the work of each role: of its shared domains, or of leading those whose domains they are.
+
+    Which of several leaders is meant depends on what their words say (`scores`), on whose branch the text is about, and on
+    whether it asks for the whole.
+    """
+    likely = guess_work(text)
+    if not likely:
+        return _Learned()
+    found: dict[int, dict[str, float]] = {}
+    topics: dict[int, float] = {}
+    for domain, handling in index.domains.items():
+        share = likely.get(domain, 0.0)
+        for role in handling:
+            found.setdefault(role, {})[domain] = share
+            topics[role] = topics.get(role, 0.0) + math.sqrt(share)
+    if not index.branches and index.leads:
+        index.branches.update(_find_branches(index))
+    total = sum(topics.values()) or 1.0
+    whole, part = likely.get(COMMAND, 0.0), likely.get(LEADING, 0.0)
+    size = max(map(len, index.branches.values()), default=0)
+    fits = {}
+    for leader, branch in index.branches.items():
+        about = sum(topics[role] for role in branch) / total
+        share = whole if len(branch) == size else 0.0
+        if not any(below in index.branches for below in index.leads[leader]):
+            share += part
+        fits[leader] = scores.get(leader, 0.0) + _BRANCH * about * share / (whole + part or 1.0)
+    best = max(fits.values(), default=0.0) or 1.0
+    for leader, fit in fits.items():
+        found.setdefault(leader, {})[COMMAND if whole > part else LEADING] = (whole + part) * fit / best
+    return _Learned(found, sum(likely.get(label, 0.0) for label in NO_WORK))
+
+
+def _find_branches(index: TextIndex) -> dict[int, frozenset[int]]:
+    handling = {role for roles in index.domains.values() for role in roles}
+    branches = {
+        leader: frozenset(role for role in _all_below(index, leader) if role not in index.leads)
+        for leader in index.leads
+    }
+    return {leader: branch for leader, branch in branches.items() if branch and branch <= handling}
 
 
 def _let_leaders_take(index: TextIndex, sums: dict[int, float], request: RequestText) -> None:
@@ -471,7 +553,7 @@ def _all_below(index: TextIndex, role: int, depth: int = 0) -> list[int]:
     return below + [each for one in below for each in _all_below(index, one, depth + 1)]
 
 
-def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -> Ranking:
+def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...], learned: _Learned) -> Ranking:
     margin = None
     if len(ranked) > 1:
         margin = round((ranked[0].score - ranked[1].score) / ranked[0].score, 3)
@@ -481,6 +563,9 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -
         enough = ENOUGH_OF_ONE_WORD
     if request.language in index.languages:
         enough *= _OF_EXAMPLES
+    if ranked and ranked[0].role in learned.roles and ranked[0].score < _NAMED - 0.1:
+        most = _MOST_IDLE_IN_TALK if request.small_talk else _MOST_IDLE
+        enough = _ENOUGH_LEARNED if learned.idle <= most else 1.0
     if not ranked or ranked[0].score < enough:
         outcome = "nothing" if not request.terms else "weak"
         outcome = "small_talk" if request.small_talk else "language" if foreign else outcome
@@ -492,9 +577,12 @@ def _judge(index: TextIndex, request: RequestText, ranked: tuple[Ranked, ...]) -
 
 
 def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, Iterable[str]]]) -> str | None:
-    """The domain whose texts use most of the words that spoke for a role. None if none of them does."""
+    """The domain that the text was found to be about, or the one whose texts use most of the words that spoke for a role."""
     best, most = None, 0.0
+    learned = next((each.stem for each in evidence if each.kind == "learned"), None)
     for domain, texts in domains:
+        if domain == learned:
+            return domain
         stems, groups = _stems_and_groups(tuple(texts))
         amount = sum(
             each.amount * (1.0 if each.stem in stems else 0.5)
@@ -504,6 +592,16 @@ def nearest_domain(evidence: Sequence[Evidence], domains: Iterable[tuple[str, It
         if amount > most:
             best, most = domain, amount
     return best
+
+
+def say_why(ranked: Ranked) -> str:
+    """Why a role fits a message, in a few words."""
+    words = ", ".join([f"`{each.word}`" for each in ranked.evidence if each.word][:3])
+    learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
+    if learned is None:
+        return f"the message says {words}"
+    kind = {LEADING: "leading others", COMMAND: "being in charge"}.get(learned, f"`{learned}`")
+    return f"the message says {words} and is about {kind}" if words else f"the message is about {kind}"
 
 
 @lru_cache(maxsize=1_024)
@@ -588,7 +686,7 @@ def _is_like(whole: Sequence[str], other: frozenset[str]) -> bool:
 
 
 def _find_evidence(
-    index: TextIndex, request: RequestText, role: int, exact: int | None
+    index: TextIndex, request: RequestText, role: int, exact: int | None, learned: _Learned
 ) -> tuple[Evidence, ...]:
     found: list[Evidence] = []
     if role in request.addressed:
@@ -601,6 +699,10 @@ def _find_evidence(
             direct = index.terms.get(term.stem, {}).get(role, 0.0) >= value
             found.append(Evidence(term.word, term.stem, term.weight * value, "word" if direct else "alike"))
     found.sort(key=lambda each: -each.amount)
+    kinds = learned.roles.get(role, {})
+    likeliest = max(kinds, key=kinds.__getitem__, default="")
+    if likeliest and kinds[likeliest] >= WORTH_SHOWING:
+        found.append(Evidence("", likeliest, round(kinds[likeliest], 3), "learned"))
     return tuple(found)
 
 
@@ -621,6 +723,7 @@ def index_as_json(index: TextIndex) -> dict[str, Any]:
             str(role): [sorted(each) for each in sets] for role, sets in sorted(index.not_examples.items())
         },
         "languages": sorted(index.languages),
+        "domains": {domain: list(roles) for domain, roles in sorted(index.domains.items())},
     }
 
 
@@ -653,6 +756,10 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
             for role, sets in data["not_examples"].items()
         },
         frozenset(map(str, data["languages"])),
+        {
+            str(domain): tuple(_number(role, roles) for role in handling)
+            for domain, handling in data.get("domains", {}).items()
+        },
     )
 
 

@@ -340,6 +340,28 @@ salute_latest = Table(
 )
 """One row for each agent that ever reported in a role: its latest report, which is kept however old."""
 
+contract_records = Table(
+    "contract_records",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
+    Column("kind", _WORDS, nullable=False),
+    Column("record_id", _WORDS, nullable=False),
+    Column("brief_id", _WORDS),
+    Column("session", _WORDS),
+    Column("ends", _WORDS),
+    Column("at", Float, nullable=False),
+    Column("actor", _WORDS, nullable=False),
+    Column("previous", _WORDS, nullable=False),
+    Column("digest", _WORDS, nullable=False),
+    Column("body", _WORDS, nullable=False),
+    Index("ix_contract_records_record", "org_id", "record_id", unique=True),
+    Index("ix_contract_records_ends", "org_id", "ends", unique=True),
+    Index("ix_contract_records_kind", "org_id", "kind", "sequence"),
+    Index("ix_contract_records_session", "org_id", "session"),
+)
+"""Rows are only ever added. `ends` is the session whose one result a row is. `digest` chains the rows of an organization."""
+
 api_keys = Table(
     "api_keys",
     metadata,

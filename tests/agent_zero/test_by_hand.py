@@ -278,7 +278,12 @@ def test_by_hand_equals_the_bundle(tmp_path: Path, org_id: str) -> None:
     other = "sigint_alpha" if org_id == "software_dev" else "software_dev"
     bring(tmp_path, other)
     put(tmp_path, organization_form(view), {role_id: role_form(view, role_id) for role_id in view.roles})
-    hand, bundle = load(tmp_path).bundle, read_bundle(json.loads(json.dumps(compile_bundle(view, "tests"))))
+    active = load(tmp_path)
+    hand, bundle = active.bundle, read_bundle(json.loads(json.dumps(compile_bundle(view, "tests"))))
+    assert active.index is not None
+    assert bundle.text_index is not None
+    assert active.index.domains
+    assert active.index.domains.items() <= bundle.text_index.domains.items()
     assert hand.dispatch == bundle.dispatch
     assert hand.limits == bundle.limits
     assert list(hand.roles) == list(bundle.roles)

@@ -180,12 +180,12 @@ def test_a_setting_that_is_no_word_is_told_and_its_default_used(started):
 @pytest.mark.parametrize(
     ("message", "why"),
     [
-        ("Deploy the container", "the message says `deploy`, `container`"),
+        ("Deploy the container", "the message says `deploy`, `container` and is about `docker_ops`"),
         ("Ask the DevOps Specialist to have a look", "the message asks devops_specialist by name"),
     ],
 )
 def test_the_log_says_what_in_the_message_chose_the_role(started, message, why):
-    """Words that stand in it, or the name of the role."""
+    """Words that stand in it and the kind of work, or the name of the role."""
     activate(started.root)
     agent = started.host.open_chat()
     started.host.say(agent, message, [answer()])

@@ -29,8 +29,8 @@ CASES: list[tuple[str, str, dict[str, Any] | None, list[dict[str, Any]], str, st
     # name, command, changes of the brief (None: no brief), changes of each pre-flight, permission, code and step
     ("harmless", "pytest -q", None, [], "allow", None),
     ("harmless with a brief", "pytest -q", {}, [], "allow", None),
-    ("no brief", DROP, None, [READY], "deny", "DESTRUCTIVE_NOT_AUTHORIZED"),
-    ("not listed", DROP, {"spec.scope.destructive": ["force_push"]}, [READY], "deny", "DESTRUCTIVE_NOT_AUTHORIZED"),
+    ("no brief", DROP, None, [READY], "deny", "DESTRUCTIVE_NOT_AUTHORISED"),
+    ("not listed", DROP, {"spec.scope.destructive": ["force_push"]}, [READY], "deny", "DESTRUCTIVE_NOT_AUTHORISED"),
     ("no pre-flight", DROP, {}, [], "deny", "PREFLIGHT_STEP_MISSING dry_run"),
     ("ready", DROP, {}, [READY], "allow", None),
     ("spaces around it", f"  {DROP}\n", {}, [READY], "allow", None),
@@ -41,7 +41,7 @@ CASES: list[tuple[str, str, dict[str, Any] | None, list[dict[str, Any]], str, st
     ("used before", DROP, {}, [{}], "deny", "PREFLIGHT_STEP_MISSING dry_run"),
     ("one of two is ready", DROP, {}, [{}, READY], "allow", None),
     ("wrong order", DROP, {}, [{**READY, "backup.at": "2026-05-17T10:00:00Z"}], "deny", "PREFLIGHT_STEP_MISSING backup"),
-    ("one of two operations", f"{DROP}; git push -f", {}, [{**READY, "command": f"{DROP}; git push -f"}], "deny", "DESTRUCTIVE_NOT_AUTHORIZED"),
+    ("one of two operations", f"{DROP}; git push -f", {}, [{**READY, "command": f"{DROP}; git push -f"}], "deny", "DESTRUCTIVE_NOT_AUTHORISED"),
     ("a part that cannot be read", f"{DROP}; $X", {}, [{**READY, "command": f"{DROP}; $X"}], "cannot_tell", None),
     ("nothing can be read", "$X", {}, [READY], "cannot_tell", None),
 ]  # fmt: skip

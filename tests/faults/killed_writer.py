@@ -1,11 +1,12 @@
 """Writes to a store in children that are killed at moments drawn by lot; run by `test_killed_writers.py`.
 
 `python -m tests.faults.killed_writer FOLDER KILLS SEED` prints, one a line, the name of every row and grant that a child
-had been told is written before it was killed, and every agent that was commissioned.
+had been told is written before it was killed, every agent that was commissioned, and every session that has its result.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import select
@@ -18,6 +19,7 @@ from sqlalchemy import event
 
 from orgkernel.decisions.crew_records import AgentIdentity
 from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.errors import Conflict
 from orgkernel.state.crew import CommissionDraft
 from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
@@ -53,7 +55,17 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
             store.crew.commission("shop", [draft], actor="a", snapshot="s")
             os.write(pipe, f"commissioned {agent}\n".encode())
 
-    threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant, commission)]
+    def finish() -> None:
+        while True:
+            session = f"s-{os.urandom(6).hex()}"
+            for _ in range(2):  # once more, as one who did not hear the answer
+                with contextlib.suppress(Conflict):
+                    store.contracts.record(
+                        "shop", "result", {"session": session}, lambda rows: None, actor="a"
+                    )
+            os.write(pipe, f"finished {session}\n".encode())
+
+    threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant, commission, finish)]
     for thread in threads:
         thread.start()
     for thread in threads:

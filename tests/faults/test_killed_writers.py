@@ -24,7 +24,9 @@ KILLS = 40 * DEPTH
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Path, seed: int) -> None:
-    """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all, an agent has all skills or none."""
+    """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all,
+    an agent has all skills or none, and a session has one result.
+    """
     folder = tmp_path if seed == 1 else quick_folder
     command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
     done = subprocess.run(
@@ -40,7 +42,11 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
         skills: dict[str, list[str]] = {}
         for each in store.skills.list("shop"):
             skills.setdefault(each.agent_id, []).append(each.skill)
+        ends = [each.session for each in store.contracts.list("shop")]
+        assert store.contracts.find_changes("shop") == ()
         found = verify_audit(store.context, store.folder)
+    assert {name.removeprefix("finished ") for name in told if name.startswith("finished ")} <= {*ends}
+    assert len(ends) == len({*ends}) > 0  # each session has one result
     assert {name for name in told if ":decision:" in name} <= rows
     assert {name for name in told if name.startswith("g-")} <= issued.keys()
     assert {name.removeprefix("used ") for name in told if name.startswith("used ")} <= uses.keys()

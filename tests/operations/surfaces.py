@@ -14,19 +14,33 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.contracts.reading import check_read_contract, read_contract
 from orgkernel.decisions.crew_records import Personality
 from orgkernel.decisions.skill_levels import SkillTerms
 from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations import agents, commissions, crew, keys, locks, permissions, reports, skills
+from orgkernel.loading.files import decode
+from orgkernel.operations import (
+    agents,
+    commissions,
+    contracts,
+    crew,
+    keys,
+    locks,
+    permissions,
+    reports,
+    skills,
+)
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
+from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation, parse_location
 from orgkernel.state.store import Store
 from tests.api.running import until
+from tests.support.contracts import as_text
 from tests.support.in_process import run_here
 
 OPERATOR = "system:cli"
@@ -190,6 +204,16 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "lock.acquire": lambda context, said: locks.acquire_lock(context, **_in_circumstances(said)),
     "lock.release": lambda context, said: locks.release_lock(context, **said),
     "lock.break": lambda context, said: locks.break_lock(context, **said),
+    "contract.record": lambda context, said: contracts.record_contract(
+        context,
+        check_read_contract(
+            read_contract(decode("contract", "contract", as_text(said["contract"]).encode()))
+        ),
+        org=said.get("org"),
+    ),
+    "decision.add": lambda context, said: contracts.add_decision(
+        context, msgspec.convert(_without(said, "org"), DecisionEntry), org=said.get("org")
+    ),
     "report.hand_in": lambda context, said: reports.hand_in_report(context, read_report(said)),
     "key.create": lambda context, said: keys.create_key(context, **said),
     "key.rotate": lambda context, said: keys.rotate_key(context, **_renamed(said, id="key_id")),
@@ -255,6 +279,7 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "lock.release": _route("/v1/locks/{org}/{tool}/release"),
     "lock.break": _route("/v1/locks/{org}/{tool}/break"),
     "report.hand_in": _route("/v1/salute"),
+    "contract.record": _route("/v1/contracts"),
 }
 
 
@@ -285,6 +310,9 @@ _OPTIONS = {
     "expires_at": "--expires", "org_id": "--org", "waives": "--waive", "scopes": "--scope", "agent_id": "--agent",
     "input_digest": "--input-digest", "sample_size": "--sample-size", "digests": "--digest",
     "person_id": "--person",
+}  # fmt: skip
+_OF_DECISIONS = {
+    "classification": "class", "written_by": "written-by", "corrects_premise": "corrects-premise",
 }  # fmt: skip
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "grant.issue": _command("grant issue {subject} {resources}"),
@@ -319,12 +347,16 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
+    "decision.add": lambda said: _command("decisions add {title}")(
+        {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
+    ),
     "key.create": _command("key create {name}"),
     "key.rotate": lambda said: _command("key rotate {id}")({**said, "overlap": f"{said['overlap']}s"}),
     "key.revoke": _command("key revoke {id}"),
 }
 
 _TABLES: dict[str, Callable[[Any], Any]] = {
+    "contracts": lambda store: store.contracts.list("household"),
     "agents": lambda store: store.agents.list(),
     "commissions": lambda store: _of_crew(store, "commissions"),
     "outcomes": lambda store: _of_crew(store, "outcomes"),
@@ -362,6 +394,8 @@ _NOT_ALIKE = (
     "set_by",
     "born_at",
     "why",
+    "previous",
+    "digest",
 )
 """What no two runs have in common: the secret of a key among it."""
 
@@ -420,6 +454,7 @@ class _Alike:
             return "WHO"
         if isinstance(value, str):
             value = re.sub(r"\b[0-9a-f]{12}:decision:\d+", "DECISION", value)
+            value = re.sub(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "UUID", value)
             return re.sub(r"\b[grxk]-[0-9a-f]{12}\b", self._number, value)
         if name == "expires_at" and value and begin and value - begin < 10**7:
             return f"after {round(value - begin)} seconds"

@@ -24,7 +24,7 @@ Permission = Literal["allow", "deny", "cannot_tell"]
 class CommandRefusal(msgspec.Struct, frozen=True, kw_only=True):
     """Why a command may not run."""
 
-    code: Literal["DESTRUCTIVE_NOT_AUTHORIZED", "PREFLIGHT_STEP_MISSING"]
+    code: Literal["DESTRUCTIVE_NOT_AUTHORISED", "PREFLIGHT_STEP_MISSING"]
     operation: str
     """Id of the operation in the catalog."""
     step: str | None = None
@@ -49,7 +49,7 @@ def permit_command(
     """Whether a command may run. `ground` is where it would run, `brief` what authorizes it.
 
     >>> permit_command("pytest -q").permission, permit_command("git push --force").refusals[0].code
-    ('allow', 'DESTRUCTIVE_NOT_AUTHORIZED')
+    ('allow', 'DESTRUCTIVE_NOT_AUTHORISED')
     """
     found = check_command(command, ground)
     operations = dict.fromkeys(each.id for each in found.operations)
@@ -74,7 +74,7 @@ def _refuse(
     if brief is None or operation not in brief.destructive:
         said = "there is no brief that authorizes it" if brief is None else "the brief does not authorize it"
         return CommandRefusal(
-            code="DESTRUCTIVE_NOT_AUTHORIZED",
+            code="DESTRUCTIVE_NOT_AUTHORISED",
             operation=operation,
             message=f"the command would do {quote(operation)}, and {said}",
             help="list the operation in `spec.scope.destructive` of the brief, or report it as pending",

@@ -109,24 +109,24 @@ def _has_zone(time: str) -> bool:
 
 
 def find_unknown_operation(preflight: Preflight) -> Iterator[ContractFinding]:
-    """DESTRUCTIVE_NOT_AUTHORIZED: nobody can authorize what is not in the catalog."""
+    """DESTRUCTIVE_NOT_AUTHORISED: nobody can authorize what is not in the catalog."""
     if preflight.operation not in CATALOG:
         message = f"{quote(preflight.operation)} is not in the catalog of destructive operations"
         help = f"the catalog has {listing(tuple(CATALOG), len(CATALOG))}"
-        yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORIZED, ("operation",), message, help)
+        yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, help)
 
 
 def find_unlisted_operation(preflight: Preflight, brief: Brief) -> Iterator[ContractFinding]:
-    """DESTRUCTIVE_NOT_AUTHORIZED: the brief beside it does not list the operation, or another brief was named."""
+    """DESTRUCTIVE_NOT_AUTHORISED: the brief beside it does not list the operation, or another brief was named."""
     done = preflight.authorization
     if done is not None and done.brief is not None and not is_same_id(done.brief, brief.id):
         message = f"the authorization names the brief {quote(done.brief)}, not {quote(brief.id or 'none')}"
         route: Route = ("authorization", "brief")
-        yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORIZED, route, message, "", ("id",), "the brief")
+        yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORISED, route, message, "", ("id",), "the brief")
     if preflight.operation not in brief.destructive:
         message = f"the brief does not authorize {quote(preflight.operation)}"
         yield ContractFinding(
-            row.DESTRUCTIVE_NOT_AUTHORIZED, ("operation",), message, "report it as pending, or ask with a blocker",
+            row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, "report it as pending, or ask with a blocker",
             ("spec", "scope", "destructive"), "the operations that the brief authorizes",
         )  # fmt: skip
 

@@ -24,6 +24,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.runtime.languages import begin
+from orgkernel.runtime.learned_work import COMMAND, LEAD
 from orgkernel.runtime.request_text import MOST_CHARACTERS
 from orgkernel.runtime.text_index import (
     FIELDS,
@@ -38,6 +39,7 @@ from orgkernel.runtime.text_index import (
 from orgkernel.runtime.word_topics import groups_by_stem, trades, trades_by_stem
 
 _WORDS_TOLD = 4
+_SUBORDINATES_TOLD = 2
 _QUOTED = 80
 
 
@@ -118,7 +120,9 @@ def _candidate(
     view: OrgView, index: TextIndex, ranked: Ranked, similar: dict[int, float] | None
 ) -> RankedCandidate:
     role_id = index.roles[ranked.role]
-    reasons = [_explain(view, role_id, each) for each in ranked.evidence[:_WORDS_TOLD]]
+    learned = [each for each in ranked.evidence if each.kind == "learned"]
+    words = [each for each in ranked.evidence if each.kind != "learned"][:_WORDS_TOLD]
+    reasons = [_explain(view, role_id, each) for each in (*words, *learned)]
     if similar is not None:
         near = similar.get(ranked.role, 0.0)
         reasons.append(
@@ -146,6 +150,8 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
         return Reason(
             "EXAMPLE", f"the text is an example of role {quote(role_id)}", tuple(map(_why, islice(same, 1)))
         )
+    if evidence.kind == "learned":
+        return _explain_learned(view, role_id, evidence)
     word = quote(evidence.word)
     if evidence.kind == "word":
         own = _find_word(view, role_id, evidence.stem)
@@ -158,6 +164,29 @@ def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
         "RELATED_WORD",
         f"{word} goes with {quote(found.word)} in {found.source.subject}",
         (_why(found.source),),
+    )
+
+
+def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
+    """What was learned has no line to show; that the role handles the domain, or leads, has."""
+    likely = f"{evidence.amount:.0%} likely to be"
+    if evidence.stem in (LEAD, COMMAND):
+        whole = (
+            "to be in charge of the whole"
+            if evidence.stem == COMMAND
+            else "to divide or coordinate the work of others"
+        )
+        below = view.edges_to(EdgeKind.REPORTS_TO, role_id)
+        return Reason(
+            "LEARNED_WORK",
+            f"the text is {likely} an order {whole}, and role {quote(role_id)} leads others",
+            tuple(map(why_edge, below[:_SUBORDINATES_TOLD])),
+        )
+    handled = (edge for edge in view.domains_of(role_id) if edge.target == evidence.stem)
+    return Reason(
+        "LEARNED_WORK",
+        f"the text is {likely} about work of domain {quote(evidence.stem)}",
+        tuple(map(why_edge, islice(handled, 1))),
     )
 
 
@@ -201,6 +230,11 @@ def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
         each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")
     )
     by = f", by {listing(words)}" if words else ""
+    learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
+    if learned is not None:
+        kind = {LEAD: "an order to lead others", COMMAND: "an order to take charge"}.get(learned)
+        about = kind or f"work of domain {quote(learned)}"
+        by += f" and as {about}" if by else f", as {about}"
     return Reason(
         "TEXT_FITS",
         f"role {quote(best.role_id)} fits the text best{by}: its score is {best.score}",

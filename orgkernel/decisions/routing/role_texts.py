@@ -15,6 +15,7 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 from orgkernel.records.skill_catalog import UNIVERSAL
+from orgkernel.runtime.learned_work import is_learned
 from orgkernel.runtime.text_index import FIELDS, RoleTexts, TextIndex, build_index, content_of
 
 PRIORS = {1: 1.0, 2: 0.8, 3: 0.75}
@@ -176,6 +177,17 @@ def texts_of(view: OrgView, role_id: str) -> RoleTexts:
         leads=view.subordinates.get(role_id, ()),
         prior=PRIORS[AUTHORITY_OF_TYPE[profile.role_type]],
         not_examples=profile.not_examples,
+        domains=tuple(edge.target for edge in view.domains_of(role_id) if _is_learned(view, edge.target)),
+    )
+
+
+def _is_learned(view: OrgView, domain: str) -> bool:
+    """Whether messages of a domain were learned. One that may pass through is no work."""
+    declared = view.records.domains.get(domain)
+    return (
+        declared is not None
+        and not declared.record.passthrough
+        and is_learned(domain, declared.record.triggers)
     )
 
 

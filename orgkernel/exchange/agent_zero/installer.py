@@ -174,6 +174,7 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
     planned: list[tuple[str, str]] = []
     for folder, target, ending in (
         (_RUNTIME, f"{LIBRARY}/runtime", ".py"),
+        (_RUNTIME, f"{LIBRARY}/runtime", ".bin"),
         (os.path.join(extension, "host"), LIBRARY, ".py"),
         (os.path.join(extension, "organizations"), ORGANIZATIONS, ".json"),
         (os.path.join(extension, "organizations", "bundles"), f"{ORGANIZATIONS}/bundles", ".json"),

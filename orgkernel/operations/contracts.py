@@ -1,0 +1,165 @@
+"""Store contracts: a result once for each session, a correction beside its original, decisions one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orgkernel.decisions.contracts.check import check_contract
+from orgkernel.decisions.contracts.handover import draft_brief
+from orgkernel.decisions.contracts.reading import CheckedContract
+from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization, require_one
+from orgkernel.operations.reports import OTHER_REPORTER
+from orgkernel.records.blocker import Blocker
+from orgkernel.records.brief import Brief
+from orgkernel.records.contract import Contract
+from orgkernel.records.correction import Correction
+from orgkernel.records.decision_entry import DecisionEntry
+from orgkernel.records.kinds import RECORDS
+from orgkernel.records.result import SessionReport
+from orgkernel.runtime.utc import as_utc
+
+if TYPE_CHECKING:
+    from orgkernel.state.contracts import ContractRows
+
+UNSOUND = "CONTRACT_UNSOUND"
+
+
+def record_contract(context: Context, checked: CheckedContract, *, org: str | None = None) -> ContractRecord:
+    """Store a contract that was checked, if it is sound by itself and beside what is stored.
+
+    Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, and a result beside
+    the blocker of its session. Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
+    """
+    contract = checked.contract
+    if contract is None or checked.outcome != "sound":
+        errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+        said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
+        raise Refused(f"the contract is not sound: {said}", "correct it and check it again", UNSOUND)
+    return _store(context, contract, org)
+
+
+def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = None) -> ContractRecord:
+    """Add an entry to the decision log; without a time, it gets the time of now. Raises as `record_contract`."""
+    if entry.timestamp is None:
+        entry = msgspec.structs.replace(entry, timestamp=as_utc(context.store.context.clock()))
+    _require_sound(entry, None)
+    return _store(context, entry, org)
+
+
+def read_decision_log(context: Context, org: str | None = None) -> tuple[DecisionEntry, ...]:
+    """The entries of an organization, oldest first. Raises `Refused` (`LOG_MUTATED`) if what is stored was changed."""
+    org_id = organization_of(context, org)
+    if changes := context.store.contracts.find_changes(org_id):
+        raise Refused(
+            f"the decision log was changed: {changes[0]}", "compare it with a backup", "LOG_MUTATED"
+        )
+    records = context.store.contracts.list(org_id, "decision_entry")
+    return tuple(msgspec.convert(record.body, DecisionEntry) for record in records)
+
+
+def draft_next_brief(context: Context, brief_id: str, org: str | None = None) -> Brief:
+    """A brief below a stored one, from the results and decisions of its mission. Raises `UnknownRecord`."""
+    store, org_id = context.store, organization_of(context, org)
+    parent = store.contracts.get(org_id, brief_id)
+    if parent is None or parent.kind != "brief":
+        raise UnknownRecord(
+            f"there is no brief {quote(brief_id)}", "`orgkernel contract list --kind brief` lists all"
+        )
+    records = store.contracts.list(org_id)
+    below = {brief_id, *(each.record_id for each in records if each.body.get("parent") == brief_id)}
+    corrected = {each.body.get("original") for each in records if each.kind == "correction"}
+    reports = [
+        msgspec.convert(each.body, SessionReport)
+        for each in records
+        if each.kind in ("result", "correction") and each.brief_id in below
+        if each.kind == "correction" or not {each.record_id, each.session} & corrected
+    ]
+    return draft_brief(
+        msgspec.convert(parent.body, Brief),
+        reports,
+        read_decision_log(context, org),
+        store.contracts.new_id(),
+    )
+
+
+def organization_of(context: Context, org: str | None) -> str:
+    """The organization whose contracts are meant. Raises `Refused` and `UnknownOrganization`."""
+    org_id = choose_organization(context, org)
+    require_one(org_id, "a contract")
+    return org_id if context.kernel is None else context.kernel.organization(org_id).snapshot.org_id
+
+
+def _store(context: Context, contract: Contract, org: str | None) -> ContractRecord:
+    org_id = organization_of(context, org)
+    agent_id = context.actor.agent_id
+    writer = getattr(contract, "agent", None)
+    if agent_id and writer is not None and writer != agent_id:
+        message = f"the credential belongs to agent {quote(agent_id)}, but the contract is of {quote(writer)}"
+        raise Refused(message, "write the contract as the agent of the credential", OTHER_REPORTER)
+    if isinstance(contract, SessionReport) and contract.session is None:
+        raise Refused("the contract names no session", "write the name of the session in `session`", UNSOUND)
+
+    def require(rows: ContractRows) -> None:
+        for other in _companions(contract, rows):
+            _require_sound(contract, other)
+
+    body = msgspec.to_builtins(contract)
+    kind = str(body.setdefault("_schema", getattr(contract, "kind", ""))).rpartition(":")[2]
+    return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
+
+
+def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
+    """What is stored beside which a contract must be sound."""
+    found: list[ContractRecord] = []
+    brief_id = getattr(contract, "brief", None)
+    if brief_id is not None:
+        brief = rows.find(brief_id, "brief")
+        if brief is None:
+            raise Refused(f"there is no brief {quote(brief_id)}", "store the brief first", UNSOUND)
+        found.append(brief)
+    if isinstance(contract, Correction):
+        name = contract.original or ""
+        original = rows.end_of(name) or rows.find(name)
+        if original is None or original.kind not in ("result", "mission_close"):
+            raise Refused(f"there is no result {quote(name)} to correct", "name a stored result", UNSOUND)
+        found.append(original)
+    elif isinstance(contract, SessionReport) and contract.session is not None:
+        found += [blocker] if (blocker := rows.blocker_of(contract.session)) is not None else []
+    elif isinstance(contract, Blocker) and (end := rows.end_of(contract.session)) is not None:
+        message = f"session {quote(contract.session)} has ended with the result {quote(end.record_id)}"
+        raise Refused(message, "a session that has ended is blocked by nothing", UNSOUND)
+    elif isinstance(contract, DecisionEntry) and contract.supersedes is not None:
+        old = rows.find(contract.supersedes, "decision_entry")
+        if old is None:
+            raise Refused(
+                f"there is no decision {quote(contract.supersedes)} to supersede",
+                "cite a stored entry",
+                UNSOUND,
+            )
+        found.append(old)
+    return [contract_of(each) for each in found]
+
+
+def contract_of(record: ContractRecord) -> Contract:
+    """The contract of a row."""
+    contract = msgspec.convert(record.body, RECORDS[record.kind])
+    assert isinstance(contract, Contract)
+    return contract
+
+
+def _require_sound(contract: Contract, other: Contract | None) -> None:
+    found = [each for each in check_contract(contract, other) if each.row.severity is Severity.ERROR]
+    if found:
+        said = "; ".join(f"{each.row.code} {each.message}" for each in found[:5])
+        raise Refused(
+            f"the contract is not sound: {said}",
+            f"see the rules {listing({e.row.code: 0 for e in found})}",
+            UNSOUND,
+        )

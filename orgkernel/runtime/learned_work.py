@@ -1,0 +1,144 @@
+"""What kind of work a message is about: a shared domain, leading others, or no work at all.
+
+The weights in `learned_work.bin` were learned from labeled messages by `python -m tools.learn_work`: a linear model over words, pairs
+of words and parts of words. They are read once, when the first message is guessed.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+from zlib import crc32
+
+TABLE: Final = "learned_work.bin"
+"""The file beside this module."""
+LEAD, COMMAND = "lead", "command"
+"""To divide and coordinate the work of others, and to answer for the whole."""
+NO_WORK: Final = frozenset(("talk", "other"))
+"""Small talk; and what is of private life, of other trades, or only mentions work."""
+ROWS: Final = 1 << 14
+"""How many rows there are for words and pairs, and how many for parts of words. Features that share a row are not told apart."""
+_MOST_CHARACTERS: Final = 1_500
+_MOST_WORDS: Final = 160
+_SHORTEST, _LONGEST = 3, 5
+_WORD: Final = re.compile(r"[^\W_]+(?:'[a-z]+)?|[?!{}\[\]<>=:#/]")
+_DIGITS: Final = re.compile(r"\d+")
+
+
+class Table(NamedTuple):
+    """What was learned."""
+
+    labels: tuple[str, ...]
+    domains: Mapping[str, int]
+    """The shared domains that were learned, each with the checksum of its triggers."""
+    sources: int
+    """The checksum of what it was learned from."""
+    scales: tuple[float, float]
+    """By what the weights of words and of parts are multiplied."""
+    rarities: bytes
+    """How rare each feature is, in sixteenths: the words, then the parts."""
+    weights: bytes
+    """A row for each feature with a weight for each label, 128 meaning none."""
+
+
+NOTHING: Final = Table((), {}, 0, (0.0, 0.0), b"", b"")
+
+
+def is_learned(domain: str, triggers: Iterable[str]) -> bool:
+    """Whether a domain is the shared one of its name. An organization that gives it other triggers means other work."""
+    return read_table().domains.get(domain) == checksum(triggers)
+
+
+def checksum(triggers: Iterable[str]) -> int:
+    """What tells whether the triggers of a domain are those that it had when it was learned."""
+    return crc32("\n".join(sorted(triggers)).encode())
+
+
+def split(text: str) -> list[str]:
+    """The words and signs of a message as the model takes them in."""
+    words = _WORD.findall(text[:_MOST_CHARACTERS].lower())
+    return ["^", *(_DIGITS.sub("0", word) for word in words[:_MOST_WORDS]), "$"]
+
+
+def find_rows(text: str) -> tuple[set[int], set[int]]:
+    """The rows of the words and pairs of a message, and those of the parts of its words."""
+    said = split(text)
+    words = {crc32(word.encode()) % ROWS for word in said}
+    words.update(crc32(f"{first} {second}".encode()) % ROWS for first, second in pairwise(said))
+    parts: set[int] = set()
+    for word in said[1:-1]:
+        if word[0].isalpha():
+            parts.update(_rows_of_parts(word))
+    return words, parts
+
+
+@lru_cache(maxsize=8_192)
+def _rows_of_parts(word: str) -> tuple[int, ...]:
+    return tuple(ROWS + crc32(part.encode()) % ROWS for part in _parts(f"<{word[:30]}>"))
+
+
+def _parts(word: str) -> Iterator[str]:
+    for length in range(_SHORTEST, _LONGEST + 1):
+        for start in range(len(word) - length + 1):
+            yield word[start : start + length]
+
+
+def guess_work(text: str) -> dict[str, float]:
+    """How likely a message is about each kind of work: from 0 to 1, together 1. Empty without a table."""
+    table = read_table()
+    if not table.labels:
+        return {}
+    sums = [0.0] * len(table.labels)
+    for rows, scale in zip(find_rows(text), table.scales, strict=True):
+        for label, amount in enumerate(_add_up(table, rows)):
+            sums[label] += scale * amount
+    most = max(sums)
+    found = [math.exp(each - most) for each in sums]
+    total = sum(found)
+    return {label: each / total for label, each in zip(table.labels, found, strict=True)}
+
+
+def _add_up(table: Table, rows: set[int]) -> Iterator[float]:
+    """The weights of a message's words, or of its parts, as those of a message of length one."""
+    if not rows:
+        return
+    width, weights, rarities = len(table.labels), table.weights, table.rarities
+    squares = sum(rarities[row] ** 2 for row in rows)
+    if not squares:
+        return
+    length, none = math.sqrt(squares) / 16, 128 * len(rows)
+    for column in zip(*(weights[row * width : (row + 1) * width] for row in rows), strict=True):
+        yield (sum(column) - none) / length
+
+
+@cache
+def read_table() -> Table:
+    """What was learned, from the file beside this module. Nothing where somebody removed or cut the file: then words decide alone."""
+    try:
+        data = pkgutil.get_data(__package__, TABLE) or b""
+    except OSError:
+        data = b""
+    head, _, rest = data.partition(b"\n")
+    try:
+        said = json.loads(head)
+    except ValueError:
+        return NOTHING
+    if len(rest) != 2 * ROWS * (1 + len(said["labels"])):
+        return NOTHING
+    first, second = said["scales"]
+    return Table(
+        tuple(said["labels"]),
+        said["domains"],
+        said["sources"],
+        (first, second),
+        rest[: 2 * ROWS],
+        rest[2 * ROWS :],
+    )

@@ -1,0 +1,193 @@
+"""Contracts that were stored: each one once, in the order in which they came, chained, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from sqlalchemy import Select, insert, select
+
+from orgkernel.decisions.state_records import AuditEntry, ContractRecord
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused
+from orgkernel.state.chain import GENESIS, clean_value, link
+from orgkernel.state.rows import StoreContext, record_of, require_id, row_of
+from orgkernel.state.tables import contract_records
+from orgkernel.state.writer import Transaction
+
+LARGEST_CONTRACT = 256 * 1024
+"""Bytes of a contract, as JSON."""
+ENDING = ("result", "mission_close")
+"""Kinds of which a session has one."""
+_CHAIN = "contracts"
+_canonical = msgspec.json.Encoder(order="deterministic").encode
+
+
+class Contracts:
+    """The contracts of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    def record(
+        self,
+        org_id: str,
+        kind: str,
+        body: Mapping[str, Any],
+        require: Callable[[ContractRows], None] = lambda rows: None,
+        *,
+        actor: str,
+    ) -> ContractRecord:
+        """Store a contract. `require` raises if what is stored already forbids it, and sees nothing change until then.
+
+        Raises `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
+        """
+        require_id("the organization", org_id)
+        cleaned = clean_value(dict(body))
+        record_id = cleaned.get("id") or self.new_id()
+        cleaned["id"] = record_id
+        require_id("the id", record_id)
+        session = cleaned.get("session")
+        if session is not None:
+            require_id("the session", session)
+        if len(_canonical(cleaned)) > LARGEST_CONTRACT:
+            raise Refused(
+                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
+            )
+
+        def change(transaction: Transaction) -> ContractRecord:
+            rows = ContractRows(transaction.connection, org_id)
+            ends = session if kind in ENDING else None
+            if ends is not None and (known := rows.end_of(ends)) is not None:
+                raise Conflict(
+                    f"session {quote(ends)} has the result {quote(known.record_id)}",
+                    "store a correction that names it",
+                    code="DONE_DUPLICATE",
+                )
+            if rows.find(record_id) is not None:
+                raise Conflict(
+                    f"there is a contract {quote(record_id)}",
+                    "contracts are never changed",
+                    code="CONTRACT_EXISTS",
+                )
+            require(rows)
+            last = rows.last()
+            sequence = 1 if last is None else last.sequence + 1
+            previous = GENESIS if last is None else last.digest
+            record = ContractRecord(
+                org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=cleaned.get("brief"),
+                session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=cleaned,
+            )  # fmt: skip
+            record = msgspec.structs.replace(record, digest=_digest(record))
+            transaction.connection.execute(insert(contract_records).values(**row_of(record), ends=ends))
+            transaction.audit(
+                AuditEntry(
+                    "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
+                    session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
+                )
+            )  # fmt: skip
+            return record
+
+        return self._context.change(change)
+
+    def new_id(self) -> str:
+        """An id nobody has."""
+        return _new_uuid(self._context.tokens(16))
+
+    def list(
+        self, org_id: str, kind: str | None = None, session: str | None = None
+    ) -> tuple[ContractRecord, ...]:
+        """The contracts of an organization, in the order in which they were stored."""
+        query = _of(org_id)
+        if kind is not None:
+            query = query.where(contract_records.c.kind == kind)
+        if session is not None:
+            query = query.where(contract_records.c.session == session)
+        return self._context.read(ContractRecord, query)
+
+    def get(self, org_id: str, record_id: str) -> ContractRecord | None:
+        """One contract."""
+        return self._context.find(
+            ContractRecord, _of(org_id).where(contract_records.c.record_id == record_id)
+        )
+
+    def find_changes(self, org_id: str) -> tuple[str, ...]:
+        """What the chain shows to have been changed, removed or moved; empty if nothing was."""
+        with self._context.reading() as connection:
+            rows = connection.execute(_of(org_id)).all()
+        return tuple(_broken(rows))
+
+
+class ContractRows:
+    """What is stored of an organization while a contract is being stored."""
+
+    def __init__(self, connection: Any, org_id: str) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    def find(self, record_id: str, kind: str | None = None) -> ContractRecord | None:
+        """The contract with an id."""
+        query = _of(self._org_id).where(contract_records.c.record_id == record_id)
+        return self._first(query if kind is None else query.where(contract_records.c.kind == kind))
+
+    def end_of(self, session: str) -> ContractRecord | None:
+        """The one result of a session."""
+        return self._first(_of(self._org_id).where(contract_records.c.ends == session))
+
+    def blocker_of(self, session: str) -> ContractRecord | None:
+        """The first blocker of a session."""
+        found = (contract_records.c.kind == "blocker", contract_records.c.session == session)
+        return self._first(_of(self._org_id).where(*found))
+
+    def last(self) -> ContractRecord | None:
+        """The contract that was stored last."""
+        query = select(contract_records).where(contract_records.c.org_id == self._org_id)
+        return self._first(query.order_by(contract_records.c.sequence.desc()))
+
+    def _first(self, query: Select[Any]) -> ContractRecord | None:
+        row = self._connection.execute(query.limit(1)).first()
+        return None if row is None else record_of(ContractRecord, row)
+
+
+def _of(org_id: str) -> Select[Any]:
+    query = select(contract_records).where(contract_records.c.org_id == org_id)
+    return query.order_by(contract_records.c.sequence)
+
+
+def _digest(record: ContractRecord) -> str:
+    """Over all that a row says, and the row before it."""
+    said = [
+        record.kind,
+        record.record_id,
+        record.brief_id,
+        record.session,
+        record.at,
+        record.actor,
+        record.body,
+    ]
+    return link(record.previous, record.org_id, _CHAIN, record.sequence, _canonical(said).decode())
+
+
+def _broken(rows: Any) -> Iterator[str]:
+    previous, expected = GENESIS, 1
+    for row in rows:
+        try:
+            record = record_of(ContractRecord, row)
+            ends = record.session if record.kind in ENDING else None
+            is_whole = _digest(record) == record.digest and row.ends == ends
+        except (msgspec.MsgspecError, TypeError):
+            is_whole = False
+        if row.sequence != expected or row.previous != previous:
+            yield f"before contract {row.sequence} something was removed or moved"
+        if not is_whole:
+            yield f"contract {row.sequence} was changed"
+        previous, expected = row.digest, row.sequence + 1
+
+
+def _new_uuid(random: bytes) -> str:
+    """A UUID of version 4 from 16 random bytes."""
+    digits = bytes(
+        [*random[:6], random[6] & 0x0F | 0x40, random[7], random[8] & 0x3F | 0x80, *random[9:16]]
+    ).hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
