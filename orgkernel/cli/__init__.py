@@ -47,7 +47,6 @@ _COMMANDS = {
     "command": "Find destructive operations in a shell command.",
     "contract": "Check and store briefs, results, blockers and other contracts.",
     "decisions": "Add to the decision log, and show it.",
-    "contract": "Check briefs, results, blockers and other contracts.",
     "batch": "Batch the subtasks of a mission, and say what may start.",
     "signals": "Show how the layers of an agent coordinate.",
     "test": "Run the decision cases of an organization.",
