@@ -121,7 +121,7 @@ async def post_claim(request: Request) -> Response:
 
 
 @router.post("/v1/claims/{org}/{token}/extend", **change(FileClaim, ClaimExtension, {"seconds": 600}))
-async def post_extend(request: Request, org: Org, token: ClaimToken) -> Response:
+async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Response:
     """Let a claim last longer. Its end is never moved back."""
     return await write(
         request, "report", ClaimExtension, '{"seconds": 600}',
@@ -132,7 +132,7 @@ async def post_extend(request: Request, org: Org, token: ClaimToken) -> Response
 
 
 @router.post("/v1/claims/{org}/{token}/release", **change(FileClaim, ClaimReturn, {"reason": "it is done"}))
-async def post_release(request: Request, org: Org, token: ClaimToken) -> Response:
+async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> Response:
     """Release a claim. A claim that is no longer held cannot be released."""
     return await write(
         request, "report", ClaimReturn, '{"reason": "it is done"}',
@@ -141,7 +141,7 @@ async def post_release(request: Request, org: Org, token: ClaimToken) -> Respons
 
 
 @router.post("/v1/claims/{org}/{token}/transfer", **change(FileClaim, ClaimTransfer, {"to": "agent:clerk"}))
-async def post_transfer(request: Request, org: Org, token: ClaimToken) -> Response:
+async def post_claim_transfer(request: Request, org: Org, token: ClaimToken) -> Response:
     """Hand a claim over. The new holder gets a new token, and the old token is no longer valid."""
     return await write(
         request, "report", ClaimTransfer, '{"to": "agent:clerk"}',

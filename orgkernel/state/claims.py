@@ -7,11 +7,10 @@ the organization. Whoever holds a claim no more is refused by its token. Rows st
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
@@ -19,6 +18,7 @@ from orgkernel.decisions.ownership.paths import BadPath
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
+from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text
 from orgkernel.state.locks import HOLDERS
 from orgkernel.state.rows import StoreContext, record_of, require_id, require_reference, row_of
@@ -148,15 +148,21 @@ class Claims:
 
 def _live(connection: Connection, org_id: str) -> list[FileClaim]:
     """After what has expired was ended."""
+    return [record_of(FileClaim, row) for row in connection.execute(_held(org_id))]
+
+
+def _held(org_id: str) -> Select[Any]:
+    """What was not ended, by token."""
     query = select(file_claims).where(file_claims.c.org_id == org_id, file_claims.c.ended_at.is_(None))
-    return [record_of(FileClaim, row) for row in connection.execute(query.order_by(file_claims.c.token))]
+    return query.order_by(file_claims.c.token)
 
 
 def _end_expired(transaction: Transaction, org_id: str) -> None:
-    for claim in _live(transaction.connection, org_id):
-        if claim.expires_at <= transaction.now:
-            _update(transaction, claim, ended_at=transaction.now)
-            _note(transaction, claim, "expired", "", "")
+    query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
+    for row in transaction.connection.execute(query).all():
+        claim = record_of(FileClaim, row)
+        _update(transaction, claim, ended_at=transaction.now)
+        _note(transaction, claim, "expired", "", "")
 
 
 def _next_token(connection: Connection, org_id: str) -> int:
@@ -186,11 +192,10 @@ def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
         f"; {others} more {'path overlaps' if others == 1 else 'paths overlap'} with claims" if others else ""
     )
     whom = f" ({', '.join(told)})" if told else ""
-    until = datetime.fromtimestamp(claim.expires_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Conflict(
         f"{quote(first.path)} overlaps with {quote(first.claimed)}, which is claimed by {quote(claim.holder)}"
         f"{whom}{more}",
-        f"claim {claim.token} ends at {until}; wait, or ask its holder to release or transfer it",
+        f"claim {claim.token} ends at {as_utc(claim.expires_at)}; wait, or ask its holder to release or transfer it",
         code="SCOPE_CONFLICT",
     )
 

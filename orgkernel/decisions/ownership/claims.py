@@ -6,14 +6,19 @@ all of them. What a look finds is what `scopes_overlap` says of every claim.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 import msgspec
 
 from orgkernel.decisions.ownership.overlap import OwnedScope, read_scope, read_scopes_overlap
 from orgkernel.decisions.ownership.paths import BadPath, Key
 from orgkernel.runtime.paths import fixed_names
+
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./-]+")
+"""Texts that any path can be compared with, seen quickly."""
 
 
 class FileClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -62,8 +67,7 @@ class ClaimIndex:
         count = 0
         for claim in claims:
             for text in claim.paths:
-                scope = read_scope(text)
-                start = _fixed_start(scope)
+                scope, start = _read_claimed(text)
                 entry = _Entry(count, scope, text, claim)
                 self._at.setdefault(start, []).append(entry)
                 for length in range(len(start)):
@@ -79,8 +83,7 @@ class ClaimIndex:
         """
         found: list[ClaimConflict] = []
         for path in paths:
-            scope = read_scope(path)
-            start = _fixed_start(scope)
+            scope, start = _read(path)
             near = [*self._below.get(start, ())]
             for length in range(len(start) + 1):
                 near += self._at.get(start[:length], ())
@@ -93,12 +96,22 @@ class ClaimIndex:
         return tuple(found)
 
 
+def _read(path: str) -> tuple[OwnedScope | BadPath, Key]:
+    """A scope, and the names it is found by: two scopes overlap only if one's names are the beginning of the other's."""
+    scope = read_scope(path)
+    return scope, _fixed_start(scope)
+
+
+# An index is made anew from the same claims again and again.
+_read_claimed = lru_cache(maxsize=32_768)(_read)
+
+
 def _fixed_start(scope: OwnedScope | BadPath) -> Key:
-    """Names with which everything in a scope begins. Two scopes overlap only if one's are the beginning of the other's."""
     if isinstance(scope, BadPath):
         return ()
     if scope.key is not None:
         # What globs cannot be compared with is compared with paths by its names, and with every glob.
-        return scope.key if fixed_names(scope.text) is not None else ()
+        is_plain = _PLAIN.fullmatch(scope.text) is not None
+        return scope.key if is_plain or fixed_names(scope.text) is not None else ()
     fixed = fixed_names(scope.text) if "/" in scope.text else None
     return () if fixed is None else fixed[1]
