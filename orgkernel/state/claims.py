@@ -7,6 +7,7 @@ the organization. Whoever holds a claim no more is refused by its token. Rows st
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -134,7 +135,7 @@ class Claims:
             due = (file_claims.c.ended_at.is_(None), file_claims.c.expires_at <= self._context.clock())
             orgs = connection.scalars(select(file_claims.c.org_id).where(*due).distinct()).all()
         for org_id in orgs:
-            self._context.change(lambda transaction, org_id=org_id: _end_expired(transaction, org_id))
+            self._context.change(partial(_end_expired, org_id=org_id))
 
     def list(self, org_id: str | None = None) -> tuple[FileClaim, ...]:
         """The live claims, by organization and token."""
