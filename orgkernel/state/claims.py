@@ -147,6 +147,16 @@ class Claims:
         return self._context.read(FileClaim, query.order_by(file_claims.c.org_id, file_claims.c.token))
 
 
+def release_session(transaction: Transaction, org_id: str, session: str, holder: str, actor: str) -> None:
+    """Within a change: release what a holder claimed in a session that has ended well."""
+    _end_expired(transaction, org_id)
+    query = _held(org_id).where(file_claims.c.session == session, file_claims.c.holder == holder)
+    for row in transaction.connection.execute(query).all():
+        claim = record_of(FileClaim, row)
+        _update(transaction, claim, ended_at=transaction.now)
+        _note(transaction, claim, "released", actor, "the session is done")
+
+
 def _live(connection: Connection, org_id: str) -> list[FileClaim]:
     """After what has expired was ended."""
     return [record_of(FileClaim, row) for row in connection.execute(_held(org_id))]
