@@ -40,9 +40,10 @@ class Contracts:
         *,
         actor: str,
     ) -> ContractRecord:
-        """Store a contract; a result that is `done_clean` releases what its agent claimed in the session. `require` raises if what is stored already forbids it, and sees nothing change until then.
+        """Store a contract. A result that is `done_clean` releases what its agent claimed in the session.
 
-        Raises `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
+        `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
+        (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
         cleaned = clean_value(dict(body))
