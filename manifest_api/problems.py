@@ -83,8 +83,10 @@ MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool"
     "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/explain` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",
     "Wait until the lock is released, or break it with the scope `lock`.")
-STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock is no longer held",
-    "The lock expired, was broken, or was taken again. Work under its token must stop.")
+STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock or the claim is no longer held",
+    "It expired, was broken or transferred, or was taken again. Work under its token must stop.")
+SCOPE_CONFLICT = ProblemCode("SCOPE_CONFLICT", 409, "Somebody else has claimed the files",
+    "The detail names the path and its holder, and the help says when the claim ends. Nothing was claimed.")
 BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")
 OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to another reporter",

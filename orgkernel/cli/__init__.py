@@ -59,6 +59,7 @@ _COMMANDS = {
     "request": "Request permissions, and approve or refuse requests.",
     "key": "Create and revoke keys for the HTTP API.",
     "lock": "List and release locks of exclusive tools.",
+    "scope": "Claim files, and show who works on which.",
     "salute": "Show, follow and collect SALUTE reports of roles.",
     "audit": "Search the audit log, and verify it.",
     "store": "Show, upgrade and back up the store.",

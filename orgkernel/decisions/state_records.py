@@ -38,6 +38,7 @@ AuditKind = Literal[
     "key",
     "report",
     "contract",
+    "claim",
     "audit",
 ]
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]

@@ -12,6 +12,7 @@ from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.chain import GENESIS, clean_value, link
+from orgkernel.state.claims import release_session
 from orgkernel.state.rows import StoreContext, record_of, require_id, row_of
 from orgkernel.state.tables import contract_records
 from orgkernel.state.writer import Transaction
@@ -39,9 +40,10 @@ class Contracts:
         *,
         actor: str,
     ) -> ContractRecord:
-        """Store a contract. `require` raises if what is stored already forbids it, and sees nothing change until then.
+        """Store a contract. A result that is `done_clean` releases what its agent claimed in the session.
 
-        Raises `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
+        `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
+        (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
         cleaned = clean_value(dict(body))
@@ -87,6 +89,8 @@ class Contracts:
                     session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
                 )
             )  # fmt: skip
+            if kind == "result" and cleaned.get("status") == "done_clean" and session is not None:
+                release_session(transaction, org_id, session, f"agent:{cleaned.get('agent')}", actor)
             return record
 
         return self._context.change(change)

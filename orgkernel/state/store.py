@@ -14,6 +14,7 @@ from orgkernel.decisions.state_view import StateView
 from orgkernel.state.agents import Agents, Results, Usage
 from orgkernel.state.audit import AuditLog
 from orgkernel.state.checkpoints import Folder
+from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
 from orgkernel.state.engine import failure_of, make_engine
@@ -82,6 +83,7 @@ class Store:
     def _put_together(self, context: StoreContext) -> None:
         """The parts in which somebody changes something by a right."""
         self.agents = Agents(context)
+        self.claims = Claims(context)
         self.contracts = Contracts(context)
         self.crew = Crew(context)
         self.grants = Grants(context)
@@ -130,6 +132,7 @@ class Store:
         self.requests.expire()
         self.grants.expire()
         self.restrictions.expire()
+        self.claims.expire()
 
     @property
     def problem(self) -> Exception | None:

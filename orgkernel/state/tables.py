@@ -362,6 +362,23 @@ contract_records = Table(
 )
 """Rows are only ever added. `ends` is the session whose one result a row is. `digest` chains the rows of an organization."""
 
+file_claims = Table(
+    "file_claims",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("token", BigInteger, primary_key=True, autoincrement=False),
+    Column("holder", _WORDS, nullable=False),
+    Column("paths", _WORDS, nullable=False),
+    Column("session", _WORDS),
+    Column("planner", _WORDS),
+    Column("claimed_at", Float, nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Column("reason", _WORDS, nullable=False),
+    Column("ended_at", Float),
+    Index("ix_file_claims_live", "org_id", "ended_at"),
+)
+"""One row for every claim there ever was: the tokens of an organization have to go on rising."""
+
 api_keys = Table(
     "api_keys",
     metadata,

@@ -14,7 +14,7 @@ READS = {
     "known",
 }  # fmt: skip
 PARTS = {
-    "agents", "audit", "contracts", "grants", "keys", "locks", "reports", "requests", "restrictions", "results", "usage",
+    "agents", "audit", "claims", "contracts", "grants", "keys", "locks", "reports", "requests", "restrictions", "results", "usage",
 }  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
 from orgkernel.operations import (
     agents,
+    claims,
     commissions,
     contracts,
     crew,
@@ -204,6 +205,10 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "lock.acquire": lambda context, said: locks.acquire_lock(context, **_in_circumstances(said)),
     "lock.release": lambda context, said: locks.release_lock(context, **said),
     "lock.break": lambda context, said: locks.break_lock(context, **said),
+    "claim.make": lambda context, said: claims.claim_files(context, **said),
+    "claim.extend": lambda context, said: claims.extend_claim(context, **said),
+    "claim.release": lambda context, said: claims.release_claim(context, **said),
+    "claim.transfer": lambda context, said: claims.transfer_claim(context, **said),
     "contract.record": lambda context, said: contracts.record_contract(
         context,
         check_read_contract(
@@ -278,6 +283,10 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "lock.acquire": _route("/v1/locks"),
     "lock.release": _route("/v1/locks/{org}/{tool}/release"),
     "lock.break": _route("/v1/locks/{org}/{tool}/break"),
+    "claim.make": _route("/v1/claims"),
+    "claim.extend": _route("/v1/claims/{org}/{token}/extend"),
+    "claim.release": _route("/v1/claims/{org}/{token}/release"),
+    "claim.transfer": _route("/v1/claims/{org}/{token}/transfer"),
     "report.hand_in": _route("/v1/salute"),
     "contract.record": _route("/v1/contracts"),
 }
@@ -347,6 +356,10 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
+    "claim.make": _command("scope claim {org} {holder} {paths}"),
+    "claim.extend": _command("scope extend {org} {token} {holder}"),
+    "claim.release": _command("scope release {org} {token} {holder}"),
+    "claim.transfer": _command("scope transfer {org} {token} {holder} {to}"),
     "decision.add": lambda said: _command("decisions add {title}")(
         {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
     ),
@@ -365,6 +378,7 @@ _TABLES: dict[str, Callable[[Any], Any]] = {
     "grants": lambda store: store.grants.list(),
     "keys": lambda store: [key for key in store.keys.list() if key.name != "corpus"],
     "locks": lambda store: store.locks.list(),
+    "claims": lambda store: store.claims.list(),
     "reports": lambda store: store.reports.latest(),
     "requests": lambda store: store.requests.list(),
     "restrictions": lambda store: store.restrictions.list(),
@@ -379,7 +393,7 @@ def _of_crew(store: Any, field: str) -> list[Any]:
     return [one for each in found for one in (each if isinstance(each, tuple) else (each,))]
 
 
-_BEGINS = ("issued_at", "created_at", "acquired_at", "at")
+_BEGINS = ("claimed_at", "issued_at", "created_at", "acquired_at", "at")
 _OFTEN_NOTHING = ("successes", "failures", "exercises", "suspended")
 """Left out where they are 0 or false."""
 _NOT_ALIKE = (
@@ -427,8 +441,8 @@ class _Looked:
 
 
 def _has(rows: Any, row: Any) -> bool:
-    """Whether a record is still there, changed or not: by its first field, or the first two where that is a lock."""
-    names = list(row)[: 3 if "skill" in row else 2 if "tool_id" in row else 1]
+    """Whether a record is still there, changed or not: by its first field, or the first two where that is a lock or a claim."""
+    names = list(row)[: 3 if "skill" in row else 2 if "token" in row else 1]
     return any(all(each.get(name) == row[name] for name in names) for each in rows)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pathspec import GitIgnoreSpec
 
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope, scopes_overlap
 from orgkernel.decisions.ownership.paths import BadPath, keys_overlap, read_file_path
 from orgkernel.runtime.paths import is_inside
@@ -72,3 +73,36 @@ def test_what_cannot_be_read_overlaps_with_everything(text: str, other: str) -> 
     else:
         assert ".." not in read.text.split("/")
         assert scopes_overlap(text, read.text)
+
+
+CLAIMED = st.lists(
+    st.lists(
+        st.one_of(PATTERNS, st.sampled_from(["$X/a", "a b/{c,d}", "../a", "a/[id]/b", "ab/**/a.py"])),
+        max_size=3,
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=200 * DEPTH, deadline=None)
+@given(
+    CLAIMED, st.lists(st.tuples(PATTERNS, DISGUISES).map(lambda each: each[1].format(each[0])), max_size=3)
+)
+def test_an_index_of_claims_finds_what_a_look_at_all_of_them_finds(
+    claimed: list[list[str]], asked: list[str]
+) -> None:
+    """Every claimed path that overlaps, in order, and no other."""
+    claims = [
+        FileClaim(
+            org_id="shop", token=token, holder="agent:a", paths=tuple(paths), claimed_at=0, expires_at=1
+        )
+        for token, paths in enumerate(claimed, 1)
+    ]
+    found = ClaimIndex(claims).find_conflicts(asked)
+    assert [(each.path, each.claim.token, each.claimed) for each in found] == [
+        (path, claim.token, text)
+        for path in asked
+        for claim in claims
+        for text in claim.paths
+        if scopes_overlap(path, text)
+    ]

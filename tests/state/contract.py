@@ -24,6 +24,7 @@ from orgkernel.state.location import StoreLocation
 from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
+from tests.state.contract_of_claims import ClaimsOfFiles
 from tests.state.contract_of_contracts import ContractsOnce
 from tests.state.contract_of_crew import CrewRecords
 from tests.state.contract_of_past import Past
@@ -875,6 +876,6 @@ class Audit:
 
 
 class StoreContract(
-    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ContractsOnce, Evidence, Views, Audit, Past
+    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, Evidence, Views, Audit, Past
 ):  # fmt: skip
     """All of it."""

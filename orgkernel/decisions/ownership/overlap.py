@@ -57,7 +57,11 @@ def scopes_overlap(one: str, other: str) -> bool:
     >>> scopes_overlap("src/**", "SRC/a.py"), scopes_overlap("src/*.py", "src/a.md"), scopes_overlap("src/*", "docs/*")
     (True, False, False)
     """
-    first, second = read_scope(one), read_scope(other)
+    return read_scopes_overlap(read_scope(one), read_scope(other))
+
+
+def read_scopes_overlap(first: OwnedScope | BadPath, second: OwnedScope | BadPath) -> bool:
+    """The same for two scopes that were read."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True
     if keys_overlap(first.literal, second.literal) and (

@@ -1,0 +1,267 @@
+"""Claims of files: the check for overlap and the write are one change, under the lock of every change.
+
+A claim has a lease, so that files of somebody who is gone become free, and a fencing token that rises with every claim of
+the organization. Whoever holds a claim no more is refused by its token. Rows stay when a claim ends: the tokens go on rising.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, Select, func, insert, select, update
+
+from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.overlap import read_scope
+from orgkernel.decisions.ownership.paths import BadPath
+from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import Conflict, Refused
+from orgkernel.runtime.utc import as_utc
+from orgkernel.state.chain import clean_text
+from orgkernel.state.locks import HOLDERS
+from orgkernel.state.rows import StoreContext, record_of, require_id, require_reference, row_of
+from orgkernel.state.tables import file_claims
+from orgkernel.state.writer import Transaction
+
+MOST_PATHS = 200
+MOST_SECONDS = 7 * 86_400.0
+"""A longer lease would keep the files of somebody who is gone."""
+
+
+class Claims:
+    """The claims of a store."""
+
+    def __init__(self, context: StoreContext) -> None:
+        self._context = context
+
+    def claim(
+        self,
+        org_id: str,
+        holder: str,
+        paths: Sequence[str],
+        *,
+        seconds: float,
+        session: str | None = None,
+        planner: str | None = None,
+        actor: str = "",
+        reason: str = "",
+    ) -> FileClaim:
+        """Claim paths and globs, all or none. Raises `Conflict` (`SCOPE_CONFLICT`) with whoever has claimed one of them."""
+        require_id("the organization", org_id)
+        _require_holder(holder, session, planner)
+        _require_seconds(seconds)
+        read = _require_paths(paths)
+
+        def change(transaction: Transaction) -> FileClaim:
+            _end_expired(transaction, org_id)
+            conflicts = ClaimIndex(_live(transaction.connection, org_id)).find_conflicts(read)
+            if conflicts:
+                raise _conflict(conflicts)
+            claim = FileClaim(
+                org_id=org_id, token=_next_token(transaction.connection, org_id), holder=holder, paths=read,
+                session=session, planner=planner, claimed_at=transaction.now, expires_at=transaction.now + seconds,
+                reason=clean_text(reason),
+            )  # fmt: skip
+            transaction.connection.execute(insert(file_claims).values(**row_of(claim)))
+            _note(transaction, claim, "claimed", actor, reason, {"paths": list(read), "seconds": seconds})
+            return claim
+
+        return self._context.change(change)
+
+    def extend(
+        self, org_id: str, token: int, holder: str, *, seconds: float, actor: str = "", reason: str = ""
+    ) -> FileClaim:
+        """Let a claim last `seconds` from now; its end is never moved back. Raises `Conflict` (`STALE_TOKEN`)."""
+        _require_seconds(seconds)
+
+        def change(transaction: Transaction) -> FileClaim:
+            claim = _require_live(transaction, org_id, token, holder)
+            until = max(claim.expires_at, transaction.now + seconds)
+            _update(transaction, claim, expires_at=until)
+            claim = msgspec.structs.replace(claim, expires_at=until)
+            _note(transaction, claim, "extended", actor, reason, {"seconds": seconds})
+            return claim
+
+        return self._context.change(change)
+
+    def release(
+        self, org_id: str, token: int, holder: str, *, actor: str = "", reason: str = ""
+    ) -> FileClaim:
+        """Give the files back. Raises `Conflict` (`STALE_TOKEN`)."""
+
+        def change(transaction: Transaction) -> FileClaim:
+            claim = _require_live(transaction, org_id, token, holder)
+            _update(transaction, claim, ended_at=transaction.now)
+            _note(transaction, claim, "released", actor, reason)
+            return claim
+
+        return self._context.change(change)
+
+    def transfer(
+        self,
+        org_id: str,
+        token: int,
+        holder: str,
+        to: str,
+        *,
+        session: str | None = None,
+        actor: str = "",
+        reason: str = "",
+    ) -> FileClaim:
+        """Hand the files over: the new claim has a new token and the same end. Raises `Conflict` (`STALE_TOKEN`)."""
+        _require_holder(to, session, None)
+
+        def change(transaction: Transaction) -> FileClaim:
+            old = _require_live(transaction, org_id, token, holder)
+            _update(transaction, old, ended_at=transaction.now)
+            claim = msgspec.structs.replace(
+                old, token=_next_token(transaction.connection, org_id), holder=to, session=session,
+                reason=clean_text(reason),
+            )  # fmt: skip
+            transaction.connection.execute(insert(file_claims).values(**row_of(claim)))
+            _note(
+                transaction, claim, "transferred", actor or holder, reason, {"from": holder, "token": token}
+            )
+            return claim
+
+        return self._context.change(change)
+
+    def expire(self) -> None:
+        """Note in the audit which leases ran out; from their ends on, they hold nothing anyway."""
+        with self._context.reading() as connection:
+            due = (file_claims.c.ended_at.is_(None), file_claims.c.expires_at <= self._context.clock())
+            orgs = connection.scalars(select(file_claims.c.org_id).where(*due).distinct()).all()
+        for org_id in orgs:
+            self._context.change(partial(_end_expired, org_id=org_id))
+
+    def list(self, org_id: str | None = None) -> tuple[FileClaim, ...]:
+        """The live claims, by organization and token."""
+        query = select(file_claims).where(
+            file_claims.c.ended_at.is_(None), file_claims.c.expires_at > self._context.clock()
+        )
+        if org_id is not None:
+            query = query.where(file_claims.c.org_id == org_id)
+        return self._context.read(FileClaim, query.order_by(file_claims.c.org_id, file_claims.c.token))
+
+
+def release_session(transaction: Transaction, org_id: str, session: str, holder: str, actor: str) -> None:
+    """Within a change: release what a holder claimed in a session that has ended well."""
+    _end_expired(transaction, org_id)
+    query = _held(org_id).where(file_claims.c.session == session, file_claims.c.holder == holder)
+    for row in transaction.connection.execute(query).all():
+        claim = record_of(FileClaim, row)
+        _update(transaction, claim, ended_at=transaction.now)
+        _note(transaction, claim, "released", actor, "the session is done")
+
+
+def _live(connection: Connection, org_id: str) -> list[FileClaim]:
+    """After what has expired was ended."""
+    return [record_of(FileClaim, row) for row in connection.execute(_held(org_id))]
+
+
+def _held(org_id: str) -> Select[Any]:
+    """What was not ended, by token."""
+    query = select(file_claims).where(file_claims.c.org_id == org_id, file_claims.c.ended_at.is_(None))
+    return query.order_by(file_claims.c.token)
+
+
+def _end_expired(transaction: Transaction, org_id: str) -> None:
+    query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
+    for row in transaction.connection.execute(query).all():
+        claim = record_of(FileClaim, row)
+        _update(transaction, claim, ended_at=transaction.now)
+        _note(transaction, claim, "expired", "", "")
+
+
+def _next_token(connection: Connection, org_id: str) -> int:
+    query = select(func.max(file_claims.c.token)).where(file_claims.c.org_id == org_id)
+    last: int | None = connection.scalar(query)
+    return 1 if last is None else last + 1
+
+
+def _require_live(transaction: Transaction, org_id: str, token: int, holder: str) -> FileClaim:
+    where = (file_claims.c.org_id == org_id, file_claims.c.token == token)
+    row = transaction.connection.execute(select(file_claims).where(*where)).first()
+    if row is None or row.holder != holder or row.ended_at is not None or row.expires_at <= transaction.now:
+        raise Conflict(
+            f"the claim {token} is not held by {quote(holder)} any more",
+            "claim the files again; somebody else may have changed them in the meantime",
+            code="STALE_TOKEN",
+        )
+    return record_of(FileClaim, row)
+
+
+def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
+    first = conflicts[0]
+    claim, others = first.claim, len({each.path for each in conflicts}) - 1
+    told = [f"session {quote(claim.session)}"] if claim.session else []
+    told += [f"planner {quote(claim.planner)}"] if claim.planner else []
+    more = (
+        f"; {others} more {'path overlaps' if others == 1 else 'paths overlap'} with claims" if others else ""
+    )
+    whom = f" ({', '.join(told)})" if told else ""
+    return Conflict(
+        f"{quote(first.path)} overlaps with {quote(first.claimed)}, which is claimed by {quote(claim.holder)}"
+        f"{whom}{more}",
+        f"claim {claim.token} ends at {as_utc(claim.expires_at)}; wait, or ask its holder to release or transfer it",
+        code="SCOPE_CONFLICT",
+    )
+
+
+def _require_holder(holder: str, session: str | None, planner: str | None) -> None:
+    require_reference("the holder", holder, HOLDERS)
+    if session is not None:
+        require_id("the session", session)
+    if planner is not None:
+        require_reference("the planner", planner, HOLDERS)
+
+
+def _require_seconds(seconds: float) -> None:
+    if not 0 < seconds <= MOST_SECONDS:
+        raise Refused(
+            f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MOST_SECONDS:g}", "BAD_VALUE"
+        )
+
+
+def _require_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths in one form, each once; raises `Refused`."""
+    found: dict[str, None] = {}
+    for path in paths:
+        scope = read_scope(path)
+        if isinstance(scope, BadPath):
+            raise Refused(
+                f"{quote(path)} {scope.problem}",
+                "write a path or a glob from the root of the project",
+                "BAD_VALUE",
+            )
+        if clean_text(scope.text) != scope.text:
+            raise Refused(f"the path {quote(path)} cannot be stored", "it looks like a secret", "BAD_VALUE")
+        found[scope.text] = None
+    if not 0 < len(found) <= MOST_PATHS:
+        raise Refused(f"a claim cannot have {len(found)} paths", f"it has 1 to {MOST_PATHS}", "BAD_VALUE")
+    return tuple(found)
+
+
+def _update(transaction: Transaction, claim: FileClaim, **values: Any) -> None:
+    where = (file_claims.c.org_id == claim.org_id, file_claims.c.token == claim.token)
+    transaction.connection.execute(update(file_claims).where(*where).values(**values))
+
+
+def _note(
+    transaction: Transaction,
+    claim: FileClaim,
+    activity: str,
+    actor: str,
+    reason: str,
+    detail: dict[str, Any] | None = None,
+) -> None:
+    transaction.audit(
+        AuditEntry(
+            "claim", transaction.now, activity, subject=claim.holder, actor=actor,
+            org_id=claim.org_id, session=claim.session or "", record_id=f"claim#{claim.token}", reason=reason,
+            detail=detail,
+        )
+    )  # fmt: skip
