@@ -45,7 +45,7 @@ _COMMANDS = {
     "compile": "Compile an organization into one file for a host.",
     "org": "Activate or deactivate an organization in a host.",
     "command": "Find destructive operations in a shell command.",
-    "contract": "Check and store briefs, results, blockers and other contracts.",
+    "contract": "Check and store briefs, results and other contracts.",
     "decisions": "Add to the decision log, and show it.",
     "batch": "Batch the subtasks of a mission, and say what may start.",
     "signals": "Show how the layers of an agent coordinate.",

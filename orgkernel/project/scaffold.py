@@ -14,7 +14,7 @@ from typing import Any
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.graph.records import Definition
+from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.files import decode
 from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.loading.scalars import resolve_scalar
@@ -156,7 +156,7 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
     if superior not in view.external and not view.names_role(superior):
         help = did_you_mean(superior, view.roles)
         raise UsageError(f"organization {quote(records.org_id)} has no role {quote(superior)}", help)
-    text = _modeline(folder) + _profile(role_id, role_type, superior)
+    text = _modeline(folder) + _profile(role_id, role_type, superior, _layer_below(records, superior))
     made = _missing_folders(os.path.dirname(path))
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -170,6 +170,19 @@ def add_role(organization: OrgSnapshot, role_id: str, role_type: RoleType, repor
         ) from None
 
 
+def _layer_below(records: OrgRecords, superior: str) -> str | None:
+    """The layer that the superior's layer dispatches to; None if layers do not bind it."""
+    post = records.posts.get(superior)
+    layer = None if post is None else post.profile.layer
+    if layer is None:
+        return None
+    organization = records.organization
+    targets = [edge.target for edge in organization.dispatch_edges if edge.source == layer]
+    if not targets and not organization.dispatch_edges and layer in organization.layers:
+        targets = list(organization.layers)[list(organization.layers).index(layer) + 1 :]
+    return targets[0] if targets else layer
+
+
 def _modeline(folder: str, kind: str = "role_profile", up: str = "../") -> str:
     """The editor hint of a file `up` from the organization's folder, if that has the schemas."""
     if not os.path.isfile(os.path.join(folder, _SCHEMAS, f"{kind}.json")):
@@ -178,7 +191,7 @@ def _modeline(folder: str, kind: str = "role_profile", up: str = "../") -> str:
     return f"# yaml-language-server: $schema={up}{schemas}/{kind}.json\n"
 
 
-def _profile(role_id: str, role_type: RoleType, superior: str) -> str:
+def _profile(role_id: str, role_type: RoleType, superior: str, layer: str | None) -> str:
     delegates = "false" if role_type == "specialist" else "true"
     authority = AUTHORITY_OF_TYPE[role_type]
     return f"""\
@@ -188,7 +201,7 @@ _version: "1.0"
 role_id: {_scalar(role_id)}
 role_name: {_scalar(role_id.replace("_", " ").strip().title() or role_id)}
 role_type: {role_type}
-description: What this role does, in one sentence.
+{"" if layer is None else f"layer: {_scalar(layer)}{chr(10)}"}description: What this role does, in one sentence.
 
 chain_of_command:
   reports_to: {_scalar(superior)}

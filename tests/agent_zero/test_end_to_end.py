@@ -26,10 +26,10 @@ def script(root, *options):
     return done.stdout
 
 
-def one_turn(root, generation):
+def one_turn(root, generation, said=BUG):
     with running(root, generation) as host:
         agent = host.open_chat()
-        host.say(agent, BUG, TURNS)
+        host.say(agent, said, TURNS)
         return [tool for _, tool in host.ran], [prompt.system for prompt in host.seen], org_lines(agent)
 
 
@@ -53,7 +53,7 @@ def test_installed_copied_by_hand_run_activated_run_and_taken_out(tmp_path, gene
     assert status.last_error is None
 
     activate(root, "sigint_alpha", enforcement="trim")
-    ran, systems, lines = one_turn(root, generation)
+    ran, systems, lines = one_turn(root, generation, "Write a script that decodes the frames")
     assert ran == ["browser_agent", "response"]
     assert lines[0].startswith("Role activated: Codegen Specialist")
     assert all(len(shown) < len(stock) for shown, stock in zip(systems, before[1], strict=True))

@@ -32,7 +32,7 @@ def test_what_ran_out_is_noted_while_serving(store: StoreLocation) -> None:
     """Once, with a row of the audit; a place without a store is looked at again."""
     store_access = StoreAccess(store)
     with open_store(store) as made:
-        made.grants.issue("agent:worf", ["tool:x"], issued_by="key:k", expires_at=time.time() + 1.0)
+        made.grants.issue("agent:worf", ["tool:x"], issued_by="key:k", expires_at=time.time() + 3.0)
 
     def noted() -> bool:
         with opened(store) as looked:

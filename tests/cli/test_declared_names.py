@@ -72,7 +72,7 @@ def test_a_role_and_its_agent_give_what_the_role_may_give(ask: Ask, by: str) -> 
     refused = ask(*give, code=2).stderr
     assert refused == (
         f"error: `{by}` may not grant `tool:github` at level `full`\n"
-        "help: it may grant level `write`: role errand_runner may grant tool github at roles/errand_runner.yaml:27\n"
+        "help: it may grant level `write`: role errand_runner may grant tool github at roles/errand_runner.yaml:28\n"
     )
     assert "may not lift `rank`" in ask(*give, "--level", "write", "--waive", "rank", code=2).stderr
     ask(*give, "--level", "write")

@@ -161,7 +161,13 @@ def test_good_sentences_have_no_faults() -> None:
 
 # Words that belong to somebody else, by file: the name of a host's tool and of its prompt, a word that people who
 # ask for work may write, words of French examples, and a field of a result and a reason code as their source spells them.
-FOREIGN = ("behaviour_adjustment", "artefacts", "Artefacts", "DESTRUCTIVE_NOT_AUTHORISED")
+FOREIGN = (
+    "behaviour_adjustment",
+    "artefacts",
+    "Artefacts",
+    "DESTRUCTIVE_NOT_AUTHORISED",
+    "destructive-not-authorised",
+)
 FOREIGN_IN = {
     "extension/host/tool_texts.py": ('"behaviour"',),
     "tests/agent_zero/double_prompts.py": ('"behaviour"',),
