@@ -52,7 +52,7 @@ _COMMANDS = {
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",
     "demo": "Play a scenario on real servers, step by step.",
-    "doctor": "Say what is wrong with this installation, and how to mend it.",
+    "doctor": "Find what is wrong with this installation.",
     "agent": "List and manage agents.",
     "grant": "Grant and revoke permissions.",
     "restriction": "Restrict permissions, and lift restrictions.",
