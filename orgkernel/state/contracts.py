@@ -90,7 +90,8 @@ class Contracts:
                 )
             )  # fmt: skip
             if kind == "result" and cleaned.get("status") == "done_clean" and session is not None:
-                release_session(transaction, org_id, session, f"agent:{cleaned.get('agent')}", actor)
+                holder = f"agent:{cleaned.get('agent')}"
+                release_session(transaction, org_id, session, holder, cleaned.get("brief"), actor)
             return record
 
         return self._context.change(change)
