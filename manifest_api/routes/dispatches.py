@@ -74,7 +74,7 @@ class DispatchPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.post("/v1/dispatches", **change(DispatchRecord, DispatchDraft, _EXAMPLE, made=True))
-async def post_dispatch(request: Request) -> Response:
+async def post_dispatch_record(request: Request) -> Response:
     """Decide about a dispatch. If it is permitted, claim the files of its brief and log it, both or nothing.
 
     Depth, children and principal are taken from the log where it knows them.
@@ -83,7 +83,7 @@ async def post_dispatch(request: Request) -> Response:
 
 
 @router.get("/v1/orgs/{org}/dispatches", responses=stored(DispatchPage, 404, 409))
-async def get_dispatches(
+async def get_dispatch_list(
     request: Request,
     org: Org,
     session: Annotated[str | None, word("Only those from or into this session.")] = None,

@@ -13,7 +13,7 @@ import msgspec
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.contracts.reading import ReadContract, read_contract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
-from orgkernel.decisions.dispatch_permission.decide import find_parties
+from orgkernel.decisions.dispatch_permission.decide import find_parties, words_for
 from orgkernel.decisions.dispatch_permission.live_claims import is_of_mission
 from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
 from orgkernel.decisions.state_records import DispatchRecord
@@ -156,7 +156,7 @@ def _origin(
         record = rows.find_brief(brief.parent)
     if record is None and order.from_session is not None:
         record = rows.find_session(order.from_session)
-    if record is not None and not {record.holder, record.receiver} & {sender.subject, *sender.keys}:
+    if record is not None and record.holder not in words_for(sender):
         what = f"brief {quote(record.brief)}" if record.brief else f"session {quote(record.session)}"
         raise Refused(
             f"{what} was dispatched to {quote(record.holder)} and not to {quote(sender.subject)}",
@@ -243,7 +243,7 @@ def _claim(
     """The claim of what the brief owns, if it owns anything."""
     if brief is None or not brief.files_owned:
         return None
-    words = {sender.subject, *sender.keys}
+    words = words_for(sender)
     above = () if brief.parent is None else rows.claims_of(brief.parent)
     return WantedClaim(
         holder=holder, paths=require_paths(brief.files_owned), seconds=seconds, session=session,
