@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.contracts.findings import ContractFinding, is_blank
+from orgkernel.decisions.contracts.findings import ContractFinding, is_blank, is_same_id
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.decision_entry import DecisionEntry
@@ -28,7 +28,7 @@ def find_incomplete_entry(entry: DecisionEntry) -> Iterator[ContractFinding]:
 
 def find_uncited(entry: DecisionEntry, old: DecisionEntry) -> Iterator[ContractFinding]:
     """LOG_SUPERSEDE_UNCITED: an entry beside the one it replaces."""
-    if old.id is None or entry.supersedes is None or entry.supersedes.lower() != old.id.lower():
+    if not is_same_id(entry.supersedes, old.id):
         said = "cites no entry" if entry.supersedes is None else f"cites {quote(entry.supersedes)}"
         message = f"the entry {said}, but replaces {quote(old.id or old.title)}"
         yield ContractFinding(
