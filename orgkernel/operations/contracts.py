@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -110,9 +110,16 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
         for other in _companions(contract, rows):
             _require_sound(contract, other)
 
-    body = msgspec.to_builtins(contract)
-    kind = str(body.setdefault("_schema", getattr(contract, "kind", ""))).rpartition(":")[2]
+    body = body_of(contract)
+    kind = str(body["_schema"]).rpartition(":")[2]
     return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
+
+
+def body_of(contract: Contract) -> dict[str, Any]:
+    """A contract as it is stored."""
+    body: dict[str, Any] = msgspec.to_builtins(contract)
+    body.setdefault("_schema", getattr(contract, "kind", ""))
+    return body
 
 
 def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
