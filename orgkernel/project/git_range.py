@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import (
     ChangedFiles,
-    FileChangeKind,
     EntryKind,
     FileChange,
+    FileChangeKind,
     RangeCommit,
 )
 from orgkernel.diagnostics.wording import quote

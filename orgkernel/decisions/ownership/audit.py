@@ -14,8 +14,8 @@ import msgspec
 
 from orgkernel.decisions.ownership.changes import (
     ChangedFiles,
-    FileChangeKind,
     FileChange,
+    FileChangeKind,
     RangeCommit,
     shown_path,
 )
