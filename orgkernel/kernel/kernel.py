@@ -575,7 +575,8 @@ class Kernel(Registry):
         records = self.organization(org).snapshot.index.records
         governance = read_governance(records.governance)
         roots = tuple(each for each in (records.organization.workspace_root, folder) if each)
-        return SacredFiles(governance and governance.sacred_scopes, roots, records.governance)
+        scopes = None if governance is None else governance.sacred_scopes
+        return SacredFiles(scopes, roots, records.governance)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
