@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from orgkernel.decisions.contracts.check import check_contract
+from orgkernel.decisions.contracts.coherence import find_incoherence, find_open_blockers
+from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.decisions.contracts.handover import draft_brief
 from orgkernel.decisions.contracts.reading import CheckedContract
 from orgkernel.decisions.state_records import ContractRecord
@@ -22,10 +25,12 @@ from orgkernel.records.contract import Contract
 from orgkernel.records.correction import Correction
 from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.kinds import RECORDS
+from orgkernel.records.mission_close import MissionClose
 from orgkernel.records.result import SessionReport
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
     from orgkernel.state.contracts import ContractRows
 
 UNSOUND = "CONTRACT_UNSOUND"
@@ -89,6 +94,27 @@ def draft_next_brief(context: Context, brief_id: str, org: str | None = None) ->
     )
 
 
+def list_contracts(
+    context: Context,
+    org: str | None = None,
+    *,
+    kind: str | None = None,
+    session: str | None = None,
+    is_open: bool = False,
+) -> tuple[ContractRecord, ...]:
+    """What is stored, oldest first; with `is_open`, the blockers that no decision has answered."""
+    return select_contracts(context.store, organization_of(context, org), kind, session, is_open)
+
+
+def select_contracts(
+    store: Store, org_id: str, kind: str | None, session: str | None, is_open: bool
+) -> tuple[ContractRecord, ...]:
+    """As `list_contracts`, of a store. Only blockers are open, so there are none of another kind."""
+    if not is_open:
+        return store.contracts.list(org_id, kind, session)
+    return store.contracts.open_blockers(org_id, session) if kind in (None, "blocker") else ()
+
+
 def organization_of(context: Context, org: str | None) -> str:
     """The organization whose contracts are meant. Raises `Refused` and `UnknownOrganization`."""
     org_id = choose_organization(context, org)
@@ -99,6 +125,8 @@ def organization_of(context: Context, org: str | None) -> str:
 def _store(context: Context, contract: Contract, org: str | None) -> ContractRecord:
     org_id = organization_of(context, org)
     agent_id = context.actor.agent_id
+    if agent_id and isinstance(contract, Blocker | DecisionEntry) and contract.agent is None:
+        contract = msgspec.structs.replace(contract, agent=agent_id)
     writer = getattr(contract, "agent", None)
     if agent_id and writer is not None and writer != agent_id:
         message = f"the credential belongs to agent {quote(agent_id)}, but the contract is of {quote(writer)}"
@@ -109,6 +137,8 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
     def require(rows: ContractRows) -> None:
         for other in _companions(contract, rows):
             _require_sound(contract, other)
+        if isinstance(contract, MissionClose) or _corrects_close(contract, rows):
+            _refuse_errors(find_incoherence(contract, rows.all()))
 
     body = msgspec.to_builtins(contract)
     kind = str(body.setdefault("_schema", getattr(contract, "kind", ""))).rpartition(":")[2]
@@ -130,20 +160,24 @@ def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
         if original is None or original.kind not in ("result", "mission_close"):
             raise Refused(f"there is no result {quote(name)} to correct", "name a stored result", UNSOUND)
         found.append(original)
-    elif isinstance(contract, SessionReport) and contract.session is not None:
-        found += [blocker] if (blocker := rows.blocker_of(contract.session)) is not None else []
+    if isinstance(contract, SessionReport) and contract.session is not None:
+        found += find_open_blockers(rows.about_blockers(contract.session))[:1]
+    elif isinstance(contract, Brief) and contract.replaces is not None:
+        _require_same_parent(contract, rows.find(contract.replaces, "brief"))
     elif isinstance(contract, Blocker) and (end := rows.end_of(contract.session)) is not None:
         message = f"session {quote(contract.session)} has ended with the result {quote(end.record_id)}"
         raise Refused(message, "a session that has ended is blocked by nothing", UNSOUND)
-    elif isinstance(contract, DecisionEntry) and contract.supersedes is not None:
-        old = rows.find(contract.supersedes, "decision_entry")
-        if old is None:
-            raise Refused(
-                f"there is no decision {quote(contract.supersedes)} to supersede",
-                "cite a stored entry",
-                UNSOUND,
-            )
-        found.append(old)
+    elif isinstance(contract, DecisionEntry):
+        for verb, name, kind in (
+            ("supersede", contract.supersedes, "decision_entry"),
+            ("answer", contract.answers, "blocker"),
+        ):
+            if name is None:
+                continue
+            what = "decision" if kind == "decision_entry" else kind
+            if (other := rows.find(name, kind)) is None:
+                raise Refused(f"there is no {what} {quote(name)} to {verb}", f"cite a stored {what}", UNSOUND)
+            found.append(other)
     return [contract_of(each) for each in found]
 
 
@@ -154,8 +188,27 @@ def contract_of(record: ContractRecord) -> Contract:
     return contract
 
 
+def _require_same_parent(brief: Brief, replaced: ContractRecord | None) -> None:
+    """Whoever takes the place of a brief works for the same mission."""
+    if replaced is None or replaced.body.get("parent") != brief.parent:
+        message = f"there is no brief {quote(brief.replaces or '')} of the same parent to replace"
+        raise Refused(message, "cite a stored brief with the same `parent`", UNSOUND)
+
+
+def _corrects_close(contract: Contract, rows: ContractRows) -> bool:
+    """Whether a contract corrects the close of a mission."""
+    if not isinstance(contract, Correction):
+        return False
+    original = rows.end_of(contract.original or "") or rows.find(contract.original or "")
+    return original is not None and original.kind == "mission_close"
+
+
 def _require_sound(contract: Contract, other: Contract | None) -> None:
-    found = [each for each in check_contract(contract, other) if each.row.severity is Severity.ERROR]
+    _refuse_errors(check_contract(contract, other))
+
+
+def _refuse_errors(findings: Iterable[ContractFinding]) -> None:
+    found = [each for each in findings if each.row.severity is Severity.ERROR]
     if found:
         said = "; ".join(f"{each.row.code} {each.message}" for each in found[:5])
         raise Refused(

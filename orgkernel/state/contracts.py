@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, insert, select
 
+from orgkernel.decisions.contracts.coherence import find_open_blockers
 from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
@@ -40,7 +41,7 @@ class Contracts:
         *,
         actor: str,
     ) -> ContractRecord:
-        """Store a contract. A result that is `done_clean` releases what its agent claimed in the session.
+        """Store a contract. A result or correction that is `done_clean` releases what its agent claimed in the session.
 
         `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
@@ -89,7 +90,11 @@ class Contracts:
                     session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
                 )
             )  # fmt: skip
-            if kind == "result" and cleaned.get("status") == "done_clean" and session is not None:
+            if (
+                kind in ("result", "correction")
+                and cleaned.get("status") == "done_clean"
+                and session is not None
+            ):
                 release_session(transaction, org_id, session, f"agent:{cleaned.get('agent')}", actor)
             return record
 
@@ -109,6 +114,11 @@ class Contracts:
         if session is not None:
             query = query.where(contract_records.c.session == session)
         return self._context.read(ContractRecord, query)
+
+    def open_blockers(self, org_id: str, session: str | None = None) -> tuple[ContractRecord, ...]:
+        """The blockers that no decision has answered, oldest first."""
+        with self._context.reading() as connection:
+            return find_open_blockers(_about_blockers(connection, org_id, session))
 
     def get(self, org_id: str, record_id: str) -> ContractRecord | None:
         """One contract."""
@@ -139,10 +149,13 @@ class ContractRows:
         """The one result of a session."""
         return self._first(_of(self._org_id).where(contract_records.c.ends == session))
 
-    def blocker_of(self, session: str) -> ContractRecord | None:
-        """The first blocker of a session."""
-        found = (contract_records.c.kind == "blocker", contract_records.c.session == session)
-        return self._first(_of(self._org_id).where(*found))
+    def about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
+        """The blockers of a session, and if there are any, the decisions that may answer them."""
+        return _about_blockers(self._connection, self._org_id, session)
+
+    def all(self) -> tuple[ContractRecord, ...]:
+        """Everything, in the order in which it was stored."""
+        return _records(self._connection, _of(self._org_id))
 
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
@@ -157,6 +170,19 @@ class ContractRows:
 def _of(org_id: str) -> Select[Any]:
     query = select(contract_records).where(contract_records.c.org_id == org_id)
     return query.order_by(contract_records.c.sequence)
+
+
+def _about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
+    blockers = _of(org_id).where(contract_records.c.kind == "blocker")
+    if session is not None:
+        blockers = blockers.where(contract_records.c.session == session)
+    found = _records(connection, blockers)
+    entries = _of(org_id).where(contract_records.c.kind == "decision_entry")
+    return (*found, *_records(connection, entries)) if found else ()
+
+
+def _records(connection: Any, query: Select[Any]) -> tuple[ContractRecord, ...]:
+    return tuple(record_of(ContractRecord, row) for row in connection.execute(query))
 
 
 def _digest(record: ContractRecord) -> str:
