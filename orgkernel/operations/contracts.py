@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from orgkernel.decisions.contracts.check import check_contract
+from orgkernel.decisions.contracts.check import check_contract, kind_of_contract
 from orgkernel.decisions.contracts.coherence import find_incoherence, find_open_blockers
 from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.decisions.contracts.handover import draft_brief
 from orgkernel.decisions.contracts.reading import CheckedContract
-from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, UnknownRecord
@@ -39,15 +39,21 @@ UNSOUND = "CONTRACT_UNSOUND"
 def record_contract(context: Context, checked: CheckedContract, *, org: str | None = None) -> ContractRecord:
     """Store a contract that was checked, if it is sound by itself and beside what is stored.
 
-    Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, and a result beside
-    the blocker of its session. Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
+    Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, a result beside the
+    open blockers of its session, and a close beside the results of its workers. The audit has what was reported and refused.
+    Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
     """
     contract = checked.contract
-    if contract is None or checked.outcome != "sound":
-        errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
-        said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
-        raise Refused(f"the contract is not sound: {said}", "correct it and check it again", UNSOUND)
-    return _store(context, contract, org)
+    try:
+        if contract is None or checked.outcome != "sound":
+            errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+            said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
+            raise Refused(f"the contract is not sound: {said}", "correct it and check it again", UNSOUND)
+        return _store(context, contract, org)
+    except Refused as refused:
+        if refused.code == UNSOUND and isinstance(contract, SessionReport):
+            _note_refused(context, contract, organization_of(context, org), refused.message)
+        raise
 
 
 def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = None) -> ContractRecord:
@@ -143,6 +149,17 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
     body = msgspec.to_builtins(contract)
     kind = str(body.setdefault("_schema", getattr(contract, "kind", ""))).rpartition(":")[2]
     return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
+
+
+def _note_refused(context: Context, report: SessionReport, org_id: str, message: str) -> None:
+    """Write down that a session claimed something that is not so: who reopens the mission wants to know what was claimed."""
+    context.store.audit.write(
+        AuditEntry(
+            "contract", context.store.context.clock(), "refused", subject=f"contract:{kind_of_contract(report)}",
+            actor=context.actor.name, org_id=org_id, session=report.session or "", reason=message,
+            detail={"agent": report.agent, "status": report.status},
+        )
+    )  # fmt: skip
 
 
 def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
