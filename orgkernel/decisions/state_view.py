@@ -22,6 +22,7 @@ from orgkernel.decisions.crew_records import (
     PersonalityObservation,
     ServiceCounts,
 )
+from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.records.levels import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
@@ -218,6 +219,8 @@ class StateView(msgspec.Struct, frozen=True):
     """By agent id, in the order of kinds and names."""
     personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
     """The latest observation by agent id."""
+    claims: ClaimIndex = NO_CLAIMS
+    """The claims of files that nobody has ended; leases that have run out may be among them."""
 
     def lifecycle_of(self, agent_id: str) -> Lifecycle:
         """The lifecycle of a declared agent: it is active until something else is stored."""

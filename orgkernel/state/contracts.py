@@ -90,12 +90,9 @@ class Contracts:
                     session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
                 )
             )  # fmt: skip
-            if (
-                kind in ("result", "correction")
-                and cleaned.get("status") == "done_clean"
-                and session is not None
-            ):
-                release_session(transaction, org_id, session, f"agent:{cleaned.get('agent')}", actor)
+            if kind in ("result", "correction") and cleaned.get("status") == "done_clean" and session is not None:
+                holder = f"agent:{cleaned.get('agent')}"
+                release_session(transaction, org_id, session, holder, cleaned.get("brief"), actor)
             return record
 
         return self._context.change(change)

@@ -375,9 +375,47 @@ file_claims = Table(
     Column("expires_at", Float, nullable=False),
     Column("reason", _WORDS, nullable=False),
     Column("ended_at", Float),
+    Column("brief", _WORDS),
+    Column("mission", _WORDS),
+    Column("version", BigInteger, nullable=False, server_default="0"),
     Index("ix_file_claims_live", "org_id", "ended_at"),
+    Index("ix_file_claims_version", "version"),
 )
 """One row for every claim there ever was: the tokens of an organization have to go on rising."""
+
+dispatches = Table(
+    "dispatches",
+    metadata,
+    Column("org_id", _WORDS, primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("dispatch_id", _WORDS, nullable=False),
+    Column("sender", _WORDS, nullable=False),
+    Column("receiver", _WORDS, nullable=False),
+    Column("holder", _WORDS, nullable=False),
+    Column("session", _WORDS, nullable=False),
+    Column("queue_mode", _WORDS, nullable=False),
+    Column("session_key", _WORDS, nullable=False),
+    Column("from_session", _WORDS),
+    Column("on_behalf_of", _WORDS),
+    Column("brief", _WORDS),
+    Column("mission", _WORDS),
+    Column("depth", BigInteger),
+    Column("token", BigInteger),
+    Column("at", Float, nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Column("code", _WORDS, nullable=False),
+    Column("obligations", _WORDS, nullable=False),
+    Column("snapshot", _WORDS, nullable=False),
+    Column("actor", _WORDS, nullable=False),
+    Column("reason", _WORDS, nullable=False),
+    Column("previous", _WORDS, nullable=False),
+    Column("digest", _WORDS, nullable=False),
+    Index("ix_dispatches_dispatch", "org_id", "dispatch_id", unique=True),
+    Index("ix_dispatches_brief", "org_id", "brief"),
+    Index("ix_dispatches_session", "org_id", "session"),
+    Index("ix_dispatches_sender", "org_id", "sender", "number"),
+)
+"""Rows are only ever added. `digest` chains the rows of an organization."""
 
 api_keys = Table(
     "api_keys",

@@ -40,6 +40,7 @@ from orgkernel.decisions.dispatch_permission.governed_briefs import (
     find_unlisted_operations,
     sacred_obligations,
 )
+from orgkernel.decisions.dispatch_permission.live_claims import find_broken_batch, find_claimed_files
 from orgkernel.decisions.dispatch_permission.permission import (
     STEPS,
     DispatchFinding,
@@ -167,6 +168,8 @@ def _decide(
     findings += find_wider_permissions(briefs)
     findings += find_sacred_files(records, briefs)
     findings += find_wider_scope(briefs, _file_scopes(records, sender), records.organization.workspace_root)
+    findings += find_claimed_files(briefs, state.claims, question.context.now, words_for(sender))
+    findings += find_broken_batch(records, briefs, state.claims, question.context.now)
     findings.sort(key=lambda each: STEPS.index(each.step))
     outcome: PermissionOutcome = "deny" if findings else "allow"
     if findings and {each.code for each in findings} <= _UNDECIDED:
@@ -204,6 +207,11 @@ def _edge_failures(
     remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
     why = (why_place("dispatch_edges", records.place_of_edges),)
     yield DispatchFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
+
+
+def words_for(sender: SubjectIdentity) -> frozenset[str]:
+    """The words under which a claim can mean a subject: itself, and the roles it has."""
+    return frozenset((sender.subject, *sender.keys))
 
 
 def _who(sender: SubjectIdentity) -> str:
