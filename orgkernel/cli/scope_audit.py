@@ -1,0 +1,100 @@
+"""`orgkernel scope audit`: whether the files that a range of commits touched belonged to whoever touched them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from orgkernel.cli.contract_files import read_contract_file
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import as_text, counted, echo_answer
+from orgkernel.decisions.contracts.reading import expect_sound
+from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
+from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.project.git_range import read_range
+from orgkernel.records.brief import Brief
+
+_EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
+
+
+@click.command("audit")
+@click.option("--base", required=True, metavar="REV", help="Revision at which the work began.")
+@click.option("--head", default="HEAD", show_default=True, metavar="REV", help="Revision at which it ended.")
+@click.option(
+    "--repository", default=".", metavar="DIR", help="Folder in the repository.  [default: this one]"
+)
+@click.option(
+    "--brief",
+    "briefs",
+    multiple=True,
+    metavar="FILE",
+    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. One alone is that of all commits.",
+)
+@click.option(
+    "--worker",
+    "workers",
+    multiple=True,
+    metavar="BRANCH=FILE",
+    help="Brief of a worker, whose commits are those of a branch; repeatable.",
+)
+@click.option(
+    "--union",
+    "is_union",
+    is_flag=True,
+    help="Ask only whether some brief owns each file, not who changed it.",
+)
+@format_option("text", "json")
+@click.pass_context
+def audit(
+    ctx: click.Context,
+    base: str,
+    head: str,
+    repository: str,
+    briefs: tuple[str, ...],
+    workers: tuple[str, ...],
+    is_union: bool,
+    form: str,
+) -> None:
+    """Find files that were changed between two revisions by somebody who does not own them.
+
+    Exit codes: 0 clean, 1 violations, 2 cannot tell.
+    """
+    named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
+    _require_different(named)
+    found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
+    answer = audit_changes(found.changed, named, root=found.folder, is_union=is_union)
+    echo_answer(form, answer, lambda: as_text(_lines(answer)))
+    ctx.exit(_EXIT_CODES[answer.outcome])
+
+
+def _read_worker(text: str) -> AuditedWorker:
+    branch, equals, file = text.partition("=")
+    if not (branch and equals and file):
+        raise UsageError(f"{quote(text)} does not name a branch and a brief", "write `--worker BRANCH=FILE`")
+    return AuditedWorker(branch, _read(file), has_branch=True)
+
+
+def _read(file: str) -> Brief:
+    return expect_sound(read_contract_file(file), Brief)
+
+
+def _require_different(workers: list[AuditedWorker]) -> None:
+    if not workers:
+        raise UsageError("there is no brief, so it cannot be told who owns what", "pass `--brief FILE`")
+    ids = [each.brief.id for each in workers]
+    if len({each.name for each in workers}) < len(workers) or len(set(ids)) < len(ids):
+        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
+
+
+def _lines(found: OwnershipAudit) -> Iterator[str]:
+    commits = sum(each.commits for each in found.workers)
+    done = f"{counted(len(found.files), 'changed file')}, {counted(commits, 'commit')} of {counted(len(found.workers), 'worker')}"
+    yield f"{found.outcome.replace('_', ' ')}: {done}"
+    for finding in found.findings:
+        yield f"  {finding.code}: {finding.text}"
+        if finding.commits:
+            yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
+        yield f"      {finding.help}"

@@ -1,0 +1,267 @@
+"""What a range of git commits changed, read from the object store alone: neither the index nor the work tree counts.
+
+Both sides of a rename count. A merge counts for what it takes from none of its parents, and for what it takes back from
+one: what is the same as on a side that did not change it, although another side did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from orgkernel.decisions.ownership.changes import (
+    ChangedFiles,
+    EntryKind,
+    FileChange,
+    FileChangeKind,
+    RangeCommit,
+)
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.project.git_process import as_lines, read_git, run_git
+from orgkernel.project.git_tree import find_repository
+
+_OBJECT: Final = re.compile(rb"[0-9a-f]{40,64}\n")
+_KINDS: Final[dict[str, EntryKind]] = {"120000": "link", "160000": "submodule"}
+_NOTHING: Final = "000000"
+_STATUS: Final[dict[str, FileChangeKind]] = {
+    "A": "added",
+    "D": "deleted",
+    "M": "modified",
+    "T": "type_changed",
+    "R": "renamed",
+    "C": "copied",
+}
+
+
+class GitRange(NamedTuple):
+    """A range of commits, read."""
+
+    folder: str
+    """Top of the repository."""
+    base: str
+    """The last common commit of both ends. Changes are counted from it."""
+    head: str
+    changed: ChangedFiles
+
+
+class _Entry(NamedTuple):
+    """An entry of a raw diff."""
+
+    old_mode: str
+    mode: str
+    old_id: str
+    id: str
+    status: str
+    path: str
+    before: str | None
+
+
+def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) -> GitRange:
+    """The changes from a revision to another. `branches` are those of workers. Raises `UsageError` if it cannot tell."""
+    folder = find_repository(path).folder
+    _refuse_shallow(folder)
+    first, last = _find_commit(folder, base), _find_commit(folder, head)
+    # It fails where there is none.
+    common = run_git(folder, "merge-base", "--all", first, last).stdout.decode().split()
+    if len(common) != 1:
+        raise UsageError(
+            f"{quote(base)} and {quote(head)} have {len(common)} last common commits, so it cannot be told what changed",
+            "merge one of them into the other, or pass the commit at which the work began",
+        )
+    entries = tuple(_diff(folder, common[0], last))
+    tips = {each: _find_commit(folder, each) for each in branches}
+    for branch, tip in tips.items():
+        if run_git(folder, "merge-base", "--is-ancestor", tip, last).returncode != 0:
+            raise UsageError(
+                f"branch {quote(branch)} has commits that are not in {quote(head)}, so they would not be audited",
+                f"merge the branch first, or audit it by itself with `--head {branch}`",
+            )
+    changed = ChangedFiles(
+        files=tuple(_changes(folder, entries)), commits=tuple(_commits(folder, first, last, tips))
+    )
+    return GitRange(folder, common[0], last, changed)
+
+
+def _refuse_shallow(folder: str) -> None:
+    said = read_git(folder, "rev-parse", "--is-shallow-repository", what="read the repository")
+    if said.strip() != b"false":
+        raise UsageError(
+            "the clone is shallow, so it cannot be told what changed since when",
+            "run `git fetch --unshallow` first; in CI, check out the whole history",
+        )
+
+
+def _find_commit(folder: str, revision: str) -> str:
+    done = None
+    if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
+        done = run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    if done is None or done.returncode != 0 or not _OBJECT.fullmatch(done.stdout):
+        raise UsageError(
+            f"{quote(revision)} is not a commit in the repository", "pass a branch, a tag or a commit"
+        )
+    return done.stdout.decode().strip()
+
+
+_DIFF: Final = (
+    "diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+    "--no-relative",
+)  # fmt: skip
+
+
+def _diff(folder: str, one: str, other: str) -> Iterator[_Entry]:
+    """The difference of two trees, with renames and copies."""
+    raw = read_git(folder, *_DIFF, "-M", "-C", one, other, what="compare the revisions")
+    return _read_entries(_words(raw))
+
+
+def _words(raw: bytes) -> Iterator[str]:
+    return iter(raw.decode("utf-8", "surrogateescape").split("\0")[:-1])
+
+
+def _read_entries(words: Iterator[str]) -> Iterator[_Entry]:
+    for word in words:
+        yield _read_entry(word, words)
+
+
+def _read_entry(word: str, words: Iterator[str]) -> _Entry:
+    old_mode, mode, old_id, id, status = word.removeprefix(":").split(" ")
+    path = next(words)
+    before = None
+    if status[0] in "RC":
+        before, path = path, next(words)
+    return _Entry(old_mode, mode, old_id, id, status[0], path, before)
+
+
+def _changes(folder: str, entries: Sequence[_Entry]) -> Iterator[FileChange]:
+    links = read_blobs(folder, [each.id for each in entries if each.mode == "120000"])
+    for each in entries:
+        change = _STATUS.get(each.status)
+        if change is None:
+            raise UsageError(
+                f"git says {quote(each.status)} of {quote(each.path)}, which cannot be understood"
+            )
+        if change == "modified" and each.old_id == each.id:
+            change = "mode_changed"
+        target = links.get(each.id) if each.mode == "120000" else None
+        yield FileChange(
+            path=each.path,
+            change=change,
+            before=each.before,
+            kind=_KINDS.get(each.mode if each.mode != _NOTHING else each.old_mode, "file"),
+            link=None if target is None else target.decode("utf-8", "surrogateescape"),
+        )
+
+
+def read_blobs(folder: str, ids: Sequence[str]) -> dict[str, bytes]:
+    """The contents of objects. Raises `UsageError` if one is not there."""
+    if not ids:
+        return {}
+    raw = read_git(folder, "cat-file", "--batch", input=as_lines(ids), what="read the files of a revision")
+    found: dict[str, bytes] = {}
+    at = 0
+    for _ in ids:
+        end = raw.index(b"\n", at)
+        head = raw[at:end].decode().split()
+        if len(head) != 3:
+            raise UsageError(
+                "git does not have the content of a file", "this clone is partial; fetch the content first"
+            )
+        size = int(head[2])
+        found[head[0]] = raw[end + 1 : end + 1 + size]
+        at = end + size + 2
+    return found
+
+
+def _commits(folder: str, first: str, last: str, tips: dict[str, str]) -> Iterator[RangeCommit]:
+    """The commits from the one revision to the other, the youngest first."""
+    log = read_git(
+        folder, "log", "-z", "--topo-order", "--no-show-signature", "--no-notes", "--no-color",
+        "--format=%H %P%n%(trailers:key=Brief,valueonly,unfold)", last, f"^{first}", what="list the commits",
+    )  # fmt: skip
+    heads: list[tuple[list[str], tuple[str, ...]]] = []
+    for word in _words(log):
+        line, _, rest = word.partition("\n")
+        briefs = tuple(dict.fromkeys(each.strip().lower() for each in rest.split("\n") if each.strip()))
+        heads.append((line.split(), briefs))
+    touched = _touched(folder, [ids for ids, _ in heads])
+    on = _branches_of(folder, first, tips)
+    for ids, briefs in heads:
+        yield RangeCommit(
+            id=ids[0], paths=tuple(sorted(touched[ids[0]])), briefs=briefs, branches=tuple(on.get(ids[0], ()))
+        )
+
+
+def _touched(folder: str, heads: Sequence[Sequence[str]]) -> dict[str, set[str]]:
+    """The paths that each commit changed; a line of heads is a commit with its parents."""
+    pairs = [(ids[0], parent) for ids in heads for parent in ids[1:] or ("",)]
+    lines = as_lines(" ".join(pair).strip() for pair in pairs)
+    words = _words(
+        read_git(
+            folder, *_DIFF, "--stdin", "--root", "--always", "--no-renames", input=lines, what="read commits"
+        )
+    )
+    differs: dict[tuple[str, str], set[str]] = {}
+    numbered = iter(pairs)
+    here: set[str] = set()
+    for word in words:
+        if word.startswith(":"):
+            here.add(_read_entry(word, words).path)
+        else:
+            here = differs[next(numbered)] = set()
+    found: dict[str, set[str]] = {}
+    for commit, *parents in heads:
+        if len(parents) < 2:
+            found[commit] = differs[commit, parents[0] if parents else ""]
+        else:
+            sides = [differs[commit, each] for each in parents]
+            found[commit] = set.intersection(*sides).union(*_taken_back(folder, parents, sides))
+    return found
+
+
+def _taken_back(folder: str, parents: Sequence[str], sides: Sequence[set[str]]) -> Iterator[set[str]]:
+    """For each parent of a merge, the paths that it changed and that the merge does not take from it."""
+    if not any(sides):
+        return
+    common = run_git(folder, "merge-base", "--all", "--octopus", *parents).stdout.decode().split()
+    if not common:
+        common = [
+            read_git(folder, "hash-object", "-t", "tree", "--stdin", what="name the empty tree")
+            .decode()
+            .strip()
+        ]
+    for parent, side in zip(parents, sides, strict=True):
+        changed: set[str] = set()
+        for base in common if side else ():
+            raw = read_git(folder, *_DIFF, "--no-renames", base, parent, what="compare the sides of a merge")
+            changed |= {each.path for each in _read_entries(_words(raw))}
+        yield side & changed
+
+
+def _branches_of(folder: str, first: str, tips: dict[str, str]) -> dict[str, list[str]]:
+    """Commits and the branches they belong to.
+
+    A branch that contains the end of another one has merged it, or began with it: the commits stay those of the other.
+    """
+    inside = {
+        branch: frozenset(
+            read_git(folder, "rev-list", tip, f"^{first}", what="list the commits of a branch")
+            .decode()
+            .split()
+        )
+        for branch, tip in tips.items()
+    }
+    found: dict[str, list[str]] = {}
+    for commit in frozenset().union(*inside.values()):
+        on = [branch for branch in tips if commit in inside[branch]]
+        found[commit] = [
+            branch
+            for branch in on
+            if not any(
+                tips[other] != tips[branch] and tips[other] in inside[branch]
+                for other in on
+                if other != branch
+            )
+        ]
+    return found
