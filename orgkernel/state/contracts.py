@@ -90,7 +90,11 @@ class Contracts:
                     session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
                 )
             )  # fmt: skip
-            if kind in ("result", "correction") and cleaned.get("status") == "done_clean" and session is not None:
+            if (
+                kind in ("result", "correction")
+                and cleaned.get("status") == "done_clean"
+                and session is not None
+            ):
                 holder = f"agent:{cleaned.get('agent')}"
                 release_session(transaction, org_id, session, holder, cleaned.get("brief"), actor)
             return record
