@@ -143,7 +143,9 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
     def require(rows: ContractRows) -> None:
         for other in _companions(contract, rows):
             _require_sound(contract, other)
-        if isinstance(contract, MissionClose) or _corrects_close(contract, rows):
+        if isinstance(contract, MissionClose) or (
+            isinstance(contract, Correction) and _corrects_close(contract, rows)
+        ):
             _refuse_errors(find_incoherence(contract, rows.all()))
 
     body = msgspec.to_builtins(contract)
@@ -185,16 +187,18 @@ def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
         message = f"session {quote(contract.session)} has ended with the result {quote(end.record_id)}"
         raise Refused(message, "a session that has ended is blocked by nothing", UNSOUND)
     elif isinstance(contract, DecisionEntry):
-        for verb, name, kind in (
+        cited = (
             ("supersede", contract.supersedes, "decision_entry"),
             ("answer", contract.answers, "blocker"),
-        ):
-            if name is None:
+        )
+        for verb, cited_id, kind in cited:
+            if cited_id is None:
                 continue
             what = "decision" if kind == "decision_entry" else kind
-            if (other := rows.find(name, kind)) is None:
-                raise Refused(f"there is no {what} {quote(name)} to {verb}", f"cite a stored {what}", UNSOUND)
-            found.append(other)
+            if (row := rows.find(cited_id, kind)) is None:
+                message = f"there is no {what} {quote(cited_id)} to {verb}"
+                raise Refused(message, f"cite a stored {what}", UNSOUND)
+            found.append(row)
     return [contract_of(each) for each in found]
 
 
@@ -212,11 +216,10 @@ def _require_same_parent(brief: Brief, replaced: ContractRecord | None) -> None:
         raise Refused(message, "cite a stored brief with the same `parent`", UNSOUND)
 
 
-def _corrects_close(contract: Contract, rows: ContractRows) -> bool:
-    """Whether a contract corrects the close of a mission."""
-    if not isinstance(contract, Correction):
-        return False
-    original = rows.end_of(contract.original or "") or rows.find(contract.original or "")
+def _corrects_close(correction: Correction, rows: ContractRows) -> bool:
+    """Whether a correction is about the close of a mission."""
+    name = correction.original or ""
+    original = rows.end_of(name) or rows.find(name)
     return original is not None and original.kind == "mission_close"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, insert, select
 
-from orgkernel.decisions.contracts.coherence import find_open_blockers
+from orgkernel.decisions.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
@@ -83,7 +83,9 @@ class Contracts:
                 session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=cleaned,
             )  # fmt: skip
             record = msgspec.structs.replace(record, digest=_digest(record))
-            transaction.connection.execute(insert(contract_records).values(**row_of(record), ends=ends))
+            version = transaction.touch() if is_about_blockers(record) else 0
+            values = {**row_of(record), "ends": ends, "version": version}
+            transaction.connection.execute(insert(contract_records).values(**values))
             transaction.audit(
                 AuditEntry(
                     "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,

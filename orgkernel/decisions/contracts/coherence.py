@@ -13,6 +13,12 @@ from orgkernel.records.mission_close import ClosedWorker, MissionClose
 from orgkernel.records.result import SessionReport
 
 
+def is_about_blockers(record: ContractRecord) -> bool:
+    """Whether a stored contract may open or answer a blocker."""
+    cites = record.body.get("answers") is not None or record.body.get("supersedes") is not None
+    return record.kind == "blocker" or (record.kind == "decision_entry" and cites)
+
+
 def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecord, ...]:
     """The blockers that no decision in effect answers, oldest first. A superseded decision answers nothing any more."""
     records = tuple(records)
