@@ -16,14 +16,11 @@ from orgkernel.cli.stores import (
     echo_records,
     look_options,
     looking_here,
+    org_of_documents_option,
 )
 from orgkernel.decisions.contracts.markdown import render_decision_log
 from orgkernel.operations.contracts import add_decision, organization_of, read_decision_log
 from orgkernel.records.decision_entry import DecisionEntry
-
-_org_option = click.option(
-    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
-)
 
 
 def _part(name: str, help: str) -> Callable[[Any], Any]:
@@ -52,7 +49,7 @@ def command() -> None:
 @click.option(
     "--corrects-premise", metavar="TEXT", help="The wrong premise. Only with it may a worker write."
 )
-@_org_option
+@org_of_documents_option
 @change_options
 def add(
     title: str,
@@ -82,7 +79,7 @@ def add(
 
 
 @command.command("list")
-@_org_option
+@org_of_documents_option
 @look_options
 @format_option("text", "json")
 def list_(org: str | None, form: str, **where: Any) -> None:
@@ -103,7 +100,7 @@ def list_(org: str | None, form: str, **where: Any) -> None:
 
 
 @command.command("export")
-@_org_option
+@org_of_documents_option
 @click.option(
     "--markdown", "form", flag_value="markdown", default=True, help="As Markdown, which is the default."
 )

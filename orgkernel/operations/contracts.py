@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -148,8 +148,8 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
         ):
             _refuse_errors(find_incoherence(contract, rows.all()))
 
-    body = msgspec.to_builtins(contract)
-    kind = str(body.setdefault("_schema", getattr(contract, "kind", ""))).rpartition(":")[2]
+    body = body_of(contract)
+    kind = str(body["_schema"]).rpartition(":")[2]
     return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
 
 
@@ -162,6 +162,13 @@ def _note_refused(context: Context, report: SessionReport, org_id: str, message:
             detail={"agent": report.agent, "status": report.status},
         )
     )  # fmt: skip
+
+
+def body_of(contract: Contract) -> dict[str, Any]:
+    """A contract as it is stored."""
+    body: dict[str, Any] = msgspec.to_builtins(contract)
+    body.setdefault("_schema", getattr(contract, "kind", ""))
+    return body
 
 
 def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:

@@ -28,6 +28,8 @@ from .word_forms import clean, find_tokens, join_words
 from .word_forms import stem as find_stem
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
+PRIORS: Final[Mapping[str, float]] = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
+"""A specialist before an executive before a commander."""
 FIELDS: Final[Mapping[str, float]] = {
     "intent": 3.0,
     "example": 2.4,

@@ -26,6 +26,76 @@ _CHAIN = "contracts"
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
+class WantedContract:
+    """A contract that somebody wants to store, as it can be stored. Raises `Refused` for what cannot be."""
+
+    def __init__(self, kind: str, body: Mapping[str, Any], new_id: Callable[[], str]) -> None:
+        self.kind = kind
+        self.body = clean_value(dict(body))
+        self.record_id: str = self.body.get("id") or new_id()
+        self.body["id"] = self.record_id
+        require_id("the id", self.record_id)
+        self.session: str | None = self.body.get("session")
+        if self.session is not None:
+            require_id("the session", self.session)
+        if len(_canonical(self.body)) > LARGEST_CONTRACT:
+            raise Refused(
+                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
+            )
+
+    def is_stored_as(self, record: ContractRecord) -> bool:
+        """Whether a stored contract says the same."""
+        return record.kind == self.kind and _canonical(record.body) == _canonical(self.body)
+
+    def store(
+        self, transaction: Transaction, org_id: str, require: Callable[[ContractRows], None], actor: str
+    ) -> ContractRecord:
+        """Within a change: store it. Raises `Conflict`, and what `require` raises."""
+        rows, kind, session, record_id = (
+            ContractRows(transaction.connection, org_id),
+            self.kind,
+            self.session,
+            self.record_id,
+        )
+        ends = session if kind in ENDING else None
+        if ends is not None and (known := rows.end_of(ends)) is not None:
+            raise Conflict(
+                f"session {quote(ends)} has the result {quote(known.record_id)}",
+                "store a correction that names it",
+                code="DONE_DUPLICATE",
+            )
+        if rows.find(record_id) is not None:
+            raise Conflict(
+                f"there is a contract {quote(record_id)}",
+                "contracts are never changed",
+                code="CONTRACT_EXISTS",
+            )
+        require(rows)
+        last = rows.last()
+        sequence = 1 if last is None else last.sequence + 1
+        previous = GENESIS if last is None else last.digest
+        brief_id = self.body.get("brief")
+        record = ContractRecord(
+            org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=brief_id,
+            session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=self.body,
+        )  # fmt: skip
+        record = msgspec.structs.replace(record, digest=_digest(record))
+        version = transaction.touch() if is_about_blockers(record) else 0
+        values = {**row_of(record), "ends": ends, "version": version}
+        transaction.connection.execute(insert(contract_records).values(**values))
+        transaction.audit(
+            AuditEntry(
+                "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
+                session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
+            )
+        )  # fmt: skip
+        is_report = kind in ("result", "correction")
+        if is_report and self.body.get("status") == "done_clean" and session is not None:
+            holder = f"agent:{self.body.get('agent')}"
+            release_session(transaction, org_id, session, holder, brief_id, actor)
+        return record
+
+
 class Contracts:
     """The contracts of a store."""
 
@@ -47,65 +117,12 @@ class Contracts:
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
-        cleaned = clean_value(dict(body))
-        record_id = cleaned.get("id") or self.new_id()
-        cleaned["id"] = record_id
-        require_id("the id", record_id)
-        session = cleaned.get("session")
-        if session is not None:
-            require_id("the session", session)
-        if len(_canonical(cleaned)) > LARGEST_CONTRACT:
-            raise Refused(
-                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
-            )
-
-        def change(transaction: Transaction) -> ContractRecord:
-            rows = ContractRows(transaction.connection, org_id)
-            ends = session if kind in ENDING else None
-            if ends is not None and (known := rows.end_of(ends)) is not None:
-                raise Conflict(
-                    f"session {quote(ends)} has the result {quote(known.record_id)}",
-                    "store a correction that names it",
-                    code="DONE_DUPLICATE",
-                )
-            if rows.find(record_id) is not None:
-                raise Conflict(
-                    f"there is a contract {quote(record_id)}",
-                    "contracts are never changed",
-                    code="CONTRACT_EXISTS",
-                )
-            require(rows)
-            last = rows.last()
-            sequence = 1 if last is None else last.sequence + 1
-            previous = GENESIS if last is None else last.digest
-            record = ContractRecord(
-                org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=cleaned.get("brief"),
-                session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=cleaned,
-            )  # fmt: skip
-            record = msgspec.structs.replace(record, digest=_digest(record))
-            version = transaction.touch() if is_about_blockers(record) else 0
-            values = {**row_of(record), "ends": ends, "version": version}
-            transaction.connection.execute(insert(contract_records).values(**values))
-            transaction.audit(
-                AuditEntry(
-                    "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
-                    session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
-                )
-            )  # fmt: skip
-            if (
-                kind in ("result", "correction")
-                and cleaned.get("status") == "done_clean"
-                and session is not None
-            ):
-                holder = f"agent:{cleaned.get('agent')}"
-                release_session(transaction, org_id, session, holder, cleaned.get("brief"), actor)
-            return record
-
-        return self._context.change(change)
+        wanted = WantedContract(kind, body, self.new_id)
+        return self._context.change(lambda transaction: wanted.store(transaction, org_id, require, actor))
 
     def new_id(self) -> str:
         """An id nobody has."""
-        return _new_uuid(self._context.tokens(16))
+        return new_uuid(self._context.tokens(16))
 
     def list(
         self, org_id: str, kind: str | None = None, session: str | None = None
@@ -218,7 +235,7 @@ def _broken(rows: Any) -> Iterator[str]:
         previous, expected = row.digest, row.sequence + 1
 
 
-def _new_uuid(random: bytes) -> str:
+def new_uuid(random: bytes) -> str:
     """A UUID of version 4 from 16 random bytes."""
     digits = bytes(
         [*random[:6], random[6] & 0x0F | 0x40, random[7], random[8] & 0x3F | 0x80, *random[9:16]]

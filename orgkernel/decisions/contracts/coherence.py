@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from orgkernel.decisions.contracts.findings import ContractFinding, is_same_name
+from orgkernel.decisions.contracts.findings import ContractFinding, is_same_id, is_same_name
 from orgkernel.decisions.state_records import ContractRecord
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
@@ -63,13 +63,15 @@ class _Mission:
     """The briefs below that of a mission, the last report of each session, and what is open."""
 
     def __init__(self, brief_id: str | None, records: Sequence[ContractRecord]) -> None:
-        below = [each for each in records if each.kind == "brief" and each.body.get("parent") == brief_id]
-        replaced = {each.body.get("replaces") for each in below}
-        self._briefs = {each.record_id: each.record_id in replaced for each in below}
+        below = [
+            each for each in records if each.kind == "brief" and is_same_id(each.body.get("parent"), brief_id)
+        ]
+        replaced = {_folded(each.body.get("replaces")) for each in below}
+        self._briefs = {_folded(each.record_id): _folded(each.record_id) in replaced for each in below}
         self._ends: dict[str | None, ContractRecord] = {
             each.session: each
             for each in records
-            if each.kind in ("result", "correction") and each.brief_id in self._briefs
+            if each.kind in ("result", "correction") and _folded(each.brief_id) in self._briefs
         }
         self._names: Mapping[str, str | None] = {
             each.record_id: each.session for each in records if each.session in self._ends
@@ -77,7 +79,7 @@ class _Mission:
         self._open = [
             each
             for each in find_open_blockers(records)
-            if each.brief_id in self._briefs or each.session in self._ends
+            if _folded(each.brief_id) in self._briefs or each.session in self._ends
         ]
 
     def last_report(self, worker: ClosedWorker) -> ContractRecord | None:
@@ -96,7 +98,7 @@ class _Mission:
         for brief_id, is_replaced in self._briefs.items():
             if is_replaced:
                 continue
-            reports = [each for each in self._ends.values() if each.brief_id == brief_id]
+            reports = [each for each in self._ends.values() if _folded(each.brief_id) == brief_id]
             last = max(reports, key=lambda each: each.sequence, default=None)
             if last is None:
                 yield f"brief {quote(brief_id)} has no result"
@@ -106,6 +108,10 @@ class _Mission:
                 yield f"it leaves out session {quote(last.session or '')}"
         for blocker in self._open:
             yield f"blocker {quote(blocker.record_id)} of session {quote(blocker.session or '')} is open"
+
+
+def _folded(name: str | None) -> str:
+    return (name or "").lower()
 
 
 def _is_of(body: Mapping[str, Any], worker: ClosedWorker) -> bool:

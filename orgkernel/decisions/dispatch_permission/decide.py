@@ -79,18 +79,24 @@ def decide_dispatch_permission(
     briefs: DispatchBriefs = NO_BRIEFS,
 ) -> DispatchPermission:
     """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
-    records = view.records
-    senders, unknown = _senders(view, question.sender)
-    receivers, missing = _named_roles(records, question.receiver)
-    problems = [each for each in (unknown, missing) if each is not None]
+    senders, receivers, problems = find_parties(view, question.sender, question.receiver)
     if problems:
-        return _answer(view, state, question, "cannot_tell", tuple(problems))
+        return _answer(view, state, question, "cannot_tell", problems)
     answers = [
         _decide(view, question, identity, role_id, state, briefs)
         for identity in senders
         for role_id in receivers
     ]
     return max(answers, key=lambda each: _SEVERITY[each.outcome])
+
+
+def find_parties(
+    view: OrgView, sender: str, receiver: str
+) -> tuple[list[SubjectIdentity], tuple[str, ...], tuple[DispatchFinding, ...]]:
+    """The subjects and the roles that two words name, and what is wrong with the words."""
+    senders, unknown = _senders(view, sender)
+    receivers, missing = _named_roles(view.records, receiver)
+    return senders, receivers, tuple(each for each in (unknown, missing) if each is not None)
 
 
 _SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
