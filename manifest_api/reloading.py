@@ -28,6 +28,7 @@ from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.loading.files import is_candidate
+from orgkernel.loading.formats import may_be_foreign
 from orgkernel.runtime.regular_files import find_identity
 
 logger = logging.getLogger("orgkernel.server")
@@ -256,6 +257,7 @@ def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
             return False
         return (
             is_candidate(path)
+            or may_be_foreign(path)
             or "." not in name.lstrip(".")
             or change is Change.deleted
             or os.path.isdir(path)

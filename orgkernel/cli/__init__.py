@@ -86,10 +86,12 @@ _PLACES = {
 
 
 class Caches:
-    """The caches that a command has opened; if they are distrusted, it opens none."""
+    """The caches that a command has opened; if they are distrusted, it opens none. And the format it reads paths in."""
 
     def __init__(self, *, is_distrusted: bool = False) -> None:
         self.opened: list[Cache] = []
+        self.read_as: str | None = None
+        """The format that `--from` names."""
         self.is_distrusted = is_distrusted
 
 

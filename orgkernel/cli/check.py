@@ -17,6 +17,7 @@ from orgkernel.cli.opening import (
     cache_of,
     cache_option,
     format_option,
+    from_option,
     nothing_here,
     request_of,
     save,
@@ -43,6 +44,7 @@ _SUMMARY_FILE = "GITHUB_STEP_SUMMARY"
 
 @click.command("check")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
+@from_option
 @click.option("--shipped", is_flag=True, help="Check the templates and catalogs that come with orgkernel.")
 @format_option(*FORMATS)
 @click.option(
@@ -225,7 +227,8 @@ def _append_step_summary(found: Sequence[Diagnostic], snapshot: Snapshot, headli
 
 def _checked_files(snapshot: Snapshot, request: Request) -> frozenset[str]:
     """Names of the files that were asked about and have documents."""
-    return snapshot.reported(request.asked) & snapshot.names_of_documents
+    files = {file.located.name for file in snapshot.tree.files}  # an organization may be written in no file
+    return snapshot.reported(request.asked) & snapshot.names_of_documents & files
 
 
 def _print_for_here(form: str, found: Sequence[Diagnostic], lines: ReadLines) -> None:

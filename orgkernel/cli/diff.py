@@ -6,7 +6,7 @@ import os
 
 import click
 
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import format_option, from_option, read_as
 from orgkernel.cli.output import echo_answer
 from orgkernel.diagnostics.wording import printable
 from orgkernel.diff.render_diff import as_data, render_github, render_markdown, render_summary, render_text
@@ -19,6 +19,7 @@ _RENDER = {"text": render_text, "markdown": render_markdown, "github": render_gi
 @click.command("diff")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="[NEW]", required=False)
+@from_option
 @format_option("text", "json", "github", "markdown")
 @click.option(
     "--fail-on", type=click.Choice(["widened", "any"]),
@@ -37,7 +38,7 @@ def command(
 
     Exits 0, 1 if there is what --fail-on names, 2 if it cannot run.
     """
-    found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org)
+    found = compare_trees(old, new, find_project(os.getcwd()), os.getcwd(), org, read_as())
     for note in found.notes:
         click.echo(f"note: {printable(note)}", err=True)
     echo_answer(form, as_data(found.changes), lambda: _RENDER[form](found.changes))

@@ -17,16 +17,18 @@ def links_of(project: Project) -> list[str]:
     return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
 
 
-def find_request(paths: Sequence[str], project: Project) -> Request:
+def find_request(paths: Sequence[str], project: Project, read_as: str | None = None) -> Request:
     """What to read: the given paths, or else those of the project."""
     from orgkernel.kernel.settings import find_top
     from orgkernel.snapshots.roots import resolve_paths  # slow to import for what only completes
 
     here = os.getcwd()
     if paths:
-        return resolve_paths(paths, here, links=links_of(project))
+        return resolve_paths(paths, here, links=links_of(project), read_as=read_as)
     top = find_top(project)
-    return resolve_paths(project.paths, project.folder, shown_from=here, links=project.links, top=top)
+    return resolve_paths(
+        project.paths, project.folder, shown_from=here, links=project.links, top=top, read_as=read_as
+    )
 
 
 def organization_here(kernel: Kernel) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from orgkernel.kernel.cache_folder import open_cache
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import Project, find_project
 from orgkernel.loading.cache import Cache
+from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, organization_above, shipped_request
 from orgkernel.snapshots.shipped import template_names
@@ -31,10 +33,25 @@ org_option = click.option(
     "--org", default=ACTIVE, metavar="ORG", shell_complete=completing.organizations,
     help="Organization.  [default: the only one, that of the current folder, or the active one]",
 )  # fmt: skip
-path_option = click.option(
+
+
+def _read_from(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    ctx.find_root().ensure_object(Caches).read_as = value
+
+
+from_option = click.option(
+    "--from", type=click.Choice((*FORMATS, OURS)), expose_value=False, callback=_read_from,
+    help="Read the paths as this format.  [default: what they look like]",
+)  # fmt: skip
+_one_path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder to read; repeatable.  [default: the paths in orgkernel.toml, or else the current folder]",
 )  # fmt: skip
+
+
+def path_option(command: Any) -> Any:
+    """`--path`, and `--from` for the format of the paths."""
+    return _one_path_option(from_option(command))
 
 
 cache_option = click.option(
@@ -63,7 +80,7 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
     if not paths and project.folder != os.getcwd():
         where = os.path.relpath(project.folder)
         click.echo(f"note: reading {listing(project.paths)} of the project in {quote(where)}", err=True)
-    request = find_request(paths, project)
+    request = find_request(paths, project, read_as())
     if request.left:
         click.echo(
             f"note: not read: {_paths(sorted(request.left))}, because nothing says that the folder above belongs to this "
@@ -73,8 +90,31 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
     return request
 
 
+def read_as() -> str | None:
+    """The format that `--from` names, if it does."""
+    return click.get_current_context().find_root().ensure_object(Caches).read_as
+
+
+def say_format(snapshot: Snapshot, request: Request) -> None:
+    """Print, in one line, which format of others was recognized."""
+    if not request.detected:
+        return
+    found = Counter(
+        (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
+    )
+    for name in dict.fromkeys(root.format for root in request.roots if root.areas):
+        what = [counted(found[name, "role_profile"], "agent")]
+        if skills := found[name, "cognitive_skill"]:
+            what.append(counted(skills, "skill"))
+        click.echo(
+            f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
+            err=True,
+        )
+
+
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print, in one line, which documents were read besides those that were asked for."""
+    """Print which format was recognized, and which documents were read besides those that were asked for."""
+    say_format(snapshot, request)
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))

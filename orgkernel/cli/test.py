@@ -8,7 +8,15 @@ import os
 import click
 
 from orgkernel.cli.here import links_of
-from orgkernel.cli.opening import cache_of, cache_option, format_option, save
+from orgkernel.cli.opening import (
+    cache_of,
+    cache_option,
+    format_option,
+    from_option,
+    read_as,
+    save,
+    say_format,
+)
 from orgkernel.cli.output import as_text, echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.errors import NothingToRead
@@ -27,6 +35,7 @@ from orgkernel.snapshots.roots import resolve_paths
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder with the organizations; repeatable.  [default: the folders of the FILEs]",
 )  # fmt: skip
+@from_option
 @cache_option
 @format_option("text", "json")
 def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form: str) -> None:
@@ -41,12 +50,14 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form
     if not documents:
         raise NothingToRead("these files contain no decision cases")
     project = find_project(here)
+    request = resolve_paths(paths or files, here, links=links_of(project), read_as=read_as())
     kernel = Kernel(
-        resolve_paths(paths or files, here, links=links_of(project)),
+        request,
         active=project.active,
         severities=project.severities,
         cache=cache_of(project, no_cache),
     )
+    say_format(kernel.state.latest, request)
     click.get_current_context().call_on_close(lambda: save(kernel))
     results = [result for document in documents for result in run_cases(kernel, document)]
     failed = [result for result in results if result.failures]

@@ -168,9 +168,15 @@ LINK_LEAVES = Row(
 )  # fmt: skip
 NO_FRONT_MATTER = Row(
     "ORG024", "no-front-matter", _E,
-    "A SKILL.md does not begin with front matter: YAML between two lines `---`.",
-    "Without `name` and `description` nobody can find the skill, and nothing says who may have it.",
+    "A SKILL.md, or an agent of Claude Code, does not begin with front matter: YAML between two lines `---`.",
+    "Without `name` and `description` nobody can find the skill or the agent.",
     "Begin the file with `---`, `name`, `description` and `---`.",
+)  # fmt: skip
+LOOSE_FRONT_MATTER = Row(
+    "ORG025", "loose-front-matter", _W,
+    "The front matter of an agent of Claude Code is not valid YAML, and was read line by line.",
+    "Claude Code reads such a file, so the role is there. Other programs refuse the whole file, and where a value ends is a guess.",
+    "Put the value into quotes, or write it as a block that begins with `>-`; `: ` and ` #` in plain text are the usual causes.",
 )  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,

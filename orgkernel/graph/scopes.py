@@ -317,10 +317,19 @@ class Scopes:
         unread_ones = {os.path.dirname(each.path) for each in tree.broken if each.kind == "organization"}
         self._org_folders = readable | unread_ones
         self._homes: dict[str, str | None] = {}
+        # Those in the format of others see their own and its catalog, and nobody else's.
+        self._formats = {
+            os.path.dirname(each.path): each.format
+            for each in tree.documents
+            if each.kind == "organization" and each.format
+        }
+        in_format: dict[str, list[SourceDocument]] = defaultdict(list)
         documents: dict[str | None, list[SourceDocument]] = defaultdict(list)
         broken: dict[str | None, list[BrokenDocument]] = defaultdict(list)
         for document in tree.documents:
-            if not document.shared:
+            if document.format and document.context:
+                in_format[document.format].append(document)
+            elif not document.shared:
                 documents[self._home(os.path.dirname(document.path))].append(document)
         for unread in tree.broken:
             if not unread.shared:
@@ -329,6 +338,7 @@ class Scopes:
         self._shared = Group(
             (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
         )
+        self._of_format = {name: Group(those) for name, those in in_format.items()}
         self._beside: dict[str, Group] = {}
         self._scopes: dict[str, Scope] = {}
 
@@ -336,6 +346,10 @@ class Scopes:
         """What the organizations of a folder see."""
         if folder not in self._scopes:
             own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
+            if folder in self._formats:
+                catalog = self._of_format.get(self._formats[folder], Group(()))
+                self._scopes[folder] = Scope((own, catalog))
+                return self._scopes[folder]
             self._scopes[folder] = Scope((own, self._group_beside(os.path.dirname(folder)), self._shared))
         return self._scopes[folder]
 
@@ -349,6 +363,9 @@ class Scopes:
         """Documents of the folder an organization lies in, without those of other organizations' folders."""
         if parent not in self._beside:
             home, inside = self._home(parent), os.path.join(parent, "")
+            if home in self._formats:
+                self._beside[parent] = Group(())
+                return self._beside[parent]
             self._beside[parent] = Group(
                 (each for each in self._documents.get(home, ()) if each.path.startswith(inside)),
                 (each for each in self._broken.get(home, ()) if each.path.startswith(inside)),

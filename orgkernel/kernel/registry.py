@@ -47,7 +47,11 @@ class Registry:
         """Files and folders whose change can change an answer."""
         found: list[str] = []
         for root in self._request.roots:
-            if root.only:  # a folder above: not all that lies below it is read
+            if root.areas:
+                found += [
+                    path for each in root.areas if os.path.exists(path := os.path.join(root.path, each.path))
+                ]
+            elif root.only:  # a folder above: not all that lies below it is read
                 found += [path for path in (*root.only, *documents_in(root.path)) if os.path.exists(path)]
             else:
                 found.append(root.path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import Diagnostic, Place
@@ -12,7 +13,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.files import SourceText, markdown_kind
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
-from orgkernel.loading.markdown import parse_markdown
+from orgkernel.loading.markdown import ParsedMarkdown, parse_markdown
 from orgkernel.loading.marks import Marks, find_mark, pack_mark, unpack_mark
 from orgkernel.loading.parsed import MAX_VALUES, Parsed, ParsedText, Refusal, describe
 from orgkernel.loading.shape import validate_shape
@@ -133,14 +134,20 @@ def read_documents(
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
             claims = _claims(source, each.value)
             broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
-        diagnostics += [_diagnostic(source, refusal) for refusal in read.refusals]
+        diagnostics += [diagnose(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
 
 
 def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
     if source.refusal is not None:
         return _broken(source, shared, [source.refusal])
-    parsed = parse_markdown(source)
+    return read_parsed_markdown(source, parse_markdown(source), shared, context)
+
+
+def read_parsed_markdown(
+    source: SourceText, parsed: ParsedMarkdown, shared: bool, context: bool, format: str = ""
+) -> ReadFile:
+    """The document that the values of a Markdown document are."""
     if parsed.value is None:
         return _broken(source, shared, parsed.refusals)
     shape, more, unknown = validate_shape(parsed.kind, parsed.value, parsed.marks)
@@ -149,9 +156,9 @@ def _read_markdown(source: SourceText, shared: bool, context: bool) -> ReadFile:
         return _broken(source, shared, refusals)
     packed = pack(shape, parsed.marks, unknown)
     document = SourceDocument(
-        source.name, source.path, parsed.kind, packed, source.digest, shared, context
+        source.name, source.path, parsed.kind, packed, source.digest, shared, context, format
     ).hold(unpack_record(parsed.kind, packed.record), parsed.marks)
-    return ReadFile((document,), (), tuple(_diagnostic(source, refusal) for refusal in refusals))
+    return ReadFile((document,), (), tuple(diagnose(source, refusal) for refusal in refusals))
 
 
 def _is_json_schema(source: SourceText) -> bool:
@@ -278,8 +285,15 @@ def check_version(value: dict[str, Any], marks: Marks) -> tuple[str | None, list
 def _broken(source: SourceText, shared: bool, refusals: list[Refusal]) -> ReadFile:
     said = _find_kind(source.text)
     kind = markdown_kind(source.path) or (said if said in KINDS else None)
+    return read_broken(source, kind, refusals, shared)
+
+
+def read_broken(
+    source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
+) -> ReadFile:
+    """A file that cannot be read, and why."""
     broken = BrokenDocument(source.name, source.path, kind, _claims(source, None), shared)
-    return ReadFile(broken=(broken,), diagnostics=tuple(_diagnostic(source, refusal) for refusal in refusals))
+    return ReadFile(broken=(broken,), diagnostics=tuple(diagnose(source, refusal) for refusal in refusals))
 
 
 def _claims(source: SourceText, value: Any) -> frozenset[str]:
@@ -292,6 +306,7 @@ def _claims(source: SourceText, value: Any) -> frozenset[str]:
     return frozenset(claims)
 
 
-def _diagnostic(source: SourceText, refusal: Refusal) -> Diagnostic:
+def diagnose(source: SourceText, refusal: Refusal) -> Diagnostic:
+    """A refusal as a finding at its place."""
     place = Place(source.name, *unpack_mark(refusal.mark))
     return refusal.row.at(place, refusal.message, refusal.help)

@@ -9,7 +9,7 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,6 +34,21 @@ _ORDERS_OF = ("departments", "roles")
 _PEEK = 64 * 1024
 
 
+class Area(NamedTuple):
+    """A part of a root in the format of others: a folder and which of its files are read, or a file."""
+
+    path: str
+    """Below the root."""
+    holds: str
+    """`agents`: every Markdown file; `skills`: every SKILL.md in a folder of its own; `file`: the path is a file."""
+
+    def holds_file(self, path: str) -> bool:
+        """Whether a file below the folder is read."""
+        if self.holds == "skills":
+            return markdown_kind(path) == "cognitive_skill"
+        return self.holds == "agents" and path.endswith(MARKDOWN)
+
+
 @dataclass(frozen=True, slots=True)
 class Root:
     """A file or folder to read, and the name its files are shown under."""
@@ -50,6 +65,12 @@ class Root:
     """Named by the settings of a project, which may come with the documents."""
     only: tuple[str, ...] = ()
     """Of the folders below, only these, with all they hold, and those on the way to them. Empty means all."""
+    format: str = ""
+    """The format of others that its files are in; empty for documents of ours."""
+    areas: tuple[Area, ...] = ()
+    """What is read of a folder in the format of others. Empty for a file or folder with documents of ours."""
+    called: str = ""
+    """What the organization of a folder in the format of others is called."""
 
     def enters(self, folder: str) -> bool:
         """Whether a folder below the root is looked into."""
@@ -134,8 +155,28 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
     tops = tuple(
         dict.fromkeys(os.path.join(top, "") for top in (os.path.realpath(root.path), *root.links, *others))
     )
+    if not root.areas:
+        yield from _walk(root, root.path, printable(root.name), tops, set(), is_candidate)
+        return
     seen: set[str] = set()
-    pending = [(root.path, printable(root.name))]
+    for area in root.areas:
+        path, real = os.path.join(root.path, area.path), os.path.realpath(os.path.join(root.path, area.path))
+        name = os.path.normpath(os.path.join(printable(root.name), area.path))
+        if not os.path.lexists(path):
+            continue
+        if not os.path.join(real, "").startswith(tops):
+            yield Found(path, name, real, leaves=True)
+        elif area.holds == "file":
+            yield Found(path, name, real)
+        elif os.path.isdir(path):
+            yield from _walk(root, path, name, tops, seen, area.holds_file)
+
+
+def _walk(
+    root: Root, top: str, top_name: str, tops: tuple[str, ...], seen: set[str], accepts: Callable[[str], bool]
+) -> Iterator[Found]:
+    """What a folder of a root holds; `seen` are the real paths of folders that were looked into."""
+    pending = [(top, top_name)]
     while pending:
         folder, name = pending.pop()
         if (real := os.path.realpath(folder)) in seen:
@@ -163,11 +204,11 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
             is_link = entry.is_symlink()
             here = os.path.realpath(entry.path) if is_link else inside + entry.name
             if is_link and not os.path.join(here, "").startswith(tops):
-                if is_candidate(entry.path) or _is_folder(entry):
+                if accepts(entry.path) or _is_folder(entry):
                     yield Found(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
                 below.append((entry.path, entry_name))
-            elif is_candidate(entry.path):
+            elif accepts(entry.path):
                 yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))
 

@@ -72,7 +72,7 @@ def _scope_of(path: str) -> tuple[str, str]:
 
 
 def _read_skill(source: SourceText) -> ParsedMarkdown:
-    parts = _split(source.text)
+    parts = split_front_matter(source.text)
     if parts is None:
         help = "write `name` and `description` between two lines `---` at its beginning"
         refusal = Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)
@@ -101,7 +101,7 @@ def _read_skill(source: SourceText) -> ParsedMarkdown:
     return ParsedMarkdown("cognitive_skill", value, (mark, below), refusals)
 
 
-def _split(text: str) -> tuple[str, str, int] | None:
+def split_front_matter(text: str) -> tuple[str, str, int] | None:
     """The front matter, the text after it, and the line on which that begins."""
     first = LINE_BREAK.search(text)
     if first is None or not _FENCE.match(text[: first.start()]):

@@ -7,7 +7,7 @@ is built and checked they are needed all the time, so they are kept unpacked unt
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -90,6 +90,7 @@ class SourceDocument:
         "_record",
         "context",
         "digest",
+        "format",
         "kind",
         "name",
         "packed",
@@ -106,6 +107,7 @@ class SourceDocument:
         digest: str,
         shared: bool = False,
         context: bool = False,
+        format: str = "",
     ) -> None:
         self.name = name
         """Name of the file, as shown."""
@@ -116,6 +118,8 @@ class SourceDocument:
         self.digest = digest
         self.shared = shared
         self.context = context
+        self.format = format
+        """The format of others that it was read from; empty for a document of ours."""
         self._record: Document | None = None
         self._marks: Marks = None
 
@@ -229,13 +233,28 @@ class Tree:
     """The results of the files, in the order of reading."""
 
 
-def tree_of(files: Sequence[FileRead]) -> Tree:
+class Completion(NamedTuple):
+    """What no single file in the format of others says."""
+
+    instead: Mapping[int, SourceDocument] = {}
+    """Documents that take the place of those with these identities (`id`)."""
+    documents: tuple[SourceDocument, ...] = ()
+
+
+NOTHING_TO_COMPLETE = Completion()
+
+
+def tree_of(files: Sequence[FileRead], completion: Completion = NOTHING_TO_COMPLETE) -> Tree:
     """One result for all files."""
+    documents = [document for file in files for document in file.read.documents]
+    if completion.instead:
+        documents = [completion.instead.get(id(document), document) for document in documents]
+    paths = {file.located.name: file.located.path for file in files if not file.read.skipped}
     return Tree(
-        tuple(document for file in files for document in file.read.documents),
+        (*documents, *completion.documents),
         tuple(document for file in files for document in file.read.broken),
         tuple(found for file in files for found in file.read.diagnostics),
-        {file.located.name: file.located.path for file in files if not file.read.skipped},
+        {**{each.name: each.path for each in completion.documents}, **paths},
         # What comes with the package holds more than documents: its schemas are nobody's oversight.
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_located
+from orgkernel.loading.formats import complete, format_named
 from orgkernel.loading.sources import FileRead, Tree, tree_of
 
 ROLES = "roles"
@@ -29,7 +30,8 @@ class _Candidate:
         self._source: SourceText | None = None
         if before is None:
             self._source = read_located(located)
-            self.digest, self.says_ours = self._source.digest, says_ours(self._source)
+            self.digest = self._source.digest
+            self.says_ours = bool(located.root.areas) or says_ours(self._source)
         else:
             self.digest, self.says_ours = before.digest, before.says_ours
 
@@ -41,9 +43,14 @@ class _Candidate:
                 document.hold_again()
             return FileRead(located, self.digest, self.says_ours, among_ours, before.read)
         source, root = self._source or read_located(located), located.root
-        read = read_documents(
-            source, named=self.named, among_ours=among_ours, shared=root.shared, context=root.context
-        )
+        if root.areas:
+            read = format_named(root.format).read(source, root)
+        else:
+            read = read_documents(
+                source, named=self.named, among_ours=among_ours, shared=root.shared, context=root.context
+            )
+            for document in read.documents if root.format else ():
+                document.format = root.format
         return FileRead(located, self.digest, self.says_ours, among_ours, read)
 
 
@@ -72,7 +79,8 @@ def read_tree(
     for file in undecided:
         path, top = file.located.path, file.located.root.path
         read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))
-    return tree_of([read[each.path] for each in located])
+    files = [read[each.path] for each in located]
+    return tree_of(files, complete(files))
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:

@@ -62,7 +62,12 @@ class _Read:
 
 
 def compare_trees(
-    old: str, new: str | None, project: Project, folder: str, org: str | None = None
+    old: str,
+    new: str | None,
+    project: Project,
+    folder: str,
+    org: str | None = None,
+    read_as: str | None = None,
 ) -> TreeComparison:
     """Read both sides and compare them.
 
@@ -75,7 +80,9 @@ def compare_trees(
             "NEW is missing, and OLD is not a git revision",
             "pass two trees, or `git:REV` to compare a revision with the work tree",
         )
-    first, second = (_read_side(each, other, project, folder) for each, other in (sides, sides[::-1]))
+    first, second = (
+        _read_side(each, other, project, folder, read_as) for each, other in (sides, sides[::-1])
+    )
     known = {*first.versions, *second.versions, *first.unreadable, *second.unreadable}
     chosen = _chosen(org, known, project)
     skipped = first.unreadable | second.unreadable
@@ -103,28 +110,32 @@ def _parse(side: str, text: str | None) -> _Tree:
     return _Tree(side, text, rest)
 
 
-def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str) -> _Read:
+def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str, read_as: str | None) -> _Read:
     with ExitStack() as stack:
-        request = _request(tree, other, project, folder, stack)
+        request = _request(tree, other, project, folder, stack, read_as)
         return _read(tree.name, Kernel(request, severities=project.severities))
 
 
-def _request(tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack) -> Request:
+def _request(
+    tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack, read_as: str | None
+) -> Request:
     if tree.revision is None:
         if tree.path is not None:
             links = [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
-            return resolve_paths([tree.path], folder, links=links)
+            return resolve_paths([tree.path], folder, links=links, read_as=read_as)
         top = find_top(project)
-        return resolve_paths(project.paths, project.folder, shown_from=folder, links=project.links, top=top)
+        return resolve_paths(
+            project.paths, project.folder, shown_from=folder, links=project.links, top=top, read_as=read_as
+        )
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder)
         named = [_in_repository(tree, other, repository, folder)]
-        return _request_of_revision(tree, repository, named, folder, stack)
+        return _request_of_revision(tree, repository, named, folder, stack, read_as)
     full = _full_paths(other.path, project, folder)
     real = [os.path.realpath(path) for path in full]
     repository = find_repository(real[0])
     named = [_inside(path, repository) for path in real]
-    return _request_of_revision(tree, repository, named, folder, stack)
+    return _request_of_revision(tree, repository, named, folder, stack, read_as)
 
 
 def _full_paths(path: str | None, project: Project, folder: str) -> list[str]:
@@ -151,7 +162,12 @@ def _inside(path: str, repository: Repository) -> str:
 
 
 def _request_of_revision(
-    tree: _Tree, repository: Repository, names: Sequence[str], folder: str, stack: ExitStack
+    tree: _Tree,
+    repository: Repository,
+    names: Sequence[str],
+    folder: str,
+    stack: ExitStack,
+    read_as: str | None,
 ) -> Request:
     assert tree.revision is not None
     top = stack.enter_context(written_tree(repository, find_tree(repository, tree.revision), tuple(names)))
@@ -164,9 +180,17 @@ def _request_of_revision(
     above = all(f"{name}/".startswith(f"{here}/") for name in there)
     shown_from = os.path.join(top, here) if above and not here.startswith("..") else top
     request = resolve_paths(
-        [os.path.join(top, name) for name in there], top, shown_from=os.path.normpath(shown_from)
+        [os.path.join(top, name) for name in there],
+        top,
+        shown_from=os.path.normpath(shown_from),
+        read_as=read_as,
     )
-    return replace(request, roots=tuple(_own_ontology(request, top, repository)))
+    called = os.path.basename(repository.folder)
+    roots = (
+        replace(root, called=called) if root.areas and os.path.samefile(root.path, top) else root
+        for root in _own_ontology(request, top, repository)
+    )
+    return replace(request, roots=tuple(roots))
 
 
 def _own_ontology(request: Request, top: str, repository: Repository) -> Iterator[Root]:

@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.files import is_candidate
+from orgkernel.loading.formats import may_be_foreign
 
 _OBJECT = re.compile(rb"[0-9a-f]{40,64}\n")
 _LINK = b"120000"
@@ -91,7 +92,10 @@ def written_tree(repository: Repository, tree: str, named: tuple[str, ...]) -> I
         wanted = [
             entry
             for entry in entries
-            if entry.mode == _LINK or is_candidate(entry.path) or entry.path in named
+            if entry.mode == _LINK
+            or is_candidate(entry.path)
+            or may_be_foreign(entry.path)
+            or entry.path in named
         ]
         _write(repository, wanted, top, temporary)
         yield top

@@ -59,6 +59,7 @@ def digest_request(
             root.context,
             os.path.relpath(root.path, top) if not root.shared else "",
             [os.fsencode(os.path.relpath(each, top)) for each in root.only],
+            (root.format, root.areas, os.fsencode(root.called)),
         )
         for root in request.roots
     ]

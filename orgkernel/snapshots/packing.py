@@ -23,6 +23,7 @@ from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
 from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.files import Located
+from orgkernel.loading.formats import complete
 from orgkernel.loading.sources import (
     NOTHING_UNKNOWN,
     BrokenDocument,
@@ -226,7 +227,8 @@ def _verify_marks(marks: Any) -> None:
 def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
     if [(each.root, each.name) for each in packed.files] != [(each.number, each.name) for each in located]:
         raise DamagedEntry("it is about other files")
-    tree = tree_of(list(map(_restore_file, packed.files, located)))
+    files = list(map(_restore_file, packed.files, located))
+    tree = tree_of(files, complete(files))
     findings = packed.findings
     including = Including(lambda: [(each.org_id, (*each.posts, *each.without_profile)) for each in restored])
     scopes: dict[tuple[tuple[int, ...], tuple[int, ...]], Scope] = {}
@@ -254,7 +256,9 @@ def _restore_file(file: PackedFile, located: Located) -> FileRead:
         if each.kind not in RECORDS:
             raise DamagedEntry("a document of a kind that does not exist")
         parts = Packed(each.record, each.marks, each.unknown)
-        documents.append(SourceDocument(name, path, each.kind, parts, file.digest, root.shared, root.context))
+        documents.append(
+            SourceDocument(name, path, each.kind, parts, file.digest, root.shared, root.context, root.format)
+        )
     broken = tuple(replace(each, name=name, path=path, shared=root.shared) for each in file.broken)
     read = ReadFile(tuple(documents), broken, file.diagnostics, file.skipped)
     return FileRead(located, file.digest, file.says_ours, file.among_ours, read)

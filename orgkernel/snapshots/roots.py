@@ -19,6 +19,7 @@ from orgkernel.loading.files import (
     mentions,
     stays_inside,
 )
+from orgkernel.loading.formats import FORMATS, OURS, find_layout
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -36,6 +37,8 @@ class Request:
     roots: tuple[Root, ...]
     asked: frozenset[str]
     """Files and folders, by their shown names, whose findings are reported."""
+    detected: bool = False
+    """Whether a folder is read in the format of others because it looks like it, and nobody said so."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
 
@@ -47,6 +50,7 @@ def resolve_paths(
     shown_from: str | None = None,
     links: Iterable[str] = (),
     top: str | None = None,
+    read_as: str | None = None,
 ) -> Request:
     """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
 
@@ -59,12 +63,16 @@ def resolve_paths(
 
     With `top`, the folder of a project, nothing beside an organization is read that lies above it, and no organization
     above it that does not name what is asked for.
+
+    A folder in the format of others is read as an organization if it holds no document of ours. With `read_as`, every
+    path is read in this format, or as our documents.
     """
     reader = shown_from or folder
     left: list[str] = []
     roots: list[Root] = []
     context: list[Root] = []
     asked: set[str] = set()
+    formats: set[str] = set()
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
@@ -73,6 +81,11 @@ def resolve_paths(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = _shown(full, reader)
+        if (foreign := _foreign_root(full, reader, real, read_as)) is not None:
+            roots.append(foreign)
+            formats.add(foreign.format)
+            asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
+            continue
         home = _home(full, real, top if top is not None and _is_in(full, top) else None)
         # A file is shown below the folder it was found in, and that folder is shown in full if it lies above the reader.
         asked.add(
@@ -98,7 +111,30 @@ def resolve_paths(
             else:
                 context += beside
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
-    return Request((*own, shared_ontology()), frozenset(asked), tuple(left))
+    others = [_catalog_of(each) for each in sorted(formats)]
+    if len(formats) == 0 or any(not root.areas for root in own):
+        others.append(shared_ontology())
+    return Request((*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(left))
+
+
+def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> Root | None:
+    """What a path means in the format of others; None if it is not in one, or holds documents of ours."""
+    if read_as == OURS:
+        return None
+    found = find_layout(full, read_as)
+    if found is None:
+        return None
+    form, layout = found
+    if read_as is None and os.path.isdir(full):
+        files = (file for file, _ in find_files(Root(full, "", links=links)))
+        if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
+            return None
+    return Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+
+
+def _catalog_of(name: str) -> Root:
+    """What everybody has in a format of others."""
+    return Root(FORMATS[name].catalog, f"{name}/tools.yaml", context=True, format=name)
 
 
 def shipped_request() -> Request:

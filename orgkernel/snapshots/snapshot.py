@@ -118,8 +118,12 @@ class Snapshot:
 
     @property
     def names_of_documents(self) -> frozenset[str]:
-        """Names of the files with documents, readable or not, without the shared catalogs."""
-        read = {each.name for each in self.tree.documents if not each.shared}
+        """Names of the files with documents, readable or not, without the catalogs that come with the package."""
+        read = {
+            each.name
+            for each in self.tree.documents
+            if not each.shared and not (each.format and each.context)
+        }
         return frozenset(read | {each.name for each in self.tree.broken})
 
     @property

@@ -1,0 +1,47 @@
+"""Claude Code: subagents (`agents/**/*.md`), skills, and the MCP servers of `.mcp.json` or a plugin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from orgkernel.loading.files import MARKDOWN, Root, SourceText, markdown_kind
+from orgkernel.loading.formats.claude_code.layout import AGENTS, find_layout
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+
+
+class ClaudeCode:
+    """The format. What reads files is imported when there are any."""
+
+    name = "claude-code"
+    title = "Claude Code"
+    catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a file may be an agent."""
+        return path.endswith(MARKDOWN) and AGENTS in path.split(os.sep)[:-1]
+
+    def find(self, path: str, *, is_certain: bool) -> Layout | None:
+        """Where the files lie that a path means."""
+        return find_layout(path, is_certain=is_certain)
+
+    def read(self, source: SourceText, root: Root) -> ReadFile:
+        """What one file says."""
+        if source.path.endswith(".json"):
+            from orgkernel.loading.formats.claude_code.servers import read_servers
+
+            return read_servers(source, root)
+        if markdown_kind(source.path) == "cognitive_skill":
+            from orgkernel.loading.formats.claude_code.skills import read_skill
+
+            return read_skill(source, root)
+        from orgkernel.loading.formats.claude_code.agents import read_agent
+
+        return read_agent(source, root)
+
+    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+        """The organization, its tools, and the roles that have all of them."""
+        from orgkernel.loading.formats.claude_code.whole import complete
+
+        return complete(root, files, own)

@@ -1,0 +1,98 @@
+"""Where Claude Code keeps its files: below `.claude` of a project, or in the folder of a plugin."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.loading.files import MARKDOWN, SKILLS, Area
+from orgkernel.loading.formats.format import Layout
+from orgkernel.runtime.regular_files import read_regular
+
+AGENTS, HIDDEN = "agents", ".claude"
+PLUGIN = os.path.join(".claude-plugin", "plugin.json")
+SERVERS = ".mcp.json"
+_MOST_LOOKED_AT = 20
+_HEAD = 4096
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """Where the files lie that a path means: a project, its `.claude`, a plugin, their `agents`, or a file in one."""
+    if not os.path.isdir(path):
+        return _around_file(path) if path.endswith(MARKDOWN) else None
+    name, above = os.path.basename(path), os.path.dirname(path)
+    if _has_markdown(os.path.join(path, HIDDEN, AGENTS)):
+        return _project(path)
+    if name == HIDDEN and _has_markdown(os.path.join(path, AGENTS)):
+        return _project(above)
+    if os.path.isfile(os.path.join(path, PLUGIN)) and _has_markdown(os.path.join(path, AGENTS)):
+        return _plugin(path)
+    if name == AGENTS and _has_markdown(path):
+        if os.path.basename(above) == HIDDEN:
+            return _project(os.path.dirname(above))
+        if os.path.isfile(os.path.join(above, PLUGIN)):
+            return _plugin(above)
+        if is_certain or _has_agent(path):
+            return _alone(path)
+    return _alone(path) if is_certain else None
+
+
+def _around_file(path: str) -> Layout | None:
+    """The project or plugin whose `agents` a file lies in."""
+    folder = os.path.dirname(path)
+    while os.path.basename(folder) not in ("", AGENTS):
+        folder = os.path.dirname(folder)
+    above = os.path.dirname(folder)
+    if os.path.basename(folder) == AGENTS:
+        if os.path.basename(above) == HIDDEN:
+            return _project(os.path.dirname(above))
+        if os.path.isfile(os.path.join(above, PLUGIN)):
+            return _plugin(above)
+    return None
+
+
+def _project(top: str) -> Layout:
+    return Layout(
+        top,
+        (
+            Area(os.path.join(HIDDEN, AGENTS), "agents"),
+            Area(os.path.join(HIDDEN, SKILLS), "skills"),
+            Area(SERVERS, "file"),
+        ),
+    )
+
+
+def _plugin(top: str) -> Layout:
+    return Layout(
+        top, (Area(AGENTS, "agents"), Area(SKILLS, "skills"), Area(SERVERS, "file"), Area(PLUGIN, "file"))
+    )
+
+
+def _alone(top: str) -> Layout:
+    return Layout(top, (Area(".", "agents"),))
+
+
+def _has_markdown(folder: str) -> bool:
+    """Whether a folder, or one below it, has a Markdown file."""
+    for _, below, names in os.walk(folder):
+        below.sort()
+        if any(name.endswith(MARKDOWN) for name in names):
+            return True
+    return False
+
+
+def _has_agent(folder: str) -> bool:
+    """Whether one of the first Markdown files directly in a folder begins like an agent."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(MARKDOWN))
+    except OSError:
+        return False
+    for name in names[:_MOST_LOOKED_AT]:
+        try:
+            head = read_regular(os.path.join(folder, name), _HEAD)
+        except (OSError, ValueError):
+            continue
+        lines = head.splitlines()
+        if lines[:1] and lines[0].rstrip() == b"---":
+            if any(line.startswith(b"name:") for line in lines) and b"\ndescription:" in head:
+                return True
+    return False

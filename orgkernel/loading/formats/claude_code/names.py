@@ -1,0 +1,33 @@
+"""Names of Claude Code as ids, and back."""
+
+from __future__ import annotations
+
+import re
+
+_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+_ESCAPED = re.compile(r"_([0-9a-f]{1,6})_")
+_KEPT = re.compile(r"[A-Za-z0-9-]\Z")
+LONGEST = 100
+
+
+def id_of(name: str) -> str:
+    """The id for a name: the name itself where it is an id, else with every other character as `_HEX_`.
+
+    >>> id_of("code-reviewer"), id_of("Code Reviewer"), id_of("3d-artist"), id_of("a_20_b")
+    ('code-reviewer', 'Code_20_Reviewer', '_33_d-artist', 'a_5f_20_5f_b')
+    """
+    if _ID.match(name) and not _ESCAPED.search(name):
+        return name
+    return "".join(
+        each if _KEPT.match(each) and (at or each.isalpha()) else f"_{ord(each):x}_"
+        for at, each in enumerate(name)
+    )
+
+
+def name_of(role_id: str) -> str:
+    """The name that an id is for.
+
+    >>> [name_of(id_of(each)) for each in ("code-reviewer", "Code Reviewer", "a_20_b", "über")]
+    ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über']
+    """
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), role_id)

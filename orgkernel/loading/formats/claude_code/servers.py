@@ -1,0 +1,83 @@
+"""The MCP servers of a project (`.mcp.json`) or a plugin (`plugin.json`): each becomes one tool, `mcp__SERVER`.
+
+Nobody says here which tools a server has. Those that agents name are added by `whole`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.claude_code.layout import SERVERS
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile, SourceDocument, pack
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
+
+KIND = "tool_catalog"
+PREFIX = "mcp__"
+FIELD = "mcpServers"
+_OTHERS = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST = 100
+
+
+def server_tool(server: str, name: str = "") -> Tool:
+    """A tool of a server. What it does is not declared here, so it is taken for the most it could do."""
+    said = (
+        f"The tool {name} of the MCP server {server}." if name else f"All tools of the MCP server {server}."
+    )
+    return Tool(description=said, type="mcp_server", provider=server, side_effects="destructive")
+
+
+def server_word(name: str) -> str:
+    """A server as it is called in the names of its tools."""
+    return _OTHERS.sub("_", name)[:_LONGEST]
+
+
+def read_servers(source: SourceText, root: Root) -> ReadFile:
+    """The servers, and of a plugin its name and description."""
+    if source.refusal is not None:
+        return read_broken(source, KIND, [source.refusal])
+    parsed = parse_json(source.text)
+    if parsed.refusals:
+        return read_broken(source, KIND, parsed.refusals)
+    value, marks = parsed.documents[0].value, parsed.documents[0].marks
+    if not isinstance(value, dict):
+        return read_broken(
+            source, KIND, [Refusal(row.NOT_A_MAPPING, start_of(marks), "the file is not a mapping")]
+        )
+    refusals: list[Refusal] = []
+    servers = value.get(FIELD, {})
+    tools: dict[str, Tool] = {}
+    below: dict[str, tuple[int, Marks]] = {}
+    is_elsewhere = isinstance(servers, str) and not source.path.endswith(SERVERS)  # a plugin may name a file
+    if isinstance(servers, dict):
+        for name in servers:
+            tools[f"{PREFIX}{server_word(name)}"] = server_tool(name)
+            below[f"{PREFIX}{server_word(name)}"] = marks[1][FIELD][1][1][name]
+    elif not is_elsewhere:
+        text = f"`{FIELD}` is {describe(servers)}, not a mapping"
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[1][FIELD][1]), text))
+    record = ToolCatalog(tools=tools, description=_text(value.get("description")))
+    start = start_of(marks)
+    full = (start, {**marks[1], "tools": (start, (start, below))})
+    unknown = ((("name",), value["name"]),) if _text(value.get("name")) else ()
+    document = SourceDocument(
+        source.name,
+        source.path,
+        KIND,
+        pack(record, full, unknown),
+        source.digest,
+        root.shared,
+        root.context,
+        root.format,
+    ).hold(record, full)
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,174 @@
+"""What no single file says: the organization, the tools that agents name of servers, and what "every tool" is here."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.claude_code.agents import plain_tools, with_tools
+from orgkernel.loading.formats.claude_code.names import LONGEST, id_of
+from orgkernel.loading.formats.claude_code.servers import PREFIX, server_tool
+from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.sources import Completion, FileRead, Packed, SourceDocument
+from orgkernel.records.organization import HierarchyEntry, Organization
+from orgkernel.records.role_profile import RoleProfile
+from orgkernel.records.tool_catalog import ToolCatalog
+
+EVERY = "*"
+_FIRST = pack_mark(1, 1)
+# One tool under two names: the older one is still written.
+_SAME = {"Task": "Agent", "Agent": "Task"}
+
+
+def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    """What the files of one root mean together."""
+    documents = [document for file in files for document in file.read.documents]
+    roles = [each for each in documents if each.kind == "role_profile"]
+    catalogs = [each for each in documents if each.kind == "tool_catalog"]
+    if not roles:
+        return Completion({}, ())
+    built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
+    servers = {tool: each for each in reversed(catalogs) for tool in _tools(each)}
+    raw = {id(each): {route[0]: words for route, words in each.unknown} for each in roles}
+    inline = {f"{PREFIX}{name}" for words in raw.values() for name in words.get("mcpServers", ())}
+    named = sorted(
+        {
+            word
+            for words in raw.values()
+            for key in ("tools", "disallowedTools")
+            for word in words.get(key, ())
+            if server_of(word) is not None
+            and server_of(word) in (*servers, *inline)
+            and word != server_of(word)
+        }
+        - {word for words in raw.values() for word in words.get("tools", ()) if word.endswith(EVERY)}
+    )
+    made: list[SourceDocument] = []
+    by_document: dict[int, tuple[SourceDocument, list[str]]] = {}
+    everything = dict.fromkeys((*built_in, *servers))
+    for word in named:
+        server = server_of(word)
+        if server in servers:
+            by_document.setdefault(id(servers[server]), (servers[server], []))[1].append(word)
+            everything[word] = None
+    for document, words in by_document.values():
+        made.append(_named_tools(document, words))
+    instead = {
+        id(role): _equipped(role, raw[id(role)], everything)
+        for role in roles
+        if _depends_on_others(raw[id(role)], everything)
+    }
+    made.append(_organization(root, files, roles, catalogs))
+    return Completion(instead, tuple(made))
+
+
+def server_of(word: str) -> str | None:
+    """The tool that stands for the server of a tool: `mcp__github` for `mcp__github__search` and for itself."""
+    if not word.startswith(PREFIX):
+        return None
+    return PREFIX + word.removeprefix(PREFIX).partition("__")[0]
+
+
+def _tools(document: SourceDocument) -> Iterator[str]:
+    record = document.record
+    return iter(record.tools if isinstance(record, ToolCatalog) else ())
+
+
+def _depends_on_others(raw: dict[str, Any], everything: Iterable[str]) -> bool:
+    """Whether the tools of a role are others than the words that its file lists."""
+    words = raw.get("tools")
+    if words is None or "disallowedTools" in raw:
+        return True
+    return any(word not in everything or word.startswith(PREFIX) or word in _SAME for word in words)
+
+
+def _equipped(role: SourceDocument, raw: dict[str, Any], everything: dict[str, None]) -> SourceDocument:
+    """The role with the tools that there are. A word that nothing declares gives nothing; the rules report it."""
+    record, marks = role.record, role.marks
+    assert isinstance(record, RoleProfile)
+    tools: dict[str, int] = {}
+    if "tools" not in raw or EVERY in raw["tools"]:
+        at = marks[0] if "tools" not in raw else marks[1]["tools"][0]
+        tools = dict.fromkeys(everything, at)
+    else:
+        for word, mark in zip(raw["tools"], marks[1]["tools"][1][1], strict=True):
+            for tool in _meant(word, everything):
+                tools.setdefault(tool, mark)
+    for word in raw.get("disallowedTools", ()):
+        # A part of a tool cannot be taken away here, so that all of it is.
+        for tool in _meant(word.partition("(")[0].strip(), everything):
+            tools.pop(tool, None)
+    names, places = plain_tools(tools, tools.values())
+    capabilities = replace(record.capabilities, tools_primary=names)
+    changed = replace(record, capabilities=capabilities)
+    full = with_tools(marks, places)
+    packed = Packed(msgspec.msgpack.encode(changed), msgspec.msgpack.encode(full), role.packed.unknown)
+    document = SourceDocument(
+        role.name, role.path, role.kind, packed, role.digest, role.shared, role.context, role.format
+    ).hold(changed, full)
+    role.seal()
+    return document
+
+
+def _meant(word: str, everything: dict[str, None]) -> Iterator[str]:
+    """The tools that a word stands for: itself, its other name, or all known ones of a server."""
+    if word in everything:
+        yield word
+    if word in _SAME and _SAME[word] in everything:
+        yield _SAME[word]
+    server = server_of(word)
+    if server is not None and word in (server, f"{server}__{EVERY}") and server in everything:
+        yield server
+        yield from (each for each in everything if each.startswith(f"{server}__"))
+
+
+def _named_tools(document: SourceDocument, words: Sequence[str]) -> SourceDocument:
+    """The tools of servers that agents name, each at the place of its server."""
+    marks: Marks = document.marks[1]["tools"][1][1]
+    server_name = {word: document.record.tools[server_of(word)].provider for word in words}  # type: ignore[attr-defined]
+    record = ToolCatalog(
+        tools={word: server_tool(server_name[word], word.rpartition("__")[2]) for word in words}
+    )
+    full = (_FIRST, {"tools": (_FIRST, (_FIRST, {word: marks[server_of(word)] for word in words}))})
+    return _made(document.name, document.path, "tool_catalog", record, full, document)
+
+
+def _organization(
+    root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
+) -> SourceDocument:
+    """All roles beside one another: nobody says here who commands whom."""
+    plugin = next((each for each in catalogs if each.unknown), None)
+    called = plugin.unknown[0][1] if plugin is not None else root.called or os.path.basename(root.path)
+    hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]
+    record = Organization(
+        org_id=id_of(called)[:LONGEST] or "agents",
+        org_name=called,
+        description=plugin.record.description if plugin is not None else "",  # type: ignore[attr-defined]
+        hierarchy=hierarchy,
+    )
+    folder = os.path.dirname(roles[0].name)
+    area = next(each for each in root.areas if each.holds == "agents")
+    inside = os.path.relpath(os.path.dirname(roles[0].path), os.path.join(root.path, area.path))
+    while inside != os.curdir and inside:
+        folder, inside = os.path.dirname(folder), os.path.dirname(inside)
+    name = plugin.name if plugin is not None else folder or os.curdir
+    below = dict(plugin.marks[1]) if plugin is not None else {}
+    if plugin is not None:
+        below |= {"org_id": below["name"], "org_name": below["name"]}
+    marks = (_FIRST, below)
+    # The folder that it lies in says what belongs to it.
+    return _made(name, os.path.join(root.path, "(organization)"), "organization", record, marks, roles[0])
+
+
+def _made(name: str, path: str, kind: str, record: Any, marks: Marks, like: SourceDocument) -> SourceDocument:
+    packed = Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks))
+    digest = hashlib.sha256(packed.record).hexdigest()
+    return SourceDocument(name, path, kind, packed, digest, like.shared, like.context, like.format).hold(
+        record, marks
+    )
