@@ -27,8 +27,7 @@ from manifest_api.answering import Answers
 from manifest_api.status import build_standing
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.registry_state import RegistryState, Reload
-from orgkernel.loading.files import is_candidate
-from orgkernel.loading.formats import may_be_foreign
+from orgkernel.loading.files import MARKDOWN, is_candidate
 from orgkernel.runtime.regular_files import find_identity
 
 logger = logging.getLogger("orgkernel.server")
@@ -171,7 +170,7 @@ class Reloader:
         begun = identify(folders)
         async for changes in awatch(
             *folders,
-            watch_filter=relevant_below(folders),
+            watch_filter=relevant_below(folders, self._answers.kernel.foreign_folders),
             debounce=_SETTLE_MS * 10,
             step=_SETTLE_MS,
             rust_timeout=_LOOK_MS,
@@ -246,9 +245,10 @@ def _was_stale(before: RegistryState, org_id: str) -> bool:
     return org_id in before.served and before.served[org_id].stale
 
 
-def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
-    """A filter for changes below folders: documents, folders, and links that swap folders."""
+def relevant_below(folders: Sequence[str], foreign: Sequence[str] = ()) -> Callable[[Change, str], bool]:
+    """A filter for changes below folders: documents, folders, and links that swap folders; below those in a foreign format every Markdown file."""
     beginnings = tuple(os.path.join(folder, "") for folder in folders)
+    inside = frozenset(os.path.join(folder, "") for folder in foreign)
 
     def is_relevant(change: Change, path: str) -> bool:
         beginning = next((each for each in beginnings if path.startswith(each)), "")
@@ -257,7 +257,7 @@ def relevant_below(folders: Sequence[str]) -> Callable[[Change, str], bool]:
             return False
         return (
             is_candidate(path)
-            or may_be_foreign(path)
+            or (path.endswith(MARKDOWN) and beginning in inside)
             or "." not in name.lstrip(".")
             or change is Change.deleted
             or os.path.isdir(path)

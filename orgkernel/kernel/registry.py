@@ -12,7 +12,7 @@ from orgkernel.errors import AmbiguousActive, NotServed, UnknownOrganization
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState, Reload, ServedOrganization, next_state
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import documents_in
+from orgkernel.loading.files import Root, documents_in
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import OrgSnapshot
@@ -48,14 +48,17 @@ class Registry:
         found: list[str] = []
         for root in self._request.roots:
             if root.areas:
-                found += [
-                    path for each in root.areas if os.path.exists(path := os.path.join(root.path, each.path))
-                ]
+                found += _areas(root)
             elif root.only:  # a folder above: not all that lies below it is read
                 found += [path for path in (*root.only, *documents_in(root.path)) if os.path.exists(path)]
             else:
                 found.append(root.path)
         return tuple(dict.fromkeys(found))
+
+    @property
+    def foreign_folders(self) -> tuple[str, ...]:
+        """Those among them that hold documents in the format of others."""
+        return tuple(path for root in self._request.roots for path in _areas(root) if os.path.isdir(path))
 
     def prefer(self, org_id: str | None) -> None:
         """Make an organization the active one, if none is yet."""
@@ -146,3 +149,9 @@ class Registry:
             f"there are {len(known)} organizations and none of them is the active one",
             f"name one of {listing(known)}, or set `active` in orgkernel.toml",
         )
+
+
+def _areas(root: Root) -> list[str]:
+    """The files and folders of a root in the format of others that are there."""
+    paths = (os.path.normpath(os.path.join(root.path, each.path)) for each in root.areas)
+    return [path for path in paths if os.path.exists(path)]

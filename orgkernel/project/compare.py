@@ -15,6 +15,7 @@ from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.settings import Project, find_top
 from orgkernel.loading.files import Root
+from orgkernel.loading.formats import OURS
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import places_of
 from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
@@ -170,7 +171,9 @@ def _request_of_revision(
     read_as: str | None,
 ) -> Request:
     assert tree.revision is not None
-    top = stack.enter_context(written_tree(repository, find_tree(repository, tree.revision), tuple(names)))
+    found = find_tree(repository, tree.revision)
+    every_markdown = read_as not in (None, OURS)
+    top = stack.enter_context(written_tree(repository, found, tuple(names), every_markdown=every_markdown))
     there = [name for name in names if os.path.lexists(os.path.join(top, name))]
     if not there:
         paths = listing(name or "." for name in names)

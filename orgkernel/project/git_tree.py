@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import is_candidate
+from orgkernel.loading.files import MARKDOWN, is_candidate
 from orgkernel.loading.formats import may_be_foreign
 
 _OBJECT = re.compile(rb"[0-9a-f]{40,64}\n")
@@ -77,10 +77,13 @@ def find_tree(repository: Repository, revision: str) -> str:
 
 
 @contextmanager
-def written_tree(repository: Repository, tree: str, named: tuple[str, ...]) -> Iterator[str]:
+def written_tree(
+    repository: Repository, tree: str, named: tuple[str, ...], *, every_markdown: bool = False
+) -> Iterator[str]:
     """A folder with the documents of a tree. It exists until the block ends.
 
-    `named` are paths that were asked for explicitly: they are written under any name. Raises `UsageError`.
+    `named` are paths that were asked for explicitly: they are written under any name. `every_markdown` is for a format of
+    others that somebody chose. Raises `UsageError`.
     """
     with tempfile.TemporaryDirectory(prefix="orgkernel-diff-") as temporary:
         top = os.path.join(temporary, _ABOVE)
@@ -95,6 +98,7 @@ def written_tree(repository: Repository, tree: str, named: tuple[str, ...]) -> I
             if entry.mode == _LINK
             or is_candidate(entry.path)
             or may_be_foreign(entry.path)
+            or (every_markdown and entry.path.endswith(MARKDOWN))
             or entry.path in named
         ]
         _write(repository, wanted, top, temporary)

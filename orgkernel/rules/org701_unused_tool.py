@@ -56,7 +56,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         tool.place(): tool
         for records in assembly.organizations
         for tool in records.tools.values()
-        if tool.own and not tool.record.essential
+        if tool.own and not tool.record.essential and not tool.document.format
     }
     if not unused or not assembly.strays_are_known:
         return

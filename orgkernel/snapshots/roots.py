@@ -112,7 +112,7 @@ def resolve_paths(
                 context += beside
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
     others = [_catalog_of(each) for each in sorted(formats)]
-    if len(formats) == 0 or any(not root.areas for root in own):
+    if not formats or any(not root.areas for root in own):
         others.append(shared_ontology())
     return Request((*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(left))
 

@@ -17,6 +17,7 @@ from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
+from orgkernel.snapshots.roots import resolve_paths
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
@@ -48,7 +49,8 @@ def read_case(case: dict[str, Any], folder: Path) -> Tree:
     """What reading the files of a case yields."""
     for name, content in case["files"].items():
         put_file(folder / name, content)
-    return read_tree([Root(str(folder), "")])
+    request = resolve_paths(["."], str(folder))
+    return read_tree(request.roots if request.detected else [Root(str(folder), "")])
 
 
 def list_findings(tree: Tree) -> list[dict[str, str]]:

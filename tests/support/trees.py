@@ -8,6 +8,7 @@ from pathlib import Path
 
 from orgkernel.loading.files import Root
 from orgkernel.snapshots.build import build_snapshot
+from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
 
 REPOSITORY = Path(__file__).parents[2]
@@ -38,5 +39,8 @@ def change_line(path: Path, line: str, becomes: str) -> None:
 
 
 def read(folder: Path) -> Snapshot:
-    """A folder's snapshot, with files named relative to it."""
+    """A folder's snapshot, with files named relative to it; of one in the format of others, as an organization."""
+    request = resolve_paths(["."], str(folder))
+    if request.detected:
+        return build_snapshot(request.roots)
     return build_snapshot([Root(str(folder), ""), Root(str(ONTOLOGY), "ontology", shared=True, context=True)])

@@ -17,6 +17,7 @@ from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.records import RolePost
 
 _AFTERWARDS = ("lock", "envelope", "state", "path")
 """What can only be done once all else is done."""
@@ -160,7 +161,9 @@ def _line(*words: str) -> str:
 def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]:
     records, kind = evaluation.view.records, change.kind
     name = change.subject.partition(":")[2]
-    if kind == "rank" and change.subject.startswith("role:"):
+    if records.document.format:
+        yield from _foreign_edits(records.posts.get(name), change)
+    elif kind == "rank" and change.subject.startswith("role:"):
         yield _edit(place_in_profile(records.posts[name], "entry_rank"), f"entry_rank: {change.value}")
     elif kind == "equip":
         yield _profile_entry(evaluation, change, name)
@@ -171,6 +174,15 @@ def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]
         yield _edit(records.policies[change.value].place(), "enabled: false", f"policies.{change.value}")
     elif kind == "declare":
         yield from _declaration(evaluation, change.value)
+
+
+def _foreign_edits(post: RolePost | None, change: RemedyChange) -> Iterator[RemedyEdit]:
+    """What to write in a file in the format of others: its list of tools is all that it says about access."""
+    kind, _, name = change.value.partition(":")
+    if post is None or change.kind != "equip" or kind != "tool":
+        return
+    if post.document.has("tools") and name not in post.profile.does_not_have:
+        yield _edit(post.document.place("tools"), name, "tools")
 
 
 def _edit(place: Place, write: str, under: str = "") -> RemedyEdit:

@@ -130,7 +130,11 @@ def _read_loosely(text: str) -> tuple[dict[str, Any], dict[str, tuple[int, Marks
         value[last] = found[2].strip()
         marks[last] = (pack_mark(number, 1), pack_mark(number, found.start(2) + 1))
     for key in ("tools", "disallowedTools", "skills", "name"):
-        if str(value.get(key, "")).startswith(("[", "-", "|", ">", '"', "'")):
+        written = str(value.get(key, ""))
+        if written.startswith("[") and written.endswith("]") and not set(written) & {'"', "'"}:
+            at, mark = marks[key]
+            value[key], marks[key] = written[1:-1], (at, pack_mark(*unpack_within(mark, 1)))
+        elif written.startswith(("[", "-", "|", ">", '"', "'")):
             return None  # more than a line of text: what it means would be guessed
     return (value, marks) if value else None
 
@@ -216,11 +220,16 @@ def with_tools(marks: Marks, at: list[int]) -> Marks:
     return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})
 
 
+def is_plain(word: str) -> bool:
+    """Whether a word can be a tool as it stands: no argument, no star."""
+    return _TOOL.match(word) is not None
+
+
 def plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
-    """The words that can be tools as they stand, each once: no argument, no star."""
+    """The words that can be tools as they stand, each once."""
     found: dict[str, int] = {}
     for word, mark in zip(words, marks, strict=True):
-        if _TOOL.match(word):
+        if is_plain(word):
             found.setdefault(word, mark)
     return tuple(found), list(found.values())
 

@@ -92,7 +92,7 @@ def _has_agent(folder: str) -> bool:
         except (OSError, ValueError):
             continue
         lines = head.splitlines()
-        if lines[:1] and lines[0].rstrip() == b"---":
-            if any(line.startswith(b"name:") for line in lines) and b"\ndescription:" in head:
-                return True
+        begins = bool(lines) and lines[0].rstrip() == b"---"
+        if begins and any(line.startswith(b"name:") for line in lines) and b"\ndescription:" in head:
+            return True
     return False

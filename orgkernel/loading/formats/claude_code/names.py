@@ -8,6 +8,9 @@ _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _ESCAPED = re.compile(r"_([0-9a-f]{1,6})_")
 _KEPT = re.compile(r"[A-Za-z0-9-]\Z")
 LONGEST = 100
+MCP = "mcp__"
+"""How the names of tools of MCP servers begin."""
+_OTHERS = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def id_of(name: str) -> str:
@@ -31,3 +34,17 @@ def name_of(role_id: str) -> str:
     ['code-reviewer', 'Code Reviewer', 'a_20_b', 'über']
     """
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), role_id)
+
+
+def server_of(word: str) -> str | None:
+    """The tool that stands for the server of a tool.
+
+    >>> server_of("mcp__github__search"), server_of("mcp__github"), server_of("Read")
+    ('mcp__github', 'mcp__github', None)
+    """
+    return MCP + word.removeprefix(MCP).partition("__")[0] if word.startswith(MCP) else None
+
+
+def server_tool_id(server: str) -> str:
+    """The tool that stands for a server, by the name of the server."""
+    return (MCP + _OTHERS.sub("_", server))[:LONGEST]

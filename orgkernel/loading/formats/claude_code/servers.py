@@ -5,13 +5,13 @@ Nobody says here which tools a server has. Those that agents name are added by `
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.claude_code.layout import SERVERS
+from orgkernel.loading.formats.claude_code.names import server_tool_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
@@ -19,10 +19,7 @@ from orgkernel.loading.sources import ReadFile, SourceDocument, pack
 from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 KIND = "tool_catalog"
-PREFIX = "mcp__"
 FIELD = "mcpServers"
-_OTHERS = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST = 100
 
 
 def server_tool(server: str, name: str = "") -> Tool:
@@ -31,11 +28,6 @@ def server_tool(server: str, name: str = "") -> Tool:
         f"The tool {name} of the MCP server {server}." if name else f"All tools of the MCP server {server}."
     )
     return Tool(description=said, type="mcp_server", provider=server, side_effects="destructive")
-
-
-def server_word(name: str) -> str:
-    """A server as it is called in the names of its tools."""
-    return _OTHERS.sub("_", name)[:_LONGEST]
 
 
 def read_servers(source: SourceText, root: Root) -> ReadFile:
@@ -57,8 +49,8 @@ def read_servers(source: SourceText, root: Root) -> ReadFile:
     is_elsewhere = isinstance(servers, str) and not source.path.endswith(SERVERS)  # a plugin may name a file
     if isinstance(servers, dict):
         for name in servers:
-            tools[f"{PREFIX}{server_word(name)}"] = server_tool(name)
-            below[f"{PREFIX}{server_word(name)}"] = marks[1][FIELD][1][1][name]
+            tools[server_tool_id(name)] = server_tool(name)
+            below[server_tool_id(name)] = marks[1][FIELD][1][1][name]
     elif not is_elsewhere:
         text = f"`{FIELD}` is {describe(servers)}, not a mapping"
         refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[1][FIELD][1]), text))

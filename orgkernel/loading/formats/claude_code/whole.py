@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.claude_code.agents import plain_tools, with_tools
-from orgkernel.loading.formats.claude_code.names import LONGEST, id_of
-from orgkernel.loading.formats.claude_code.servers import PREFIX, server_tool
+from orgkernel.loading.formats.claude_code.agents import is_plain, plain_tools, with_tools
+from orgkernel.loading.formats.claude_code.names import LONGEST, MCP, id_of, server_of, server_tool_id
+from orgkernel.loading.formats.claude_code.servers import server_tool
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, Packed, SourceDocument
 from orgkernel.records.organization import HierarchyEntry, Organization
@@ -36,43 +36,42 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
     servers = {tool: each for each in reversed(catalogs) for tool in _tools(each)}
     raw = {id(each): {route[0]: words for route, words in each.unknown} for each in roles}
-    inline = {f"{PREFIX}{name}" for words in raw.values() for name in words.get("mcpServers", ())}
-    named = sorted(
-        {
-            word
-            for words in raw.values()
-            for key in ("tools", "disallowedTools")
-            for word in words.get(key, ())
-            if server_of(word) is not None
-            and server_of(word) in (*servers, *inline)
-            and word != server_of(word)
-        }
-        - {word for words in raw.values() for word in words.get("tools", ()) if word.endswith(EVERY)}
-    )
     made: list[SourceDocument] = []
-    by_document: dict[int, tuple[SourceDocument, list[str]]] = {}
     everything = dict.fromkeys((*built_in, *servers))
-    for word in named:
-        server = server_of(word)
-        if server in servers:
-            by_document.setdefault(id(servers[server]), (servers[server], []))[1].append(word)
-            everything[word] = None
-    for document, words in by_document.values():
-        made.append(_named_tools(document, words))
-    instead = {
-        id(role): _equipped(role, raw[id(role)], everything)
-        for role in roles
-        if _depends_on_others(raw[id(role)], everything)
-    }
+    named = {word: servers[server] for words in raw.values() for word, server in _named(words, servers)}
+    for catalog in dict.fromkeys(named.values()):
+        words = sorted(word for word, declaring in named.items() if declaring is catalog)
+        made.append(_named_tools(catalog, words))
+        everything |= dict.fromkeys(words)
+    instead: dict[int, SourceDocument] = {}
+    for role in roles:
+        known = everything
+        if own_servers := raw[id(role)].get("mcpServers"):
+            catalog = _own_tools(role, own_servers, raw[id(role)])
+            made.append(catalog)
+            known = everything | dict.fromkeys(_tools(catalog))
+        if _depends_on_others(raw[id(role)], known):
+            instead[id(role)] = _equipped(role, raw[id(role)], known)
     made.append(_organization(root, files, roles, catalogs))
     return Completion(instead, tuple(made))
 
 
-def server_of(word: str) -> str | None:
-    """The tool that stands for the server of a tool: `mcp__github` for `mcp__github__search` and for itself."""
-    if not word.startswith(PREFIX):
-        return None
-    return PREFIX + word.removeprefix(PREFIX).partition("__")[0]
+def _named(raw: dict[str, Any], servers: Container[str]) -> Iterator[tuple[str, str]]:
+    """Tools that a role names of some servers, and the tools that stand for their servers."""
+    for word in (*raw.get("tools", ()), *raw.get("disallowedTools", ())):
+        server = server_of(word)
+        if server is not None and server in servers and word != server and is_plain(word):
+            yield word, server
+
+
+def _own_tools(role: SourceDocument, names: Sequence[str], raw: dict[str, Any]) -> SourceDocument:
+    """The MCP servers that an agent declares for itself, with the tools that it names of them."""
+    of = {server_tool_id(name): name for name in names}
+    tools = {server: server_tool(name) for server, name in of.items()}
+    tools |= {word: server_tool(of[server], word.rpartition("__")[2]) for word, server in _named(raw, of)}
+    at = role.marks[1]["mcpServers"][0]
+    marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
+    return _made(role.name, role.path, "tool_catalog", ToolCatalog(tools=tools), marks, role)
 
 
 def _tools(document: SourceDocument) -> Iterator[str]:
@@ -80,12 +79,12 @@ def _tools(document: SourceDocument) -> Iterator[str]:
     return iter(record.tools if isinstance(record, ToolCatalog) else ())
 
 
-def _depends_on_others(raw: dict[str, Any], everything: Iterable[str]) -> bool:
+def _depends_on_others(raw: dict[str, Any], everything: dict[str, None]) -> bool:
     """Whether the tools of a role are others than the words that its file lists."""
     words = raw.get("tools")
     if words is None or "disallowedTools" in raw:
         return True
-    return any(word not in everything or word.startswith(PREFIX) or word in _SAME for word in words)
+    return any(word not in everything or word.startswith(MCP) or word in _SAME for word in words)
 
 
 def _equipped(role: SourceDocument, raw: dict[str, Any], everything: dict[str, None]) -> SourceDocument:
