@@ -337,6 +337,38 @@ def documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     return [path for path in paths if os.path.isfile(path) and stays_inside(path, links)]
 
 
+def is_folder(path: str) -> bool:
+    """Whether a path is a folder, or a link to one."""
+    return os.path.isdir(path)
+
+
+def is_file(path: str) -> bool:
+    """Whether a path is a file, or a link to one."""
+    return os.path.isfile(path)
+
+
+def has_markdown(folder: str) -> bool:
+    """Whether a folder, or one below it, has a Markdown file."""
+    for _, below, names in os.walk(folder):
+        below.sort()
+        if any(name.endswith(MARKDOWN) for name in names):
+            return True
+    return False
+
+
+def markdown_heads(folder: str, most: int, size: int) -> Iterator[bytes]:
+    """How the first Markdown files directly in a folder begin."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(MARKDOWN))
+    except OSError:
+        return
+    for name in names[:most]:
+        try:
+            yield read_regular(os.path.join(folder, name), size)
+        except (OSError, ValueError):
+            continue
+
+
 def mentions(path: str, words: str) -> bool:
     """Whether a file contains some words. A folder or an unreadable file contains none."""
     try:

@@ -80,7 +80,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 post.document.place("description"),
                 f"agents {quote(other.profile.name)} and {quote(post.profile.name)} have {how} description",
-                "say what only this agent is for, or keep one of them",
+                "describe what only this agent is for, or keep one of them",
                 f"role:{post.role_id}",
                 (
                     Related(

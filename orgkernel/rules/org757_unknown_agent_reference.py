@@ -48,8 +48,8 @@ _NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]*"
 _REFERENCE = re.compile(
     rf"@agent-(?P<at>{_NAME})"
     rf"|subagent_type[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"'`](?P<type>{_NAME})[\"'`]"
-    rf"|(?:`(?P<code>{_NAME})`|\*\*(?P<bold>{_NAME})\*\*)\s(?:sub-?)?agents?\b"
-    r"|\bthe (?P<plain>[a-z0-9]+(?:-[a-z0-9]+)+) (?:sub-?)?agents?\b"
+    rf"|(?:`(?P<code>{_NAME})`|\*\*(?P<bold>{_NAME})\*\*)\s(?:sub-?)?agent\b"
+    r"|\bthe (?P<plain>[a-z0-9]+(?:-[a-z0-9]+)+) (?:sub-?)?agent\b"
 )
 _BUILT_IN = frozenset(
     {

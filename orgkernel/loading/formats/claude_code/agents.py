@@ -273,7 +273,7 @@ def _misspelled(value: dict[str, Any], marks: dict[str, tuple[int, Marks]]) -> I
             continue
         meant = suggest(key, _FIELDS)
         if meant is not None and meant not in value:
-            text = f"Claude Code reads no field {quote(key)}"
+            text = f"the field {quote(key)} is unknown to Claude Code"
             yield Refusal(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")
 
 

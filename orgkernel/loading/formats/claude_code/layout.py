@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.loading.files import MARKDOWN, SKILLS, Area
+from orgkernel.loading.files import MARKDOWN, SKILLS, Area, has_markdown, is_file, is_folder, markdown_heads
 from orgkernel.loading.formats.format import Layout
-from orgkernel.runtime.regular_files import read_regular
 
 AGENTS, HIDDEN = "agents", ".claude"
 PLUGIN = os.path.join(".claude-plugin", "plugin.json")
@@ -17,19 +16,19 @@ _HEAD = 4096
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     """Where the files lie that a path means: a project, its `.claude`, a plugin, their `agents`, or a file in one."""
-    if not os.path.isdir(path):
+    if not is_folder(path):
         return _around_file(path) if path.endswith(MARKDOWN) else None
     name, above = os.path.basename(path), os.path.dirname(path)
-    if _has_markdown(os.path.join(path, HIDDEN, AGENTS)):
+    if has_markdown(os.path.join(path, HIDDEN, AGENTS)):
         return _project(path)
-    if name == HIDDEN and _has_markdown(os.path.join(path, AGENTS)):
+    if name == HIDDEN and has_markdown(os.path.join(path, AGENTS)):
         return _project(above)
-    if os.path.isfile(os.path.join(path, PLUGIN)) and _has_markdown(os.path.join(path, AGENTS)):
+    if is_file(os.path.join(path, PLUGIN)) and has_markdown(os.path.join(path, AGENTS)):
         return _plugin(path)
-    if name == AGENTS and _has_markdown(path):
+    if name == AGENTS and has_markdown(path):
         if os.path.basename(above) == HIDDEN:
             return _project(os.path.dirname(above))
-        if os.path.isfile(os.path.join(above, PLUGIN)):
+        if is_file(os.path.join(above, PLUGIN)):
             return _plugin(above)
         if is_certain or _has_agent(path):
             return _alone(path)
@@ -45,7 +44,7 @@ def _around_file(path: str) -> Layout | None:
     if os.path.basename(folder) == AGENTS:
         if os.path.basename(above) == HIDDEN:
             return _project(os.path.dirname(above))
-        if os.path.isfile(os.path.join(above, PLUGIN)):
+        if is_file(os.path.join(above, PLUGIN)):
             return _plugin(above)
     return None
 
@@ -71,26 +70,9 @@ def _alone(top: str) -> Layout:
     return Layout(top, (Area(".", "agents"),))
 
 
-def _has_markdown(folder: str) -> bool:
-    """Whether a folder, or one below it, has a Markdown file."""
-    for _, below, names in os.walk(folder):
-        below.sort()
-        if any(name.endswith(MARKDOWN) for name in names):
-            return True
-    return False
-
-
 def _has_agent(folder: str) -> bool:
     """Whether one of the first Markdown files directly in a folder begins like an agent."""
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(MARKDOWN))
-    except OSError:
-        return False
-    for name in names[:_MOST_LOOKED_AT]:
-        try:
-            head = read_regular(os.path.join(folder, name), _HEAD)
-        except (OSError, ValueError):
-            continue
+    for head in markdown_heads(folder, _MOST_LOOKED_AT, _HEAD):
         lines = head.splitlines()
         begins = bool(lines) and lines[0].rstrip() == b"---"
         if begins and any(line.startswith(b"name:") for line in lines) and b"\ndescription:" in head:

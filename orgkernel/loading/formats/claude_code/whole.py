@@ -35,7 +35,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         return Completion({}, ())
     built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
     servers = {tool: each for each in reversed(catalogs) for tool in _tools(each)}
-    raw = {id(each): {route[0]: words for route, words in each.unknown} for each in roles}
+    raw = {id(each): {str(route[0]): words for route, words in each.unknown} for each in roles}
     made: list[SourceDocument] = []
     everything = dict.fromkeys((*built_in, *servers))
     named = {word: servers[server] for words in raw.values() for word, server in _named(words, servers)}
