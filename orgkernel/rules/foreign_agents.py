@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.claude_code.words import words_in
 
 
 def agents_of(view: OrgView) -> Iterator[RolePost]:
@@ -16,4 +17,4 @@ def agents_of(view: OrgView) -> Iterator[RolePost]:
 
 def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
     """Field to the words of its list, for the lists that the file of an agent writes."""
-    return {str(route[0]): words for route, words in post.document.unknown}
+    return words_in(post.document)

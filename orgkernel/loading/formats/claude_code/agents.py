@@ -44,7 +44,7 @@ _LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
 _CODE = re.compile(r"ORG[0-9]{3}\Z")
 _SAME_MODEL = ("inherit", "")
 _INTERVAL = Doctrine().salute_interval_turns
-_UNKNOWN_MOST = 9_999
+_MOST_TURNS = 9_999
 
 
 class _Front(NamedTuple):
@@ -285,11 +285,11 @@ def _turns(value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals:
         isinstance(written, str)
         and written.isascii()
         and written.isdigit()
-        and 0 < int(written[:6]) <= _UNKNOWN_MOST
+        and 0 < int(written[:6]) <= _MOST_TURNS
     ):
         return int(written[:6])
     said = quote(written) if isinstance(written, str) else describe(written)
-    text = f"`maxTurns` is {said}, not a number from 1 to {_UNKNOWN_MOST:,}"
+    text = f"`maxTurns` is {said}, not a number from 1 to {_MOST_TURNS:,}"
     refusals.append(Refusal(row.OUT_OF_RANGE, start_of(marks["maxTurns"][1]), text))
     return None
 

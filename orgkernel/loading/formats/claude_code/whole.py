@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.formats.claude_code.agents import is_plain, plain_tools, with_tools
 from orgkernel.loading.formats.claude_code.names import LONGEST, MCP, id_of, server_of, server_tool_id
 from orgkernel.loading.formats.claude_code.servers import server_tool
+from orgkernel.loading.formats.claude_code.words import words_in
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, Packed, SourceDocument
 from orgkernel.records.organization import HierarchyEntry, Organization
@@ -35,7 +36,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         return Completion({}, ())
     built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
     servers = {tool: each for each in reversed(catalogs) for tool in _tools(each)}
-    raw = {id(each): {str(route[0]): words for route, words in each.unknown} for each in roles}
+    raw = {id(each): words_in(each) for each in roles}
     made: list[SourceDocument] = []
     everything = dict.fromkeys((*built_in, *servers))
     named = {word: servers[server] for words in raw.values() for word, server in _named(words, servers)}
@@ -56,7 +57,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     return Completion(instead, tuple(made))
 
 
-def _named(raw: dict[str, Any], servers: Container[str]) -> Iterator[tuple[str, str]]:
+def _named(raw: Mapping[str, Any], servers: Container[str]) -> Iterator[tuple[str, str]]:
     """Tools that a role names of some servers, and the tools that stand for their servers."""
     for word in (*raw.get("tools", ()), *raw.get("disallowedTools", ())):
         server = server_of(word)
@@ -64,7 +65,7 @@ def _named(raw: dict[str, Any], servers: Container[str]) -> Iterator[tuple[str, 
             yield word, server
 
 
-def _own_tools(role: SourceDocument, names: Sequence[str], raw: dict[str, Any]) -> SourceDocument:
+def _own_tools(role: SourceDocument, names: Sequence[str], raw: Mapping[str, Any]) -> SourceDocument:
     """The MCP servers that an agent declares for itself, with the tools that it names of them."""
     of = {server_tool_id(name): name for name in names}
     tools = {server: server_tool(name) for server, name in of.items()}
@@ -79,7 +80,7 @@ def _tools(document: SourceDocument) -> Iterator[str]:
     return iter(record.tools if isinstance(record, ToolCatalog) else ())
 
 
-def _depends_on_others(raw: dict[str, Any], everything: dict[str, None]) -> bool:
+def _depends_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> bool:
     """Whether the tools of a role are others than the words that its file lists."""
     words = raw.get("tools")
     if words is None or "disallowedTools" in raw:
@@ -87,7 +88,7 @@ def _depends_on_others(raw: dict[str, Any], everything: dict[str, None]) -> bool
     return any(word not in everything or word.startswith(MCP) or word in _SAME for word in words)
 
 
-def _equipped(role: SourceDocument, raw: dict[str, Any], everything: dict[str, None]) -> SourceDocument:
+def _equipped(role: SourceDocument, raw: Mapping[str, Any], everything: dict[str, None]) -> SourceDocument:
     """The role with the tools that there are. A word that nothing declares gives nothing; the rules report it."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
