@@ -10,15 +10,15 @@ from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.contract_files import read_contract_file
 from orgkernel.cli.dispatch_check import circumstance_options
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import bare_path_option, cache_option, format_option, with_options
 from orgkernel.cli.stores import (
     acting_here,
     change_options,
     echo_record,
     echo_records,
-    look_options,
     looking_here,
     show_time,
+    store_option,
 )
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.operations.contracts import organization_of
@@ -96,7 +96,7 @@ def record(
 @click.option("--to", "receiver", metavar="SUBJECT", help="Only those to one role or agent.")
 @click.option("--brief", metavar="ID", help="Only those of one brief, or of briefs derived from it.")
 @click.option("--running", is_flag=True, help="Only those whose work has not ended.")
-@look_options
+@with_options(bare_path_option, store_option, cache_option)
 @format_option("text", "json")
 def list_(
     org: str | None,

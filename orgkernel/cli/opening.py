@@ -43,7 +43,7 @@ from_option = click.option(
     "--from", type=click.Choice((*FORMATS, OURS)), expose_value=False, callback=_read_from,
     help="Read the paths as this format.  [default: what they look like]",
 )  # fmt: skip
-_one_path_option = click.option(
+bare_path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
     help="File or folder to read; repeatable.  [default: the paths in orgkernel.toml, or else the current folder]",
 )  # fmt: skip
@@ -51,7 +51,7 @@ _one_path_option = click.option(
 
 def path_option(command: Any) -> Any:
     """`--path`, and `--from` for the format of the paths."""
-    return _one_path_option(from_option(command))
+    return bare_path_option(from_option(command))
 
 
 cache_option = click.option(

@@ -114,7 +114,18 @@ def _parse(side: str, text: str | None) -> _Tree:
 def _read_side(tree: _Tree, other: _Tree, project: Project, folder: str, read_as: str | None) -> _Read:
     with ExitStack() as stack:
         request = _request(tree, other, project, folder, stack, read_as)
+        if tree.side == "OLD" and other.revision is None and any(root.areas for root in request.roots):
+            request = _called_alike(request, _request(other, tree, project, folder, stack, read_as))
         return _read(tree.name, Kernel(request, severities=project.severities))
+
+
+def _called_alike(request: Request, other: Request) -> Request:
+    """An organization that is called as its folder is the one in another folder that it is compared with."""
+    names = [os.path.basename(root.path) for root in other.roots if root.areas]
+    if len(names) != 1 or sum(bool(root.areas) for root in request.roots) != 1:
+        return request
+    roots = (replace(root, called=names[0]) if root.areas else root for root in request.roots)
+    return replace(request, roots=tuple(roots))
 
 
 def _request(
