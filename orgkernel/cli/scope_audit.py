@@ -7,13 +7,22 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli.contract_files import read_contract_file
-from orgkernel.cli.opening import format_option
-from orgkernel.cli.output import as_text, counted, echo_answer
+from orgkernel.cli.opening import (
+    cache_option,
+    format_option,
+    open_kernel,
+    org_option,
+    path_option,
+    with_options,
+)
+from orgkernel.cli.output import as_text, counted, echo_answer, places
 from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import UsageError
+from orgkernel.errors import NothingToRead, UsageError
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git_range import read_range
 from orgkernel.records.brief import Brief
 
@@ -46,10 +55,14 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     is_flag=True,
     help="Ask only whether some brief owns each file, not who changed it.",
 )
-@format_option("text", "json")
+@with_options(org_option, path_option, cache_option, format_option("text", "json"))
 @click.pass_context
 def audit(
     ctx: click.Context,
+    /,
+    org: str,
+    paths: tuple[str, ...],
+    no_cache: bool,
     base: str,
     head: str,
     repository: str,
@@ -58,14 +71,18 @@ def audit(
     is_union: bool,
     form: str,
 ) -> None:
-    """Find files that were changed between two revisions by somebody who does not own them.
+    """Find files that were changed between two revisions by somebody who does not own them, and sacred ones.
+
+    The sacred scopes are those of the organization, and what is always held: files of environment variables, the
+    dependencies of package manifests, and migrations that were there before.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
     named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
     _require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
-    answer = audit_changes(found.changed, named, root=found.folder, is_union=is_union)
+    sacred = _read_sacred(org, paths, found.folder, no_cache=no_cache)
+    answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
     echo_answer(form, answer, lambda: as_text(_lines(answer)))
     ctx.exit(_EXIT_CODES[answer.outcome])
 
@@ -79,6 +96,20 @@ def _read_worker(text: str) -> AuditedWorker:
 
 def _read(file: str) -> Brief:
     return expect_sound(read_contract_file(file), Brief)
+
+
+def _read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
+    """The sacred files. Where nobody names an organization and there is none, those that always are."""
+    try:
+        kernel = open_kernel(paths, org, no_cache=no_cache)
+    except NothingToRead:
+        if paths or org != ACTIVE:
+            raise
+        kernel = None
+    if kernel is None or (org == ACTIVE and not paths and not (kernel.state.served or kernel.state.refused)):
+        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+        return SacredFiles(roots=(folder,))
+    return kernel.sacred_files(org, folder)
 
 
 def _require_different(workers: list[AuditedWorker]) -> None:
@@ -95,6 +126,7 @@ def _lines(found: OwnershipAudit) -> Iterator[str]:
     yield f"{found.outcome.replace('_', ' ')}: {done}"
     for finding in found.findings:
         yield f"  {finding.code}: {finding.text}"
+        yield from places(finding.why)
         if finding.commits:
             yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
         yield f"      {finding.help}"

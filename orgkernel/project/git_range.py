@@ -7,7 +7,7 @@ one: what is the same as on a side that did not change it, although another side
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from orgkernel.decisions.ownership.changes import (
@@ -17,13 +17,18 @@ from orgkernel.decisions.ownership.changes import (
     FileChangeKind,
     RangeCommit,
 )
+from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
+from orgkernel.loading.files import MAX_BYTES
 from orgkernel.project.git_process import as_lines, read_git, run_git
 from orgkernel.project.git_tree import find_repository
+from orgkernel.runtime.paths import fold
 
 _OBJECT: Final = re.compile(rb"[0-9a-f]{40,64}\n")
-_KINDS: Final[dict[str, EntryKind]] = {"120000": "link", "160000": "submodule"}
+_LINK: Final = "120000"
+_REGULAR: Final = ("100644", "100755", "100664")
+_KINDS: Final[dict[str, EntryKind]] = {_LINK: "link", "160000": "submodule"}
 _NOTHING: Final = "000000"
 _STATUS: Final[dict[str, FileChangeKind]] = {
     "A": "added",
@@ -135,7 +140,17 @@ def _read_entry(word: str, words: Iterator[str]) -> _Entry:
 
 
 def _changes(folder: str, entries: Sequence[_Entry]) -> Iterator[FileChange]:
-    links = read_blobs(folder, [each.id for each in entries if each.mode == "120000"])
+    links = [each.id for each in entries if each.mode == _LINK]
+    manifests = [
+        id
+        for each in entries
+        for id, mode, path in (
+            (each.old_id, each.old_mode, each.before or each.path),
+            (each.id, each.mode, each.path),
+        )
+        if mode in _REGULAR and _is_manifest(path)
+    ]
+    contents = read_blobs(folder, dict.fromkeys([*links, *manifests]))
     for each in entries:
         change = _STATUS.get(each.status)
         if change is None:
@@ -144,32 +159,48 @@ def _changes(folder: str, entries: Sequence[_Entry]) -> Iterator[FileChange]:
             )
         if change == "modified" and each.old_id == each.id:
             change = "mode_changed"
-        target = links.get(each.id) if each.mode == "120000" else None
+
+        def text(id: str, mode: str, path: str) -> str | None:
+            is_read = mode in _REGULAR and _is_manifest(path)
+            content = contents.get(id) if is_read else None
+            return None if content is None else content.decode("utf-8", "surrogateescape")
+
+        target = contents.get(each.id) if each.mode == _LINK else None
         yield FileChange(
             path=each.path,
             change=change,
             before=each.before,
             kind=_KINDS.get(each.mode if each.mode != _NOTHING else each.old_mode, "file"),
             link=None if target is None else target.decode("utf-8", "surrogateescape"),
+            before_text=text(each.old_id, each.old_mode, each.before or each.path),
+            after_text=text(each.id, each.mode, each.path),
         )
 
 
-def read_blobs(folder: str, ids: Sequence[str]) -> dict[str, bytes]:
-    """The contents of objects. Raises `UsageError` if one is not there."""
-    if not ids:
+def _is_manifest(path: str) -> bool:
+    return has_dependency_block(tuple(map(fold, path.split("/"))))
+
+
+def read_blobs(folder: str, ids: Iterable[str]) -> dict[str, bytes]:
+    """The contents of objects, without those that are large. Raises `UsageError` if one is not there."""
+    asked = list(ids)
+    if not asked:
         return {}
-    raw = read_git(folder, "cat-file", "--batch", input=as_lines(ids), what="read the files of a revision")
+    what = "read the files of a revision"
+    sizes = (
+        read_git(folder, "cat-file", "--batch-check", input=as_lines(asked), what=what).decode().splitlines()
+    )
+    if any(len(line.split()) != 3 for line in sizes):
+        help = "this clone is partial; fetch the content first"
+        raise UsageError("git does not have the content of a file", help)
+    small = [line.split()[0] for line in sizes if int(line.split()[2]) <= MAX_BYTES]
+    raw = read_git(folder, "cat-file", "--batch", input=as_lines(small), what=what) if small else b""
     found: dict[str, bytes] = {}
     at = 0
-    for _ in ids:
+    for id in small:
         end = raw.index(b"\n", at)
-        head = raw[at:end].decode().split()
-        if len(head) != 3:
-            raise UsageError(
-                "git does not have the content of a file", "this clone is partial; fetch the content first"
-            )
-        size = int(head[2])
-        found[head[0]] = raw[end + 1 : end + 1 + size]
+        size = int(raw[at:end].split()[2])
+        found[id] = raw[end + 1 : end + 1 + size]
         at = end + size + 2
     return found
 

@@ -14,6 +14,7 @@ import pytest
 from tests.support.contracts import as_text, changed
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
+from tests.support.trees import copy_template
 
 A, B, C = (f"6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c000{number}" for number in (1, 2, 3))
 EXIT = {"clean": 0, "violations": 1, "cannot_tell": 2}
@@ -367,3 +368,104 @@ def test_what_cannot_be_told(project: Project, tmp_path: Path) -> None:
     project.git("checkout", "-q", "--orphan", "other")
     project.commit({"src/a/one.py": "1\n"})
     assert "0 last common commits" in project.audit("--brief", brief, base="main")["error"]
+
+
+@pytest.fixture
+def governed(tmp_path: Path) -> Project:
+    """A project that keeps its organization in a folder, with manifests and migrations."""
+    files = {
+        "package.json": '{"version": "1", "dependencies": {"a": "1"}}\n',
+        "pyproject.toml": '[project]\nversion = "1"\ndependencies = ["a"]\n',
+        "db/migrations/0001.sql": "create table a;\n",
+        "src/billing/card.py": "card\n",
+    }
+    project = Project(tmp_path, files)
+    copy_template(project.folder / "acme", "omega")
+    project.base = project.commit()
+    return project
+
+
+def test_sacred_scopes_of_an_organization(governed: Project) -> None:
+    governed.commit(
+        {
+            "src/billing/card.py": "changed\n",
+            "src/AUTH/login.py": "x\n",
+            "web/.env": "A=b\n",
+            "src/cart.py": "",
+        }
+    )
+    answer = governed.audit("--brief", governed.brief(A, ["**"], audit_gates=[]))
+    assert sorted((code, path) for code, path, _ in said(answer)) == [
+        ("SACRED_SCOPE", "web/.env"),
+        ("SACRED_SCOPE_LOCKED", "src/AUTH/login.py"),
+        ("SACRED_SCOPE_LOCKED", "src/billing/card.py"),
+    ]
+    assert {each["why"][0]["file"] for each in answer["findings"]} == {"acme/governance.yaml"}
+    scope = {"spec.scope.allow_billing": True, "audit_gates": ["secaudit"]}
+    held = governed.audit("--brief", governed.brief(A, ["**"], **scope))
+    assert said(held) == [("SACRED_SCOPE", "web/.env", str(governed.beside / "1.yaml"))]
+
+
+def test_dependencies_and_migrations(governed: Project) -> None:
+    """With the organization, and where there is none."""
+    governed.commit(
+        {
+            "package.json": '{"version": "2", "dependencies": {"a": "1"}, "scripts": {"test": "x"}}\n',
+            "pyproject.toml": '[project]\nversion = "2"\ndependencies = ["a", "b"]\n',
+            "db/migrations/0002.sql": "create table b;\n",
+        }
+    )
+    brief = governed.brief(A, ["**"])
+    unlocked = governed.brief(B, ["**"], **{"spec.scope.allow_dependency_change": True})
+    (governed.folder / "empty").mkdir()
+    for place in (governed.folder, governed.folder / "empty"):
+        done = run_here(
+            "scope", "audit", "--base", governed.base, "--brief", brief, "--format", "json", cwd=place
+        )
+        answer = json.loads(done.stdout)
+        assert [(code, path) for code, path, _ in said(answer)] == [("SACRED_SCOPE_LOCKED", "pyproject.toml")]
+        assert ("only what always is counts as sacred" in done.stderr) == (place != governed.folder)
+    assert governed.audit("--brief", unlocked)["outcome"] == "clean"
+    governed.git("mv", "db/migrations/0001.sql", "db/migrations/0000.sql")
+    governed.commit()
+    assert [(code, path) for code, path, _ in said(governed.audit("--brief", unlocked))] == [
+        ("SACRED_SCOPE", "db/migrations/0001.sql")
+    ]
+
+
+def test_manifests_that_are_no_files_or_no_text(governed: Project) -> None:
+    brief = governed.brief(A, ["**"])
+    (governed.folder / "package.json").unlink()
+    os.symlink("other.json", governed.folder / "package.json")
+    governed.commit(
+        {"pyproject.toml": b'[project]\ndependencies = ["a"]\nname = "\xff"\n', "other.json": "{}\n"}
+    )
+    assert sorted((code, path) for code, path, _ in said(governed.audit("--brief", brief))) == [
+        ("SACRED_SCOPE_LOCKED", "package.json"),
+        ("SACRED_SCOPE_LOCKED", "pyproject.toml"),
+    ]
+
+
+def test_links_out_of_the_project(project: Project) -> None:
+    for name, target in (("out", "../../../etc"), ("in", "../b/two.py"), ("vault", "../../.env")):
+        os.symlink(target, project.folder / "src/a" / name)
+    project.commit()
+    answer = project.audit("--brief", project.brief(A, ["src/a/**"]))
+    assert sorted((code, path) for code, path, _ in said(answer)) == [
+        ("SACRED_SCOPE", "src/a/vault"),
+        ("WRITE_OUT_OF_SCOPE", "src/a/out"),
+    ]
+
+
+def test_an_organization_that_cannot_be_asked(governed: Project) -> None:
+    """The sacred scopes are not known then, and nothing passes."""
+    brief = governed.brief(A, ["**"])
+    governed.commit({"src/cart.py": ""})
+    assert governed.audit("--brief", brief)["outcome"] == "clean"
+    assert "acme2" in governed.audit("--brief", brief, "--org", "acme2")["error"]
+    governance = governed.folder / "acme/governance.yaml"
+    text = governance.read_text(encoding="utf-8")
+    governance.write_text(text.replace("paths:", "pahts:", 1), encoding="utf-8")
+    assert governed.audit("--brief", brief)["outcome"] == "cannot_tell"
+    governance.write_text(text.replace('"**/auth/**"', '"$HOME/auth"'), encoding="utf-8")
+    assert governed.audit("--brief", brief)["outcome"] == "cannot_tell"

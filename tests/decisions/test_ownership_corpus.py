@@ -13,7 +13,9 @@ import yaml
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
 from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.records.brief import Brief, BriefScope, BriefSpec
+from orgkernel.records.governance import SacredScope
 
 CORPUS = {
     path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -37,12 +39,18 @@ def audited(case: Mapping[str, Any]) -> OwnershipAudit:
         for number, (brief, *paths) in enumerate(case["commits"])
     ]
     changed = msgspec.convert({"files": files, "commits": commits}, ChangedFiles)
-    return audit_changes(changed, workers, is_union=case.get("union", False))
+    return audit_changes(changed, workers, sacred=_sacred(case), is_union=case.get("union", False))
+
+
+def _sacred(case: Mapping[str, Any]) -> SacredFiles:
+    return SacredFiles(msgspec.convert(case.get("governance", {}), dict[str, SacredScope]))
 
 
 def _worker(name: str, owned: Any) -> AuditedWorker:
-    scope = owned if isinstance(owned, dict) else {"files_owned": owned}
-    return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=msgspec.convert(scope, BriefScope))))
+    scope = dict(owned) if isinstance(owned, dict) else {"files_owned": owned}
+    parent = scope.pop("parent", None)
+    spec = BriefSpec(scope=msgspec.convert(scope, BriefScope))
+    return AuditedWorker(name, Brief(id=name, parent=parent, spec=spec))
 
 
 @pytest.mark.parametrize("case", CASES)

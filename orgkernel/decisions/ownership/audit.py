@@ -1,7 +1,7 @@
 """The audit of changed files: whether everybody changed what their brief owns, and nobody changed anything else.
 
 Fails closed: a file is owned only if that is certain, and a commit that nobody is known to have made is not taken for one
-that was allowed.
+that was allowed. Sacred files are asked about in addition to owners, so that owning a file does not unlock it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from orgkernel.decisions.ownership.owners import (
     find_scope_overlaps,
     without_parents,
 )
+from orgkernel.decisions.ownership.sacred import SacredFiles, SacredTouch, TouchedFile
+from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import listing, quote
 
 AuditOutcome = Literal["clean", "violations", "cannot_tell"]
@@ -43,6 +45,8 @@ class OwnershipFinding(msgspec.Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...] = ()
     text: str
     help: str = ""
+    why: tuple[Why, ...] = ()
+    """The lines that say so."""
     is_violation: bool = True
     """If not, it cannot be told whether there is a violation."""
 
@@ -89,6 +93,7 @@ def audit_changes(
     changed: ChangedFiles,
     workers: Sequence[AuditedWorker],
     *,
+    sacred: SacredFiles | None = None,
     root: str | None = None,
     is_union: bool = False,
 ) -> OwnershipAudit:
@@ -96,7 +101,7 @@ def audit_changes(
 
     `root` is the folder where absolute paths in briefs find the project. `is_union`: who made which commit is not asked.
     """
-    case = _Audit(changed, workers, root, is_union)
+    case = _Audit(changed, workers, sacred or SacredFiles(), root, is_union)
     findings = sorted(case.find(), key=lambda each: not each.is_violation)
     violated = any(each.is_violation for each in findings)
     return OwnershipAudit(
@@ -115,9 +120,14 @@ class _Audit:
     """The changes and workers of one audit, by path."""
 
     def __init__(
-        self, changed: ChangedFiles, workers: Sequence[AuditedWorker], root: str | None, is_union: bool
+        self,
+        changed: ChangedFiles,
+        workers: Sequence[AuditedWorker],
+        sacred: SacredFiles,
+        root: str | None,
+        is_union: bool,
     ) -> None:
-        self.changed, self.workers, self.is_union = changed, workers, is_union
+        self.changed, self.workers, self.sacred, self.is_union = changed, workers, sacred, is_union
         self.touched = tuple(dict.fromkeys(path for each in changed.files for path in each.touched))
         self.owned = {each.name: OwnedPaths(each.brief.files_owned, root) for each in workers}
         self.owners = {
@@ -135,6 +145,11 @@ class _Audit:
         for change in self.changed.files:
             for path in change.touched:
                 yield from self._find_of_path(change, path)
+                yield from self._find_sacred(change, path)
+            yield from self._find_link(change)
+        yield from self._find_restored()
+        if self.changed.files:
+            yield from self._find_unreadable()
         if not self.is_union:
             yield from self._find_unattributed()
 
@@ -165,6 +180,51 @@ class _Audit:
                 path=path,
                 text=f"{_verb(change, path)}, and no commit says by whom",
                 help=_HOW_TO_SAY,
+                is_violation=False,
+            )
+
+    def _find_sacred(self, change: FileChange, path: str) -> Iterator[OwnershipFinding]:
+        """A file that nobody changes, or nobody without a key."""
+        commits = self.commits_of.get(path, [])
+        authors = [] if self.is_union else [author for author, _ in self._authors(commits).values()]
+        briefs = [each.brief for each in authors or self.owners[path]]
+        touched = TouchedFile(path, change.existed(path), change.texts(path))
+        for touch in self.sacred.find(touched, briefs):
+            yield _sacred(path, touch, f"{_verb(change, path)}, and it {touch.text}", commits, authors)
+
+    def _find_link(self, change: FileChange) -> Iterator[OwnershipFinding]:
+        """A link out of the project, or to a file that nobody changes: whoever writes to the link writes there."""
+        target = change.link_target()
+        if target is None:
+            return
+        commits = self.commits_of.get(change.path, [])
+        leads = f"{quote(shown_path(change.path))} is a link to {quote(shown_path(change.link or ''))}"
+        if not target:
+            yield OwnershipFinding(
+                code="WRITE_OUT_OF_SCOPE",
+                path=change.path,
+                commits=tuple(each.id for each in commits),
+                text=f"{leads}, which leads out of the project",
+                help="undo the change, or let the link lead to a file of the project",
+            )
+        for touch in self.sacred.find_never(target) if target else ():
+            yield _sacred(change.path, touch, f"{leads}, which {touch.text}", commits, [])
+
+    def _find_restored(self) -> Iterator[OwnershipFinding]:
+        """What nobody ever changes stays in the history, although it is as before at the end."""
+        for path, commits in self.commits_of.items():
+            for touch in () if path in self.owners else self.sacred.find_never(path):
+                text = f"{quote(shown_path(path))} was changed, and changed back; it {touch.text}"
+                help = "leave these commits out of the history before it is shared"
+                yield _sacred(path, touch._replace(help=help), text, commits, [])
+
+    def _find_unreadable(self) -> Iterator[OwnershipFinding]:
+        for path, why in self.sacred.unreadable():
+            yield OwnershipFinding(
+                code="SACRED_SET_UNAVAILABLE",
+                text=f"{quote(path)} in the sacred scopes cannot be compared with files",
+                help="write a path that starts at the root of the project",
+                why=why,
                 is_violation=False,
             )
 
@@ -274,6 +334,20 @@ _VERBS = {
     "mode_changed": "given another mode",
     "type_changed": "made into something else",
 }
+
+
+def _sacred(
+    path: str, touch: SacredTouch, text: str, commits: Sequence[RangeCommit], authors: Sequence[AuditedWorker]
+) -> OwnershipFinding:
+    return OwnershipFinding(
+        code=touch.code,
+        path=path,
+        worker=authors[0].name if len(authors) == 1 else None,
+        commits=tuple(each.id for each in commits),
+        text=text,
+        help=touch.help,
+        why=touch.why,
+    )
 
 
 def _shown(finding: OwnershipFinding) -> OwnershipFinding:
