@@ -81,7 +81,7 @@ def audit(
     named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
     _require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
-    sacred = _read_sacred(org, paths, found.folder, no_cache=no_cache)
+    sacred = read_sacred(org, paths, found.folder, no_cache=no_cache)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
     echo_answer(form, answer, lambda: as_text(_lines(answer)))
     ctx.exit(_EXIT_CODES[answer.outcome])
@@ -98,7 +98,9 @@ def _read(file: str) -> Brief:
     return expect_sound(read_contract_file(file), Brief)
 
 
-def _read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
+def read_sacred(
+    org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool, is_quiet: bool = False
+) -> SacredFiles:
     """The sacred files. Where nobody names an organization and there is none, those that always are."""
     try:
         kernel = open_kernel(paths, org, no_cache=no_cache)
@@ -107,7 +109,10 @@ def _read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: boo
             raise
         kernel = None
     if kernel is None or (org == ACTIVE and not paths and not (kernel.state.served or kernel.state.refused)):
-        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+        if not is_quiet:
+            click.echo(
+                "note: there is no organization here, so only what always is counts as sacred", err=True
+            )
         return SacredFiles(roots=(folder,))
     return kernel.sacred_files(org, folder)
 
