@@ -8,6 +8,7 @@ import click
 
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.scope_audit import audit
+from orgkernel.cli.scope_hooks import hook, install
 from orgkernel.cli.stores import (
     acting_here,
     change_options,
@@ -42,7 +43,8 @@ def command() -> None:
     """Claim files, so that no two workers write the same one, and show who works on which."""
 
 
-command.add_command(audit)
+for each in (audit, install, hook):
+    command.add_command(each)
 
 
 @command.command("claims")

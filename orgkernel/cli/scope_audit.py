@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,6 +26,9 @@ from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git_range import read_range
 from orgkernel.records.brief import Brief
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
 
 _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
 
@@ -81,7 +85,7 @@ def audit(
     named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
     _require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
-    sacred = _read_sacred(org, paths, found.folder, no_cache=no_cache)
+    sacred = read_sacred(org, paths, found.folder, no_cache=no_cache)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
     echo_answer(form, answer, lambda: as_text(_lines(answer)))
     ctx.exit(_EXIT_CODES[answer.outcome])
@@ -98,18 +102,29 @@ def _read(file: str) -> Brief:
     return expect_sound(read_contract_file(file), Brief)
 
 
-def _read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
-    """The sacred files. Where nobody names an organization and there is none, those that always are."""
+def read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
+    """The sacred files. Where nobody names an organization and there is none, those that always are, with a note."""
+    kernel = open_governed(org, paths, no_cache=no_cache)
+    if kernel is None:
+        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+    return sacred_of(kernel, org, folder)
+
+
+def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
+    """The kernel for the paths. None where nobody names an organization and there is none."""
     try:
         kernel = open_kernel(paths, org, no_cache=no_cache)
     except NothingToRead:
         if paths or org != ACTIVE:
             raise
-        kernel = None
-    if kernel is None or (org == ACTIVE and not paths and not (kernel.state.served or kernel.state.refused)):
-        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
-        return SacredFiles(roots=(folder,))
-    return kernel.sacred_files(org, folder)
+        return None
+    is_there = org != ACTIVE or paths or kernel.state.served or kernel.state.refused
+    return kernel if is_there else None
+
+
+def sacred_of(kernel: Kernel | None, org: str, folder: str) -> SacredFiles:
+    """The sacred files of an organization; without one, those that always are."""
+    return SacredFiles(roots=(folder,)) if kernel is None else kernel.sacred_files(org, folder)
 
 
 def _require_different(workers: list[AuditedWorker]) -> None:

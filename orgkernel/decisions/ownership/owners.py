@@ -10,7 +10,7 @@ from orgkernel.decisions.ownership.changes import RangeCommit
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath, Key
-from orgkernel.records.brief import Brief
+from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
 
 
@@ -67,6 +67,12 @@ class ScopeOverlap(msgspec.Struct, frozen=True):
     other: str
     path: str
     other_path: str
+
+
+def claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
+    """Whoever holds claims, as if a brief of that name owned what they claim."""
+    owned = tuple(path for each in claims for path in each.paths)
+    return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=owned))))
 
 
 def find_author(

@@ -78,6 +78,12 @@ class SacredFiles:
         ]
         yield from found or ([_ENVIRONMENT] if is_env_file(key) else [])
 
+    def held_from(self, brief: Brief) -> list[str]:
+        """The declared paths that a brief does not unlock."""
+        return [
+            path for scope in self._scopes.values() if not is_unlocked(scope, brief) for path in scope.paths
+        ]
+
     def _find_declared(self, file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
         for scope_id, scope in self._scopes.items():
             if not self._holds(scope, file.path) or (
