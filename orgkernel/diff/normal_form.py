@@ -11,8 +11,8 @@ Left out, or null, because the rest of the same manifest determines it (where it
 - what a role is called, when it is called by its id in words; the organization's id and name inside of roles;
 - name, type and authority of a role inside of another role's parts;
 - superiors beyond the direct one, `count`, whether a role is `chosen` for a domain (the organization's domains name who
-  is), to whom a PACE tier escalates (`escalation` says it), a department's name inside of roles, the depth that is left (the
-  organization's limits and the targets of dispatches say it).
+  is), to whom a PACE tier escalates (`escalation` says it), a department's name inside of roles,
+  how many dispatches may follow one another below a role (`limits` says it).
 
 Everything else counts, the order of every other list included.
 """
