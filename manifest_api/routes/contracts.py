@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
@@ -20,7 +20,7 @@ from orgkernel.decisions.state_records import ContractRecord
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
-from orgkernel.operations.contracts import record_contract
+from orgkernel.operations.contracts import record_contract, select_contracts
 from orgkernel.operations.permissions import Name
 from orgkernel.operations.reports import org_of
 
@@ -100,6 +100,9 @@ async def get_contracts(
     org: Org,
     kind: Annotated[str | None, word("Only contracts of this kind, such as `decision_entry`.")] = None,
     session: Annotated[str | None, word("Only contracts of this session.")] = None,
+    is_open: Annotated[
+        bool, Query(alias="open", description="Only blockers that no decision has answered.")
+    ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
@@ -108,7 +111,7 @@ async def get_contracts(
     org_id = org_of(kernel, org)
     shown, following = await page_from_store(
         request,
-        lambda store: store.contracts.list(org_id, kind, session),
+        lambda store: select_contracts(store, org_id, kind, session, is_open),
         lambda each: each.record_id,
         cursor,
         limit,

@@ -32,7 +32,7 @@ from orgkernel.decisions.contracts.reading import (
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
 from orgkernel.loading.marks import LINE_BREAK
-from orgkernel.operations.contracts import draft_next_brief, organization_of, record_contract
+from orgkernel.operations.contracts import draft_next_brief, list_contracts, record_contract
 from orgkernel.records.brief import Brief
 
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
@@ -88,12 +88,15 @@ def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> 
 @org_of_documents_option
 @click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only those of one kind.")
 @click.option("--session", metavar="NAME", help="Only those of one session.")
+@click.option("--open", "is_open", is_flag=True, help="Only blockers that no decision has answered.")
 @look_options
 @format_option("text", "json")
-def list_(org: str | None, kind: str | None, session: str | None, form: str, **where: Any) -> None:
+def list_(
+    org: str | None, kind: str | None, session: str | None, is_open: bool, form: str, **where: Any
+) -> None:
     """List the stored contracts, oldest first."""
     with looking_here(**where) as context:
-        records = context.store.contracts.list(organization_of(context, org), kind, session)
+        records = list_contracts(context, org, kind=kind, session=session, is_open=is_open)
     echo_records(
         form,
         records,

@@ -42,6 +42,7 @@ def command() -> None:
 @_part("--rationale", "Why, in one line.")
 @_part("--falsifier", "The check that would prove the decision wrong.")
 @click.option("--supersedes", metavar="ID", help="The entry that this one replaces.")
+@click.option("--answers", metavar="ID", help="The blocker that the decision answers.")
 @click.option(
     "--written-by", type=click.Choice(("intake", "planner", "worker")), help="Position of the writer."
 )
@@ -58,6 +59,7 @@ def add(
     rationale: str,
     falsifier: str,
     supersedes: str | None,
+    answers: str | None,
     written_by: Literal["intake", "planner", "worker"] | None,
     corrects_premise: str | None,
     org: str | None,
@@ -68,7 +70,8 @@ def add(
     """Add an entry with a TITLE and the time of now."""
     entry = DecisionEntry(
         title=title, task=task, classification=classification, decision=decision, rationale=rationale,
-        falsifier=falsifier, supersedes=supersedes, written_by=written_by, corrects_premise=corrects_premise,
+        falsifier=falsifier, supersedes=supersedes, answers=answers, written_by=written_by,
+        corrects_premise=corrects_premise,
     )  # fmt: skip
     with acting_here(**where, create=True) as context:
         record = add_decision(context, entry, org=org)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         DispatchVerdict,
         HandoverQuestion,
     )
+    from orgkernel.decisions.ownership.sacred import SacredFiles
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
     from orgkernel.decisions.qualifications import QualificationRecord
@@ -578,6 +579,21 @@ class Kernel(Registry):
 
         desk = self.access(org)
         return decide_dispatch(desk.view, _asked_now(desk, question), desk.state, briefs or NO_BRIEFS)
+
+    def sacred_files(self, org: str, folder: str | None = None) -> SacredFiles:
+        """The files of a project in a folder that nobody changes, or nobody without a key. Raises as `dispatch`.
+
+        >>> [touch.code for touch in Kernel.open().sacred_files("omega").find_never("secrets/key.txt")]
+        ['SACRED_SCOPE']
+        """
+        from orgkernel.decisions.ownership.sacred import SacredFiles
+        from orgkernel.graph.governance import read_governance
+
+        records = self.organization(org).snapshot.index.records
+        governance = read_governance(records.governance)
+        roots = tuple(each for each in (records.organization.workspace_root, folder) if each)
+        scopes = None if governance is None else governance.sacred_scopes
+        return SacredFiles(scopes, roots, records.governance)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.

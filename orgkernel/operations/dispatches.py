@@ -17,8 +17,8 @@ from orgkernel.decisions.dispatch_permission.live_claims import is_of_mission
 from orgkernel.decisions.dispatch_permission.pairs import words_for
 from orgkernel.decisions.dispatch_permission.parties import find_parties
 from orgkernel.decisions.dispatch_permission.permission import (
-    DispatchVerdict,
     DispatchPermission,
+    DispatchVerdict,
     HandoverQuestion,
 )
 from orgkernel.decisions.state_records import DispatchRecord

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, insert, select
 
+from orgkernel.decisions.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
@@ -79,14 +80,17 @@ class WantedContract:
             session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=self.body,
         )  # fmt: skip
         record = msgspec.structs.replace(record, digest=_digest(record))
-        transaction.connection.execute(insert(contract_records).values(**row_of(record), ends=ends))
+        version = transaction.touch() if is_about_blockers(record) else 0
+        values = {**row_of(record), "ends": ends, "version": version}
+        transaction.connection.execute(insert(contract_records).values(**values))
         transaction.audit(
             AuditEntry(
                 "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
                 session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
             )
         )  # fmt: skip
-        if kind == "result" and self.body.get("status") == "done_clean" and session is not None:
+        is_report = kind in (*ENDING, "correction")
+        if is_report and self.body.get("status") == "done_clean" and session is not None:
             holder = f"agent:{self.body.get('agent')}"
             release_session(transaction, org_id, session, holder, brief_id, actor)
         return record
@@ -107,7 +111,7 @@ class Contracts:
         *,
         actor: str,
     ) -> ContractRecord:
-        """Store a contract. A result that is `done_clean` releases what its agent claimed in the session.
+        """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
         `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
@@ -130,6 +134,11 @@ class Contracts:
         if session is not None:
             query = query.where(contract_records.c.session == session)
         return self._context.read(ContractRecord, query)
+
+    def open_blockers(self, org_id: str, session: str | None = None) -> tuple[ContractRecord, ...]:
+        """The blockers that no decision has answered, oldest first."""
+        with self._context.reading() as connection:
+            return find_open_blockers(_about_blockers(connection, org_id, session))
 
     def get(self, org_id: str, record_id: str) -> ContractRecord | None:
         """One contract."""
@@ -160,10 +169,13 @@ class ContractRows:
         """The one result of a session."""
         return self._first(_of(self._org_id).where(contract_records.c.ends == session))
 
-    def blocker_of(self, session: str) -> ContractRecord | None:
-        """The first blocker of a session."""
-        found = (contract_records.c.kind == "blocker", contract_records.c.session == session)
-        return self._first(_of(self._org_id).where(*found))
+    def about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
+        """The blockers of a session, and if there are any, the decisions that may answer them."""
+        return _about_blockers(self._connection, self._org_id, session)
+
+    def all(self) -> tuple[ContractRecord, ...]:
+        """Everything, in the order in which it was stored."""
+        return _records(self._connection, _of(self._org_id))
 
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
@@ -178,6 +190,19 @@ class ContractRows:
 def _of(org_id: str) -> Select[Any]:
     query = select(contract_records).where(contract_records.c.org_id == org_id)
     return query.order_by(contract_records.c.sequence)
+
+
+def _about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
+    blockers = _of(org_id).where(contract_records.c.kind == "blocker")
+    if session is not None:
+        blockers = blockers.where(contract_records.c.session == session)
+    found = _records(connection, blockers)
+    entries = _of(org_id).where(contract_records.c.kind == "decision_entry")
+    return (*found, *_records(connection, entries)) if found else ()
+
+
+def _records(connection: Any, query: Select[Any]) -> tuple[ContractRecord, ...]:
+    return tuple(record_of(ContractRecord, row) for row in connection.execute(query))
 
 
 def _digest(record: ContractRecord) -> str:

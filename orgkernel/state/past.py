@@ -27,6 +27,7 @@ from orgkernel.decisions.state_view import (
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.audit import read_entries
+from orgkernel.state.blockers import open_blockers_at
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.rows import StoreContext, group_rows, record_of
@@ -69,6 +70,7 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             raised=raised,
             skills=_grouped(_skills(connection, org_id, at), "agent_id"),
             claims=ClaimIndex(_claims(connection, org_id, at)),
+            blockers=open_blockers_at(connection, org_id, at),
             **crew._asdict(),
         )
 

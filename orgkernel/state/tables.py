@@ -355,6 +355,8 @@ contract_records = Table(
     Column("previous", _WORDS, nullable=False),
     Column("digest", _WORDS, nullable=False),
     Column("body", _WORDS, nullable=False),
+    Column("version", BigInteger, nullable=False, server_default="0"),
+    Index("ix_contract_records_version", "version"),
     Index("ix_contract_records_record", "org_id", "record_id", unique=True),
     Index("ix_contract_records_ends", "org_id", "ends", unique=True),
     Index("ix_contract_records_kind", "org_id", "kind", "sequence"),

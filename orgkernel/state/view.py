@@ -32,6 +32,7 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
+from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
@@ -176,6 +177,7 @@ class _Held:
         skills: SkillsByOrganization,
         crews: Mapping[str, CrewRecords],
         claims: Mapping[str, ClaimIndex],
+        questions: BlockerRecords,
     ) -> None:
         self.view = view
         self.locks = locks
@@ -183,6 +185,7 @@ class _Held:
         self.skills = skills
         self.crews = crews
         self.claims = claims
+        self.questions = questions
         self.reports = reports
         """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
@@ -204,13 +207,15 @@ class _Held:
                 raised=raised,
                 skills=self.skills.get(org_id, MappingProxyType({})),
                 claims=self.claims.get(org_id, NO_CLAIMS),
+                lease_ends=(),
+                blockers=open_by_agent(self.questions.get(org_id, ())),
                 **self.crews.get(org_id, NO_CREW)._asdict(),
             )
             found = self._of_org.setdefault(org_id, found)
         return found
 
 
-_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {}, {})
+_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {}, {}, {})
 
 
 class Views:
@@ -304,7 +309,13 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     )
     crews = patch_crews(known.crews, connection, since)
     claims = _claims_patched(known.claims, connection, since)
-    return _Held(view, locks, reports, known_agents, skills, crews, claims)
+    if claims is known.claims:
+        view = msgspec.structs.replace(view, lease_ends=last.lease_ends)
+    else:
+        ends = {claim.expires_at for index in claims.values() for claim in index.claims}
+        view = msgspec.structs.replace(view, lease_ends=tuple(sorted(ends)))
+    questions = patch_questions(known.questions, connection, since)
+    return _Held(view, locks, reports, known_agents, skills, crews, claims, questions)
 
 
 def _claims_patched(
@@ -321,6 +332,8 @@ def _claims_patched(
             held.append(record_of(FileClaim, row))
         else:
             ended.append((row.org_id, row.token))
+    if not changed:
+        return old
     return {**old, **{org_id: old.get(org_id, NO_CLAIMS).changed(*each) for org_id, each in changed.items()}}
 
 

@@ -27,11 +27,11 @@ from orgkernel.decisions.dispatch_permission.failures import UNDECIDED, Failure
 from orgkernel.decisions.dispatch_permission.live_claims import find_broken_batch, find_claimed_files
 from orgkernel.decisions.dispatch_permission.pairs import DispatchPair, find_pairs
 from orgkernel.decisions.dispatch_permission.permission import (
-    DispatchVerdict,
     DispatchFinding,
     DispatchPermission,
     DispatchRouting,
     DispatchStep,
+    DispatchVerdict,
     HandoverQuestion,
     PermissionOutcome,
 )

@@ -12,14 +12,13 @@ from typing import NamedTuple
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
 from orgkernel.decisions.dispatch_permission.edges import EdgeFound
 from orgkernel.decisions.dispatch_permission.permission import DispatchFinding
+from orgkernel.decisions.ownership.sacred import is_unlocked, keys_of
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.records.brief import Brief
-from orgkernel.records.governance import SacredScope
 from orgkernel.runtime.paths import glob_is_inside, globs_may_meet, may_touch
 
 
@@ -96,7 +95,7 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
     if not any(found):
         return
     for scope_id, scope in governance.sacred_scopes.items():
-        if _is_unlocked(scope, brief):
+        if is_unlocked(scope, brief):
             continue
         for number, owned in enumerate(brief.files_owned):
             if scope_id in found[number]:
@@ -107,7 +106,7 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
                         records.governance.place("sacred_scopes", scope_id, key=True),
                     ),
                 )
-                keys = _keys_of(scope)
+                keys = keys_of(scope)
                 code = "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE"
                 text = f"the brief owns {quote(owned)}, which lies in sacred scope {quote(scope_id)}"
                 said = f"; {keys} would unlock it" if keys else "; a person changes it outside of a dispatch"
@@ -122,7 +121,7 @@ def sacred_obligations(view: OrgView, briefs: DispatchBriefs) -> Iterator[str]:
     yield from (f"preflight:{operation}" for operation in dict.fromkeys(brief.destructive))
     reached = {each for owned in brief.files_owned for each in _sacred(view, owned).reached}
     for scope_id, scope in governance.sacred_scopes.items() if governance is not None and reached else ():
-        if scope_id in reached and not _is_unlocked(scope, brief):
+        if scope_id in reached and not is_unlocked(scope, brief):
             yield f"spare:{scope_id}"
 
 
@@ -130,19 +129,3 @@ def _may_reach(owned: str, sacred: str, root: str | None) -> bool:
     """Whether a path or a glob may hold a sacred file."""
     is_glob = any(sign in owned for sign in "*?[")
     return globs_may_meet(owned, sacred, root) if is_glob else may_touch(owned, sacred, root)
-
-
-def _is_unlocked(scope: SacredScope, brief: Brief) -> bool:
-    """Whether the brief holds every key of a scope that has any."""
-    keys = []
-    if scope.unlocked_by is not None:
-        keys.append(bool(getattr(brief, scope.unlocked_by)))
-    if scope.unlocked_with_gate is not None:
-        keys.append(scope.unlocked_with_gate in brief.audit_gates)
-    return bool(keys) and all(keys)
-
-
-def _keys_of(scope: SacredScope) -> str:
-    gate = None if scope.unlocked_with_gate is None else f"gate {quote(scope.unlocked_with_gate)}"
-    flag = None if scope.unlocked_by is None else quote(scope.unlocked_by)
-    return " with ".join(filter(None, (flag, gate)))

@@ -73,7 +73,7 @@ class _Tables(NamedTuple):
 class ClaimIndex:
     """The live claims of an organization. It never changes: `changed` makes another one."""
 
-    __slots__ = ("_claims", "_missions", "_tables")
+    __slots__ = ("_claims", "_holders", "_missions", "_tables")
 
     def __init__(self, claims: Iterable[FileClaim] = ()) -> None:
         self._claims = {(claim.org_id, claim.token): claim for claim in claims}
@@ -81,8 +81,9 @@ class ClaimIndex:
         for claim in self._claims.values():
             if claim.mission is not None:
                 self._missions.setdefault(claim.mission, []).append(claim)
-        # Whoever never asks about paths does not pay for it.
+        # Whoever never asks about paths, or about a holder, does not pay for it.
         self._tables: _Tables | None = None
+        self._holders: dict[str, list[FileClaim]] | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ClaimIndex) and self.claims == other.claims
@@ -120,6 +121,15 @@ class ClaimIndex:
     def of_mission(self, brief: str) -> Sequence[FileClaim]:
         """The claims for briefs that are derived from a brief."""
         return self._missions.get(brief, ())
+
+    def of_holder(self, holder: str) -> Sequence[FileClaim]:
+        """The claims of a holder, in the order of their tokens."""
+        if self._holders is None:
+            holders: dict[str, list[FileClaim]] = {}
+            for claim in self.claims:
+                holders.setdefault(claim.holder, []).append(claim)
+            self._holders = holders
+        return self._holders.get(holder, ())
 
     def find_conflicts(self, paths: Iterable[str], now: float = 0.0) -> tuple[ClaimConflict, ...]:
         """Every claimed path that one of the paths or globs overlaps, in the order of the paths and then of the claims.
