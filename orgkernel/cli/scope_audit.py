@@ -75,10 +75,11 @@ def audit(
     is_union: bool,
     form: str,
 ) -> None:
-    """Find files that were changed between two revisions by somebody who does not own them, and sacred ones.
+    """Find files that were changed by somebody who does not own them.
 
-    The sacred scopes are those of the organization, and what is always held: files of environment variables, the
-    dependencies of package manifests, and migrations that were there before.
+    Git says what changed between two revisions, and briefs say who owns what. Sacred files are found, whoever owns them:
+    those of the organization, and always files of environment variables, the dependencies of package manifests, and
+    migrations that were there before.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
