@@ -19,7 +19,7 @@ from orgkernel.cli.opening import (
 from orgkernel.cli.output import as_text, counted, echo_answer, places
 from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
-from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.owners import AuditedWorker, require_different
 from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NothingToRead, UsageError
@@ -84,7 +84,7 @@ def audit(
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
     named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
-    _require_different(named)
+    require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     sacred = read_sacred(org, paths, found.folder, no_cache=no_cache)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
@@ -126,14 +126,6 @@ def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel
 def sacred_of(kernel: Kernel | None, org: str, folder: str) -> SacredFiles:
     """The sacred files of an organization; without one, those that always are."""
     return SacredFiles(roots=(folder,)) if kernel is None else kernel.sacred_files(org, folder)
-
-
-def _require_different(workers: list[AuditedWorker]) -> None:
-    if not workers:
-        raise UsageError("there is no brief, so it cannot be told who owns what", "pass `--brief FILE`")
-    ids = [each.brief.id for each in workers]
-    if len({each.name for each in workers}) < len(workers) or len(set(ids)) < len(ids):
-        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
 
 
 def _lines(found: OwnershipAudit) -> Iterator[str]:
