@@ -222,7 +222,8 @@ def _require_live(transaction: Transaction, org_id: str, token: int, holder: str
 
 
 def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
-    first = conflicts[0]
+    # Of a mission and the work in it, the work is what holds the file.
+    first = [each for each in conflicts if each.path == conflicts[0].path][-1]
     claim, others = first.claim, len({each.path for each in conflicts}) - 1
     told = [f"session {quote(claim.session)}"] if claim.session else []
     told += [f"planner {quote(claim.planner)}"] if claim.planner else []

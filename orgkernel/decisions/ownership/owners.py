@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import msgspec
 
@@ -123,7 +124,7 @@ def find_scope_overlaps(workers: Sequence[AuditedWorker]) -> tuple[ScopeOverlap,
         ]
         before.append(
             FileClaim(
-                org_id="", token=number, holder=worker.name, paths=owned, claimed_at=0.0, expires_at=0.0
+                org_id="", token=number, holder=worker.name, paths=owned, claimed_at=0.0, expires_at=inf
             )
         )
     return tuple(found)
