@@ -1,100 +1,108 @@
-"""Laws of the audit of files: an independent reading of owned paths agrees, and the quick script passes nothing more."""
+"""Laws of ownership: two scopes that hold one file of a small world always overlap."""
 
 from __future__ import annotations
 
-import json
-import re
-import tempfile
-from pathlib import Path
+from itertools import product
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
-from orgkernel.decisions.ownership.audit import audit_changes
-from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
-from orgkernel.decisions.ownership.owners import AuditedWorker, OwnedPaths
-from orgkernel.decisions.ownership.sacred import SacredFiles, TouchedFile
-from orgkernel.project.write_hook import SCOPE
-from orgkernel.project.write_scope import write_scope
-from orgkernel.records.brief import Brief, BriefScope, BriefSpec
-from orgkernel.records.governance import SacredScope
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.overlap import read_scope, scopes_overlap
+from orgkernel.decisions.ownership.paths import BadPath, keys_overlap, read_file_path
+from orgkernel.runtime.paths import is_inside
+from tests.support.depth import DEPTH
 
-NAME = st.sampled_from(
-    ["a", "b", "A", "a.py", "b.py", ".env", "x-y", "é", "$a", "[a]", "migrations", "go.mod", "a b"]
+NAMES = ("a", "b", "ab", "a.py")
+WORLD = tuple("/".join(names) for count in (1, 2, 3) for names in product(NAMES, repeat=count))
+"""Every path of up to three names: each may be a file or a folder."""
+GLOBS = (*NAMES, "*", "**", "*.py", "a*", "?", "[ab]", "A")
+PATTERNS = st.lists(st.sampled_from(GLOBS), min_size=1, max_size=3).map("/".join)
+DISGUISES = st.sampled_from(("{}", "./{}", "{}/", "x/../{}"))
+
+
+def held_by(scope: str) -> set[str]:
+    """The files of the world that somebody could say lie in a scope: as git reads it, as file scopes do, or below it."""
+    plain = scope.lower().removeprefix("x/../").removeprefix("./")
+    as_git = GitIgnoreSpec.from_lines([plain])
+    anchored = GitIgnoreSpec.from_lines([f"/{plain}"])
+    bare = plain.rstrip("/")
+    is_path = set("*?[").isdisjoint(plain)  # a path starts at the root
+    return {
+        path
+        for path in WORLD
+        if (as_git.match_file(path) and not is_path)
+        or anchored.match_file(path)
+        or is_inside(path, bare)
+        or path == bare
+        or path.startswith(f"{bare}/")
+    }
+
+
+@settings(max_examples=300 * DEPTH, deadline=None)
+@given(PATTERNS, PATTERNS, DISGUISES, DISGUISES)
+def test_scopes_that_hold_one_file_overlap(one: str, other: str, mine: str, theirs: str) -> None:
+    """No conflict is missed, in either order, however the scopes are spelled."""
+    first, second = mine.format(one), theirs.format(other)
+    meet = not held_by(first).isdisjoint(held_by(second))
+    assert scopes_overlap(first, second) == scopes_overlap(second, first)
+    assert scopes_overlap(first, second) or not meet
+
+
+@settings(max_examples=200 * DEPTH, deadline=None)
+@given(st.sampled_from(WORLD), st.sampled_from(WORLD))
+def test_exact_paths_overlap_exactly_if_one_contains_the_other(one: str, other: str) -> None:
+    """Among exact paths there is no false conflict either."""
+    contains = f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+    assert scopes_overlap(one, other) is contains
+    first, second = read_file_path(one), read_file_path(other)
+    assert not isinstance(first, BadPath)
+    assert not isinstance(second, BadPath)
+    assert keys_overlap(first.key, second.key) is contains
+
+
+@settings(max_examples=200 * DEPTH, deadline=None)
+@given(st.text(max_size=12), PATTERNS)
+def test_what_cannot_be_read_overlaps_with_everything(text: str, other: str) -> None:
+    """Any text has an answer, and none leaves the project."""
+    read = read_scope(text)
+    if isinstance(read, BadPath):
+        assert scopes_overlap(text, other)
+        assert read.problem
+    else:
+        assert ".." not in read.text.split("/")
+        assert scopes_overlap(text, read.text)
+
+
+CLAIMED = st.lists(
+    st.lists(
+        st.one_of(PATTERNS, st.sampled_from(["$X/a", "a b/{c,d}", "../a", "a/[id]/b", "ab/**/a.py"])),
+        max_size=3,
+    ),
+    max_size=6,
 )
-PATHS = st.lists(NAME, min_size=1, max_size=4).map("/".join)
-PART = st.sampled_from(["a", "b", "**", "*", "*.py", "a?py", "[ab]", "?", "é", "A"])
-GLOBS = st.lists(PART, min_size=1, max_size=4).map("/".join)
-OWNED = st.lists(st.one_of(PATHS, GLOBS), min_size=1, max_size=3)
 
 
-def reads(glob: str, path: str) -> bool:
-    """Whether a path is in a glob, by another reading: a regular expression of the whole text."""
-    if glob == path or ("[" not in glob and not set("*?") & set(glob) and path.startswith(f"{glob}/")):
-        return True
-    pattern, rest = "", glob.split("/")
-    for number, name in enumerate(rest):
-        is_last = number == len(rest) - 1
-        if name == "**":
-            pattern += ".+" if is_last else "(?:[^/]+/)*"
-        else:
-            inner = "".join(
-                {"*": "[^/]*", "?": "[^/]", "[": "[", "]": "]"}.get(sign, re.escape(sign)) for sign in name
-            )
-            pattern += inner + ("" if is_last else "/")
-    return re.fullmatch(pattern, path) is not None
-
-
-def held_to(owned: list[str], name: str) -> AuditedWorker:
-    return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=tuple(owned)))))
-
-
-@settings(max_examples=100, deadline=None)
-@given(OWNED, PATHS)
-def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
-    """Except for what programs may replace, which is owned by its own name only."""
-    globs = [each for each in owned if "$" not in each or each == path or path.startswith(f"{each}/")]
-    assert OwnedPaths(owned, None).owns(path) == any(reads(each, path) for each in globs)
-    assert not OwnedPaths(owned, None).owns(path) or OwnedPaths(owned, None).may_own(path)
-
-
-@settings(max_examples=100, deadline=None)
-@given(OWNED, OWNED, st.lists(st.tuples(PATHS, st.booleans()), min_size=1, max_size=4))
-def test_nobody_passes_with_what_is_not_surely_theirs(
-    one: list[str], other: list[str], touched: list[tuple[str, bool]]
+@settings(max_examples=200 * DEPTH, deadline=None)
+@given(
+    CLAIMED, st.lists(st.tuples(PATTERNS, DISGUISES).map(lambda each: each[1].format(each[0])), max_size=3)
+)
+def test_an_index_of_claims_finds_what_a_look_at_all_of_them_finds(
+    claimed: list[list[str]], asked: list[str]
 ) -> None:
-    workers = [held_to(one, "one"), held_to(other, "other")]
-    files = tuple(
-        FileChange(path=path, change="added") for path in dict.fromkeys(path for path, _ in touched)
-    )
-    commits = tuple(
-        RangeCommit(id=str(number), paths=(path,), briefs=("one" if is_first else "other",))
-        for number, (path, is_first) in enumerate(touched)
-    )
-    answer = audit_changes(ChangedFiles(files=files, commits=commits), workers)
-    if answer.outcome == "clean":
-        for path, is_first in touched:
-            assert OwnedPaths(one if is_first else other, None).owns(path)
-            assert not OwnedPaths(other if is_first else one, None).owns(path)
-
-
-@settings(max_examples=60, deadline=None)
-@given(OWNED, st.lists(GLOBS, max_size=2), OWNED, PATHS)
-def test_the_script_passes_only_what_the_audit_passes(
-    owned: list[str], sacred: list[str], claimed: list[str], path: str
-) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / SCOPE).parent.mkdir()
-        write_scope(folder, owned, [*sacred, *claimed], [])
-        scope = json.loads((Path(folder) / SCOPE).read_text(encoding="utf-8"))
-    passes = (
-        path.isascii()
-        and any(re.fullmatch(each, path) for each in scope["owned"])
-        and not any(re.fullmatch(each, path.lower()) for each in scope["held"])
-    )
-    if passes:
-        brief = held_to(owned, "one").brief
-        held = SacredFiles({"it": SacredScope(paths=tuple(sacred))} if sacred else {})
-        assert OwnedPaths(owned, None).owns(path)
-        assert not OwnedPaths(claimed, None).may_own(path)
-        assert list(held.find(TouchedFile(path, True, None), [brief])) == []
+    """Every claimed path that overlaps, in order, and no other."""
+    claims = [
+        FileClaim(
+            org_id="shop", token=token, holder="agent:a", paths=tuple(paths), claimed_at=0, expires_at=1
+        )
+        for token, paths in enumerate(claimed, 1)
+    ]
+    found = ClaimIndex(claims).find_conflicts(asked)
+    assert [(each.path, each.claim.token, each.claimed) for each in found] == [
+        (path, claim.token, text)
+        for path in asked
+        for claim in claims
+        for text in claim.paths
+        if scopes_overlap(path, text)
+    ]
