@@ -10,8 +10,8 @@ import base64
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from .likely_secrets import find_likely, names_secret
 from .token_shapes import REFUSED_KINDS, refused_pattern
@@ -88,6 +88,19 @@ def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
         if found.start >= ends:  # `token = ghp_…` is one secret
             yield found
             ends = found.end
+
+
+def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | int, ...], str, FoundSecret]]:
+    """Everything in a value of JSON that looks like a secret, with its route and its text."""
+    if isinstance(value, str):
+        for found in find_secrets(value, str(route[-1]) if route else ""):
+            yield route, value, found
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from find_in_value(each, *route, key)
+    elif isinstance(value, list | tuple):
+        for number, each in enumerate(value):
+            yield from find_in_value(each, *route, number)
 
 
 def _find_tokens(text: str) -> Iterator[FoundSecret]:
