@@ -53,7 +53,9 @@ def secret_texts(seed: int = _SEED) -> list[SecretText]:
     dice = random.Random(seed)
     data = _read("secrets")
     recipes = [("shapes", each, data["carriers"]) for each in data["shapes"]]
-    recipes += [("others", each, data["carriers"][number % 2 :: 2]) for number, each in enumerate(data["others"])]
+    recipes += [
+        ("others", each, data["carriers"][number % 2 :: 2]) for number, each in enumerate(data["others"])
+    ]
     texts = [
         _marked(group, carrier.replace("{}", f"⟦{each['secret']}⟧"), dice)
         for group, each, carriers in recipes

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final, NamedTuple
 
-from .token_shapes import MASKED_KINDS, MASKED_MARKS, masked_pattern
+from .token_shapes import find_masked
 
 
 class Likely(NamedTuple):
@@ -276,7 +277,6 @@ _LONG: Final = re.compile(r"[A-Za-z0-9_.-]{14}")
 _OTHER: Final = re.compile(
     r"(?<![A-Za-z0-9_./+-])[A-Za-z][A-Za-z0-9]{1,9}(?:[_-][a-z]{1,8}){0,2}[_-]([A-Za-z0-9_-]{30,400})(?![A-Za-z0-9_/+=])"
 )
-_RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
 
 def names_secret(name: str) -> bool:
@@ -289,10 +289,8 @@ def find_likely(text: str) -> Iterator[Likely]:
     """Everything that is probably a secret, in no order."""
     lower = text.lower()
     long = _LONG.search(text) is not None
-    for run in _RUN.finditer(text) if long and any(mark in text for mark in MASKED_MARKS) else ():
-        for found in masked_pattern().finditer(text, *run.span()):
-            if len(set(found[0])) >= 8 and not found[0].endswith("EXAMPLE"):
-                yield Likely(found.start(), found.end(), MASKED_KINDS[(found.lastindex or 1) - 1], _SHOWN)
+    for start, end, what in find_masked(text) if long else ():
+        yield Likely(start, end, what, _SHOWN)
     if long:
         for other in _OTHER.finditer(text):
             if _is_token(other[1]):
@@ -326,7 +324,7 @@ def find_likely(text: str) -> Iterator[Likely]:
 def _is_token(value: str) -> bool:
     """Whether capitals, small letters and digits alternate, as nobody writes them."""
     kinds = ["A" if each.isupper() else "a" if each.islower() else "0" for each in value if each.isalnum()]
-    changes = sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(kinds))
     return len(set(kinds)) == 3 and 3 * changes > len(kinds)
 
 

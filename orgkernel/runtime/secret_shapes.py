@@ -11,10 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from .likely_secrets import find_likely, names_secret
-from .token_shapes import REFUSED_KINDS, refused_pattern
+from .token_shapes import find_refused
 
 
 class FoundSecret(NamedTuple):
@@ -28,8 +29,6 @@ class FoundSecret(NamedTuple):
 
 _SHOWN: Final = 4
 """Characters of a token that may be shown: its prefix, which is the same in every token."""
-_LEAST_VARIETY: Final = 8
-"""Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 
 _WORDS: Final = ("key", "secret", "token", "password", "passwd", "passphrase")
 # Keys and tokens that point at something and open nothing: `cache key`, `primary_key`, `nextPageToken`.
@@ -46,6 +45,8 @@ _HEADER: Final = re.compile(r"\b(?i:(basic)|bearer)\s{1,3}([A-Za-z0-9+/_.~-]{8,4
 _IN_ADDRESS: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@\"'`]{0,200}:([^\s/@\"'`]{3,200})@[\w\[]"
 )
+_LEAST_REPEATED: Final = 8
+"""Characters of a secret that an answer does not repeat. A shorter one may be part of any word."""
 _LEAST_ENTROPY: Final = 3.5
 _LONGEST_ORDINARY: Final = 40
 """Characters before an assignment in which the name of an ordinary key is looked for."""
@@ -84,7 +85,9 @@ def may_hold_secrets(text: str) -> bool:
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
     """Everything in a text that looks like a secret, in order. `name` is the key whose value the text is."""
     ends = 0
-    for found in sorted((*_find_tokens(text), *_find_values(text, name), *_find_random(text)), key=lambda each: each.start):
+    for found in sorted(
+        (*_find_tokens(text), *_find_values(text, name), *_find_random(text)), key=lambda each: each.start
+    ):
         if found.start >= ends:  # `token = ghp_…` is one secret
             yield found
             ends = found.end
@@ -105,11 +108,10 @@ def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | i
 
 def _find_tokens(text: str) -> Iterator[FoundSecret]:
     """The tokens that are told by their form."""
-    for found in refused_pattern().finditer(text):
-        if len(set(found[0])) >= _LEAST_VARIETY and not found[0].endswith("EXAMPLE"):
-            what = REFUSED_KINDS[(found.lastindex or 1) - 1]
-            shown = "" if found[0][0].isdigit() else found[0][:_SHOWN]
-            yield FoundSecret(found.start(), found.end(), what, f"{shown}…")
+    for start, end, what in find_refused(text):
+        yield FoundSecret(
+            start, end, what, f"{'' if text[start].isdigit() else text[start : start + _SHOWN]}…"
+        )
 
 
 def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
@@ -139,7 +141,9 @@ def _find_random(text: str) -> Iterator[FoundSecret]:
 
 def mask_secrets(text: str) -> str:
     """The text with everything that is or may be a secret overwritten. The length stays the same."""
-    return _replace(text, lambda start, end, shown, what: text[start : start + shown] + "*" * (end - start - shown))
+    return _replace(
+        text, lambda start, end, shown, what: text[start : start + shown] + "*" * (end - start - shown)
+    )
 
 
 def name_secrets(text: str) -> str:
@@ -179,6 +183,17 @@ def _joined(found: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, 
         elif each[1] > end or what == _WHAT_ASSIGNED:
             end, what = max(end, each[1]), what if what != _WHAT_ASSIGNED else each[3]
     yield start, end, shown, what
+
+
+def secrets_of(text: str) -> dict[str, str]:
+    """The secrets in a text of a caller, each with what stands for it wherever an answer would repeat it."""
+    likely = (each for each in find_likely(text) if any(map(str.isdigit, text[each.start : each.end])))
+    sure = find_secrets(text) if may_hold_secrets(text) else ()
+    found = {text[each.start : each.end]: masked(each.what) for each in chain(likely, sure)}
+    # The longest first: a part of it may be a secret too.
+    return {
+        each: found[each] for each in sorted(found, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
+    }
 
 
 def is_secret(text: str, name: str) -> bool:

@@ -9,6 +9,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -18,7 +19,7 @@ class TokenShape(NamedTuple):
 
     what: str
     marks: tuple[str, ...]
-    """Of which a text with such a token has one."""
+    """Of which a text with such a token has one: nothing else is looked for."""
     refused: str
     """Empty for what is only masked: other things have this form too."""
     masked: str
@@ -84,28 +85,37 @@ TOKEN_SHAPES: Final = (
     TokenShape("a Telegram bot token", (":A",), r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])", ""),
 )  # fmt: skip
 
-REFUSED_KINDS: Final = tuple(each.what for each in TOKEN_SHAPES if each.refused)
-"""What is refused, in the order of the groups of its pattern."""
-MASKED_KINDS: Final = tuple(each.what for each in TOKEN_SHAPES if each.masked)
-"""What is masked, in the order of the groups of its pattern."""
-MASKED_MARKS: Final = tuple(dict.fromkeys(mark for each in TOKEN_SHAPES if each.masked for mark in each.marks))
-"""A text with none of these holds nothing that `masked_pattern` finds."""
+_LEAST_VARIETY: Final = 8
+"""Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
+_RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
+
+
+def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
+    """The tokens of a text that have the length that is published: where each begins and ends, and what it is."""
+    for shape in TOKEN_SHAPES:
+        if shape.refused and any(mark in text for mark in shape.marks):
+            for found in _pattern("A-Za-z0-9_-", shape.refused).finditer(text):
+                if _is_varied(found[0]):
+                    yield found.start(), found.end(), shape.what
+
+
+def find_masked(text: str) -> Iterator[tuple[int, int, str]]:
+    """What may be a token, also where it is shorter."""
+    shapes = [each for each in TOKEN_SHAPES if each.masked and any(mark in text for mark in each.marks)]
+    for run in _RUN.finditer(text) if shapes else ():
+        for shape in shapes:
+            for found in _pattern("A-Za-z0-9_", shape.masked).finditer(text, *run.span()):
+                if _is_varied(found[0]):
+                    yield found.start(), found.end(), shape.what
+
+
+def _is_varied(token: str) -> bool:
+    return len(set(token)) >= _LEAST_VARIETY and not token.endswith("EXAMPLE")
 
 
 @cache
-def refused_pattern() -> re.Pattern[str]:
-    """One pattern for all that is refused. It is compiled on first need, because that takes milliseconds."""
-    shapes = "|".join(f"({_written_out(each.refused)})" for each in TOKEN_SHAPES if each.refused)
-    return re.compile(rf"(?<![A-Za-z0-9_-])(?:{shapes})")
-
-
-@cache
-def masked_pattern() -> re.Pattern[str]:
-    """One pattern for all that is masked, also where it is shorter than what is refused."""
-    shapes = "|".join(f"({_written_out(each.masked)})" for each in TOKEN_SHAPES if each.masked)
-    return re.compile(rf"(?<![A-Za-z0-9_])(?:{shapes})")
-
-
-def _written_out(pattern: str) -> str:
-    pattern = re.sub(r"D(?=W\{|\[)", r"(?=[A-Za-z_-]{0,80}[0-9])", pattern)
-    return re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", pattern)
+def _pattern(before: str, shape: str) -> re.Pattern[str]:
+    """It is compiled on first need: all together take milliseconds."""
+    shape = re.sub(r"D(?=W\{|\[)", r"(?=[A-Za-z_-]{0,80}[0-9])", shape)
+    shape = re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", shape)
+    return re.compile(rf"(?<![{before}])(?:{shape})")
