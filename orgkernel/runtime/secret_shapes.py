@@ -10,7 +10,7 @@ import base64
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -84,13 +84,16 @@ def may_hold_secrets(text: str) -> bool:
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
     """Everything in a text that looks like a secret, in order. `name` is the key whose value the text is."""
+    yield from without_overlaps((*_find_tokens(text), *_find_values(text, name), *_find_random(text)))
+
+
+def without_overlaps(found: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
+    """What was found, in order, and of several finds in one place the first: `token = ghp_…` is one secret."""
     ends = 0
-    for found in sorted(
-        (*_find_tokens(text), *_find_values(text, name), *_find_random(text)), key=lambda each: each.start
-    ):
-        if found.start >= ends:  # `token = ghp_…` is one secret
-            yield found
-            ends = found.end
+    for each in sorted(found, key=lambda each: each.start):
+        if each.start >= ends:
+            yield each
+            ends = each.end
 
 
 def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | int, ...], str, FoundSecret]]:
