@@ -29,7 +29,7 @@ _ALPHABETS = {
     "crockford": "0123456789ABCDEFGHJKMNPQRSTVWXYZ",
 }
 _RANDOM = re.compile(r"<(\w+) (\d+)>")
-_SEED = 20_261_123
+SEED = 20_261_123
 
 
 class SecretText(NamedTuple):
@@ -48,7 +48,7 @@ class HarmlessText(NamedTuple):
     text: str
 
 
-def secret_texts(seed: int = _SEED) -> list[SecretText]:
+def secret_texts(seed: int = SEED) -> list[SecretText]:
     """All texts with a secret."""
     dice = random.Random(seed)
     data = _read("secrets")
@@ -64,7 +64,7 @@ def secret_texts(seed: int = _SEED) -> list[SecretText]:
     return texts + [_marked("assigned", each.replace("\\n", "\n"), dice) for each in data["assigned"]]
 
 
-def harmless_texts(seed: int = _SEED) -> list[HarmlessText]:
+def harmless_texts(seed: int = SEED) -> list[HarmlessText]:
     """All texts without one."""
     return list(_harmless(random.Random(seed)))
 
