@@ -187,6 +187,14 @@ DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result al
     "A session has exactly one result. Store a correction that names it.")
 CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",
     "Contracts are never changed. A new contract has a new id.")
+DISPATCH_REFUSED = ProblemCode("DISPATCH_REFUSED", 409, "The dispatch is not permitted",
+    "The detail names the first step that fails, with its code. Nothing was stored. "
+    "`POST /v1/orgs/{org}/dispatch/check` gives every step with its lines and remedies.")
+DISPATCH_INCOMPLETE = ProblemCode("DISPATCH_INCOMPLETE", 409, "The dispatch still needs something",
+    "The edge requires a brief or something in it, or a circumstance is not known. The detail lists what is missing. "
+    "Nothing was stored.")
+DISPATCH_DUPLICATE = ProblemCode("DISPATCH_DUPLICATE", 409, "The brief or the session is in use",
+    "A brief is worked on once, and a session works by one brief. Nothing was stored.")
 INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",
     "The request is not the cause. The log of the server has the details.")
 # fmt: on

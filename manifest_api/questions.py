@@ -26,6 +26,8 @@ from orgkernel.decisions.state_view import Lifecycle
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.files import SourceText
+from orgkernel.loading.files import decode as decode_text
 from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.operations.permissions import LONGEST_WORD
@@ -200,6 +202,14 @@ async def read_body(
     """The body as a value of a type. A body that does not fit is a problem of this kind."""
     decode: Callable[[bytes], Shape] = msgspec.json.Decoder(shape).decode
     return parse_body(request.scope, await request.body(), decode, example, kind)
+
+
+def text_in_body(name: str, value: msgspec.Raw) -> SourceText:
+    """A document in a body: an object, or a text with YAML or JSON. An object has places in its own JSON."""
+    text = bytes(value)
+    if text[:1] == b'"':
+        text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
+    return decode_text(name, name, text)
 
 
 def parse_body(

@@ -16,11 +16,13 @@ from orgkernel.exchange.agent_zero.specification import organization_form
 from orgkernel.project.scaffold import build_schemas, render_schema
 from orgkernel.rules.pages import all_pages
 from orgkernel.runtime.trigger_names import ALIASES, NAMES
+from orgkernel.runtime.word_topics import TABLES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
 from tools.learn_work import is_current
 from tools.plain_records import RECORDS, SHAPES, plain_record_modules
 from tools.reference_pages import FOLDER, reference_pages
+from tools.word_tables import render_word_tables
 
 REPOSITORY = Path(__file__).parents[1]
 TRIGGERS = "docs/triggers.md"
@@ -53,6 +55,7 @@ def generated_files() -> dict[str, str]:
     files[ARCHITECTURE] = architecture_page()
     files |= reference_pages()
     files |= _installed_organizations()
+    files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
     files[SITE] = _site_navigation()
     return files
 

@@ -21,8 +21,6 @@ from .runtime import bundle as bundles
 from .runtime import learned_work, pace, text_index, tiers, trigger_parser
 
 AUTHORITY_OF_TYPE: Final = {"specialist": 1, "executive": 2, "commander": 3}
-_PRIORS: Final = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
-"""A specialist before an executive before a commander, as in the kernel."""
 _MOST_ITEMS: Final = 500
 _LONGEST: Final = 2_000
 _MOST_REMARKS: Final = 20
@@ -198,7 +196,7 @@ def texts_of(bundle: bundles.Bundle, role: bundles.BundleRole) -> text_index.Rol
         (role.role_name, role.role_id),
         tuple(fields),
         leads=role.subordinates,
-        prior=_PRIORS.get(role.role_type, 1.0),
+        prior=text_index.PRIORS.get(role.role_type, 1.0),
         not_examples=tuple(_texts(role.profile.get("not_examples"))),
         domains=tuple(learned),
     )

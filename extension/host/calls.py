@@ -11,8 +11,7 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import delegation, effect, gate, host_tools, reading, saying
 from .guarding import guarded, in_force
@@ -78,8 +77,7 @@ def _judge(active: Active, memory: AgentMemory, agent: Any, tool: str, arguments
     return _judge_one(active, memory, agent, role, call)
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     tool: str
     method: str | None
     arguments: Mapping[str, Any]
@@ -153,7 +151,7 @@ def _delegate(
     """Decide a call of a subordinate, and put the role that was chosen for it into the call."""
     asked = delegation.read_call(agent, call.arguments)
     place = delegation.place_of(agent, call.beside)
-    found = delegation.decide(active.bundle, active.index, role, asked, place)
+    found = delegation.decide(active.bundle, active.words, role, asked, place)
     if found.refusal is None and found.reason and found.role_id is not None:
         name = active.bundle.roles[found.role_id].role_name
         if active.settings.enforcement == "enforce":

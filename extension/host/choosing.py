@@ -8,8 +8,7 @@ message after its first prompt was built. Where the words choose no role, such a
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import delegation, pinning, reading
 from .memory import NOTHING_YET, AgentMemory
@@ -34,8 +33,7 @@ _ASKS_ON = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """The role for a message, or None, and why."""
 
     role: bundles.BundleRole | None
@@ -97,14 +95,14 @@ def _by_belief(active: Active, belief: reading.Belief) -> Choice:
 
 
 def _by_message(active: Active, memory: AgentMemory) -> Choice:
-    if active.index is None:
+    if active.words is None:
         if _continues(memory.task):
             return _as_before(active, memory)
         return _unsettled("there are no words to choose a role by the message")
-    found = text_index.rank_roles(active.index, memory.task)
+    found = text_index.rank_roles(active.words, memory.task)
     if found.outcome == "role":
         best = found.ranked[0]
-        role = active.bundle.roles[active.index.roles[best.role]]
+        role = active.bundle.roles[active.words.roles[best.role]]
         domain = text_index.nearest_domain(
             best.evidence,
             (
@@ -119,7 +117,7 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
     if found.outcome != "close" and _continues(memory.task):
         return _as_before(active, memory)
     if found.outcome == "close":
-        names = " and ".join(active.index.roles[each.role] for each in found.ranked[:2])
+        names = " and ".join(active.words.roles[each.role] for each in found.ranked[:2])
         return _unsettled(f"the message fits {names} equally well")
     if found.outcome == "language":
         reason = f"the message seems to be {found.language}, and no role has examples in this language"

@@ -13,8 +13,7 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from . import host_tools, reading
 from .memory import KEY, AgentMemory
@@ -33,8 +32,7 @@ _LONGEST = 4_000
 """Characters of a message that are remembered, as of a task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Existing:
+class Existing(NamedTuple):
     """The subordinate that an agent already has."""
 
     profile: str
@@ -42,8 +40,7 @@ class Existing:
     """Its role. None if it has none yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubordinateCall:
+class SubordinateCall(NamedTuple):
     """A call of `call_subordinate`."""
 
     message: str = ""
@@ -53,8 +50,7 @@ class SubordinateCall:
     """The subordinate that would continue. With `reset`, a new one begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlace:
+class RunPlace(NamedTuple):
     """Where the caller stands in the run."""
 
     depth: int = 0
@@ -63,8 +59,10 @@ class RunPlace:
     """Its subordinates that have not ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delegation:
+_ABOVE_ALL: Final = RunPlace()
+
+
+class Delegation(NamedTuple):
     """What becomes of a call."""
 
     role_id: str | None = None
@@ -81,7 +79,7 @@ def decide(
     index: text_index.TextIndex | None,
     caller: bundles.BundleRole,
     call: SubordinateCall,
-    place: RunPlace = RunPlace(),
+    place: RunPlace = _ABOVE_ALL,
 ) -> Delegation:
     """Whether a role may make this call, and in which role the subordinate works.
 
@@ -258,7 +256,7 @@ def role_in_run(active: Active, agent: Any, role: bundles.BundleRole) -> bundles
     if limits.strict:
         for above in superior_roles(active, agent):
             left &= above.host_tools
-    return replace(role, host_tools=left | role.essential)
+    return role._replace(host_tools=left | role.essential)
 
 
 # -- what the host knows -----------------------------------------------------------------------------------------------
@@ -282,7 +280,7 @@ def how_to_call(active: Active, agent: Any, caller: bundles.BundleRole, role_id:
     place, words = place_of(agent), f"with profile `{role_id}`"
     for more in ({}, {"reset": "true"}):
         asked = read_call(agent, {"profile": role_id, **more})
-        if decide(active.bundle, active.index, caller, asked, place).refusal is None:
+        if decide(active.bundle, active.words, caller, asked, place).refusal is None:
             return f"{words} and reset `true`" if more else words
     return None
 
@@ -358,9 +356,9 @@ def role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles
     handed = _memory_of(above).handed.get(_key(memory.task))
     if handed in may:
         return active.bundle.roles[handed], f"{superior.role_name} delegated this"
-    found = _rank(active.index, may, memory.task) if may else None
-    if found is not None and active.index is not None and found.outcome in ("role", "close"):
-        nearest = active.bundle.roles[active.index.roles[found.ranked[0].role]]
+    found = _rank(active.words, may, memory.task) if may else None
+    if found is not None and active.words is not None and found.outcome in ("role", "close"):
+        nearest = active.bundle.roles[active.words.roles[found.ranked[0].role]]
         return nearest, f"{superior.role_name} delegated this"
     if memory.role_id in (*may, superior.role_id):
         return active.bundle.roles[str(memory.role_id)], "the message continues the previous task"

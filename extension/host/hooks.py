@@ -38,9 +38,9 @@ def agent_init(agent: Any, **_: Any) -> None:
     """
     with contextlib.suppress(Exception):
         active = find_active(look=False)[0]
-        if active is not None and active.index is not None and not any(each is active for each in _ready):
+        if active is not None and active.words is not None and not any(each is active for each in _ready):
             _ready[:] = [active]
-            text_index.rank_roles(active.index, _FIRST_WORDS)  # builds its tables of words
+            text_index.rank_roles(active.words, _FIRST_WORDS)  # builds its tables of words
 
 
 def message_loop_start(agent: Any, loop_data: Any = None, **_: Any) -> None:

@@ -12,8 +12,9 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from . import places
 from .runtime import bundle as bundles
@@ -36,8 +37,7 @@ class OrganizationError(Exception):
     """The organization in `active.json` cannot be used. The message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What the user chose in `active.json`, under `x_orgkernel`."""
 
     enforcement: str = "enforce"
@@ -48,19 +48,18 @@ class Settings:
     """Roles whose file in `roles/` was there before the activation, and is of somebody else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Active:
+class Active(NamedTuple):
     """An organization that is on."""
 
     settings: Settings
     bundle: bundles.Bundle
-    index: text_index.TextIndex | None
+    words: text_index.TextIndex | None
     """The words of the roles. Without them, no role is chosen by the message."""
     compiled: bool
     """Whether a bundle of `orgkernel` is in force. If not, the files were compiled here."""
     remarks: tuple[str, ...] = ()
     """Remarks on what differs from what the user may expect. Each is logged once."""
-    plans: Mapping[str, pace.CompiledPacePlan] = field(default_factory=dict)
+    plans: Mapping[str, pace.CompiledPacePlan] = MappingProxyType({})
     """The PACE plan of each role."""
 
 
@@ -289,7 +288,7 @@ def read_settings(data: object) -> tuple[Settings, tuple[str, ...]]:
         chosen["bundle"] = given["bundle"]
     if isinstance(given.get("kept_roles"), list):
         chosen["kept_roles"] = tuple(each for each in given["kept_roles"] if isinstance(each, str))
-    known = [each.name for each in fields(Settings)]
+    known = Settings._fields
     chosen_by_users = [name for name in known if name != "kept_roles"]
     remarks += [
         f"`x_orgkernel` has an unknown setting `{str(name)[:40]}`, which has no effect; settings are {', '.join(chosen_by_users)}"

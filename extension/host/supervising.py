@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from . import places, reading
@@ -89,7 +88,7 @@ def _supervise(
     # Usually there is nothing to say, so the history is not read.
     steering, after = supervisor.steer(signals.survey(agent.data, {}), decision, reports, known, post)
     if decision.new_task:
-        own.decision = replace(decision, new_task=False)
+        own.decision = decision._replace(new_task=False)
     memory.waited = False
     if steering is None:
         memory.supervisor = after

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .tool_texts import EXAMPLE, ToolText, key_of
 
@@ -20,8 +21,7 @@ _NAMED = re.compile(
 _BULLET = ("-", "*", "+")
 
 
-@dataclass(frozen=True, slots=True)
-class Trimmed:
+class Trimmed(NamedTuple):
     """An entry of the prompt as the role is shown it."""
 
     text: str

@@ -6,8 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import places, reading
 
@@ -41,8 +40,7 @@ _LANGUAGES = frozenset(
 _DECLARED = re.compile(r"^\s*(?:#{1,6}|-)\s+`?([\w.]+)`?(?=\s|:|$)", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolText:
+class ToolText(NamedTuple):
     """A file about tools: the lines with words in it, and the tools that it serves."""
 
     name: str

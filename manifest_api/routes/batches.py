@@ -11,17 +11,15 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, read_body, text_in_body
 from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import DiagnosticRow, InvalidValue
 from manifest_api.status import build_finding
 from orgkernel.decisions.batches.answer import plan_text
 from orgkernel.decisions.batches.plan import BatchPlan
 from orgkernel.diagnostics.wording import quote
-from orgkernel.loading.files import decode
 
 router = APIRouter(tags=["batches"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-_NAME = "plan"
 _EXAMPLE = {
     "plan": {"_schema": "orgkernel:subtask_plan", "subtasks": [{"id": "search", "files": ["src/search.py"]}]}
 }
@@ -63,10 +61,7 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _plan(asked: BatchQuestion) -> BatchAnswer:
-    text = bytes(asked.plan)
-    if text[:1] == b'"':
-        text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
-    answer = plan_text(decode(_NAME, _NAME, text), asked.done, asked.running)
+    answer = plan_text(text_in_body("plan", asked.plan), asked.done, asked.running)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
         where = "running" if name in asked.running else "done"

@@ -21,10 +21,12 @@ from orgkernel.operations.claims import (
     release_claim,
     transfer_claim,
 )
-from orgkernel.operations.permissions import Name, Text
+from orgkernel.operations.permissions import ID, Name, Text
 
 router = APIRouter(tags=["claims"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 ClaimToken = Annotated[int, Path(ge=1, le=9_007_199_254_740_991, description="Token of the claim.")]
+ClaimHolder = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system):{ID}")]
+"""A role holds the files of a dispatch that named no agent."""
 ClaimSeconds = Annotated[float, msgspec.Meta(gt=0, le=604_800)]
 ClaimPaths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=200)]
 
@@ -49,7 +51,7 @@ class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class ClaimExtension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request to let a claim last longer."""
 
-    holder: Holder | None = None
+    holder: ClaimHolder | None = None
     """Not needed with the credential of an agent."""
     seconds: ClaimSeconds | None = None
     """How long it lasts from now. By default an hour."""
@@ -59,7 +61,7 @@ class ClaimExtension(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class ClaimReturn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request to release a claim."""
 
-    holder: Holder | None = None
+    holder: ClaimHolder | None = None
     """Not needed with the credential of an agent."""
     reason: Text = ""
 
@@ -68,7 +70,7 @@ class ClaimTransfer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """A request to hand a claim over."""
 
     to: Holder
-    holder: Holder | None = None
+    holder: ClaimHolder | None = None
     """Not needed with the credential of an agent."""
     session: Name | None = None
     """Session in which the new holder works."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, text_in_body, word
 from manifest_api.routes.documented import body_of, change, stored, told
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
@@ -19,9 +19,8 @@ from orgkernel.decisions.contracts.reading import ReadContract, check_read_contr
 from orgkernel.decisions.state_records import ContractRecord
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.loading.files import decode
 from orgkernel.operations.context import Context
-from orgkernel.operations.contracts import record_contract
+from orgkernel.operations.contracts import record_contract, select_contracts
 from orgkernel.operations.permissions import Name
 from orgkernel.operations.reports import org_of
 
@@ -101,6 +100,9 @@ async def get_contracts(
     org: Org,
     kind: Annotated[str | None, word("Only contracts of this kind, such as `decision_entry`.")] = None,
     session: Annotated[str | None, word("Only contracts of this session.")] = None,
+    is_open: Annotated[
+        bool, Query(alias="open", description="Only blockers that no decision has answered.")
+    ] = False,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
@@ -109,7 +111,7 @@ async def get_contracts(
     org_id = org_of(kernel, org)
     shown, following = await page_from_store(
         request,
-        lambda store: store.contracts.list(org_id, kind, session),
+        lambda store: select_contracts(store, org_id, kind, session, is_open),
         lambda each: each.record_id,
         cursor,
         limit,
@@ -118,11 +120,7 @@ async def get_contracts(
 
 
 def _check(asked: ContractQuestion) -> ContractAnswer:
-    against = (
-        None
-        if asked.against is None or bytes(asked.against) == b"null"
-        else read_in_body("against", asked.against)
-    )
+    against = None if bytes(asked.against) == b"null" else read_in_body("against", asked.against)
     checked = check_read_contract(read_in_body("contract", asked.contract), against)
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
@@ -136,7 +134,4 @@ def read_value(name: str, value: dict[str, Any] | str) -> ReadContract:
 
 def read_in_body(name: str, value: msgspec.Raw) -> ReadContract:
     """A contract in the body of a request: an object, or a text with YAML or JSON."""
-    text = bytes(value)
-    if text[:1] == b'"':
-        text = msgspec.json.decode(text, type=str).encode("utf-8", "surrogatepass")
-    return read_contract(decode(name, name, text))
+    return read_contract(text_in_body(name, value))

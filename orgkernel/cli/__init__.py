@@ -28,6 +28,7 @@ _COMMANDS = {
     "schema": "Print the JSON Schema of a kind of document.",
     "dispatch": "Find the role that takes a task, and explain why.",
     "dispatch-check": "Check whether a role or layer may dispatch another.",
+    "dispatches": "Dispatch: claim the files of a brief, and log it.",
     "manifest": "Show everything that a role, an agent or the crew can do.",
     "crew": "List agents by skill, rank, tool, watch and more.",
     "can": "Check whether a subject may do an action.",

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 
 import click
 
+from orgkernel.cli.contract_files import read_source
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import as_text, echo_json, painted
 from orgkernel.decisions.batches.answer import PlannedText, plan_text
 from orgkernel.decisions.batches.plan import BatchPlan
 from orgkernel.diagnostics.render import as_data, render_full
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
 from orgkernel.loading.marks import LINE_BREAK
 
-_STDIN = "<stdin>"
 _EXIT_CODES = {"planned": 0, "refused": 1, "cannot_tell": 2}
 
 
@@ -40,7 +37,7 @@ def plan(ctx: click.Context, file: str, done: tuple[str, ...], running: tuple[st
     Exit codes: 0 planned, 1 something is wrong with the plan or with what is running, 2 if it cannot be told because
     the file cannot be read or is no plan, or an id is unknown.
     """
-    source = _read(file)
+    source = read_source(file)
     answer = plan_text(source, done, running)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
@@ -53,12 +50,6 @@ def plan(ctx: click.Context, file: str, done: tuple[str, ...], running: tuple[st
         if answer.plan is not None:
             click.echo(as_text(_lines(answer.plan, running)), nl=False)
     ctx.exit(_EXIT_CODES[answer.outcome])
-
-
-def _read(file: str) -> SourceText:
-    if file == "-":
-        return decode(_STDIN, _STDIN, sys.stdin.buffer.read(MAX_BYTES + 1)[:MAX_BYTES])
-    return read_text(file, os.path.normpath(file))
 
 
 def _echo_json(answer: PlannedText) -> None:

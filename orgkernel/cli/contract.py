@@ -18,6 +18,7 @@ from orgkernel.cli.stores import (
     echo_records,
     look_options,
     looking_here,
+    org_of_documents_option,
     show_time,
 )
 from orgkernel.decisions.contracts.briefs import sections
@@ -31,14 +32,10 @@ from orgkernel.decisions.contracts.reading import (
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
 from orgkernel.loading.marks import LINE_BREAK
-from orgkernel.operations.contracts import draft_next_brief, organization_of, record_contract
+from orgkernel.operations.contracts import draft_next_brief, list_contracts, record_contract
 from orgkernel.records.brief import Brief
 
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
-
-_org_option = click.option(
-    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
-)
 
 
 @click.group("contract")
@@ -72,7 +69,7 @@ def check(ctx: click.Context, file: str, against: str | None, form: str) -> None
 
 @command.command("record")
 @click.argument("file", metavar="FILE")
-@_org_option
+@org_of_documents_option
 @change_options
 def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> None:
     """Store the contract in FILE, if it is sound beside what is stored. It is never changed afterwards.
@@ -88,15 +85,18 @@ def record(file: str, org: str | None, reason: str, form: str, **where: Any) -> 
 
 
 @command.command("list")
-@_org_option
+@org_of_documents_option
 @click.option("--kind", type=click.Choice(CONTRACT_KINDS), help="Only those of one kind.")
 @click.option("--session", metavar="NAME", help="Only those of one session.")
+@click.option("--open", "is_open", is_flag=True, help="Only blockers that no decision has answered.")
 @look_options
 @format_option("text", "json")
-def list_(org: str | None, kind: str | None, session: str | None, form: str, **where: Any) -> None:
+def list_(
+    org: str | None, kind: str | None, session: str | None, is_open: bool, form: str, **where: Any
+) -> None:
     """List the stored contracts, oldest first."""
     with looking_here(**where) as context:
-        records = context.store.contracts.list(organization_of(context, org), kind, session)
+        records = list_contracts(context, org, kind=kind, session=session, is_open=is_open)
     echo_records(
         form,
         records,
@@ -109,7 +109,7 @@ def list_(org: str | None, kind: str | None, session: str | None, form: str, **w
 
 @command.command("next")
 @click.argument("brief_id", metavar="BRIEF")
-@_org_option
+@org_of_documents_option
 @look_options
 @format_option("yaml", "markdown", "json")
 def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:

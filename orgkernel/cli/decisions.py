@@ -16,14 +16,11 @@ from orgkernel.cli.stores import (
     echo_records,
     look_options,
     looking_here,
+    org_of_documents_option,
 )
 from orgkernel.decisions.contracts.markdown import render_decision_log
 from orgkernel.operations.contracts import add_decision, organization_of, read_decision_log
 from orgkernel.records.decision_entry import DecisionEntry
-
-_org_option = click.option(
-    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
-)
 
 
 def _part(name: str, help: str) -> Callable[[Any], Any]:
@@ -45,13 +42,14 @@ def command() -> None:
 @_part("--rationale", "Why, in one line.")
 @_part("--falsifier", "The check that would prove the decision wrong.")
 @click.option("--supersedes", metavar="ID", help="The entry that this one replaces.")
+@click.option("--answers", metavar="ID", help="The blocker that the decision answers.")
 @click.option(
     "--written-by", type=click.Choice(("intake", "planner", "worker")), help="Position of the writer."
 )
 @click.option(
     "--corrects-premise", metavar="TEXT", help="The wrong premise. Only with it may a worker write."
 )
-@_org_option
+@org_of_documents_option
 @change_options
 def add(
     title: str,
@@ -61,6 +59,7 @@ def add(
     rationale: str,
     falsifier: str,
     supersedes: str | None,
+    answers: str | None,
     written_by: Literal["intake", "planner", "worker"] | None,
     corrects_premise: str | None,
     org: str | None,
@@ -71,7 +70,8 @@ def add(
     """Add an entry with a TITLE and the time of now."""
     entry = DecisionEntry(
         title=title, task=task, classification=classification, decision=decision, rationale=rationale,
-        falsifier=falsifier, supersedes=supersedes, written_by=written_by, corrects_premise=corrects_premise,
+        falsifier=falsifier, supersedes=supersedes, answers=answers, written_by=written_by,
+        corrects_premise=corrects_premise,
     )  # fmt: skip
     with acting_here(**where, create=True) as context:
         record = add_decision(context, entry, org=org)
@@ -79,7 +79,7 @@ def add(
 
 
 @command.command("list")
-@_org_option
+@org_of_documents_option
 @look_options
 @format_option("text", "json")
 def list_(org: str | None, form: str, **where: Any) -> None:
@@ -100,7 +100,7 @@ def list_(org: str | None, form: str, **where: Any) -> None:
 
 
 @command.command("export")
-@_org_option
+@org_of_documents_option
 @click.option(
     "--markdown", "form", flag_value="markdown", default=True, help="As Markdown, which is the default."
 )

@@ -22,17 +22,25 @@ from orgkernel.runtime.tiers import TIERS
 _EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
 
 
+circumstance_options = with_options(
+    click.option("--depth", type=click.IntRange(0), help="How many dispatches lie above the sender."),
+    click.option(
+        "--children", type=click.IntRange(0), help="Agents the sender dispatched that have not ended."
+    ),
+    click.option("--concurrent", type=click.IntRange(0), help="Those of them that run now."),
+    click.option(
+        "--pace", type=click.Choice(TIERS), help="PACE tier of the sender.  [default: its latest report]"
+    ),
+    click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run."),
+    click.option("--budget-guard", is_flag=True, help="A budget guard has fired."),
+)
+"""The options that state the circumstances of a dispatch."""
+
+
 @click.command("dispatch-check")
 @click.argument("sender", metavar="FROM", shell_complete=completing.subjects)
 @click.argument("receiver", metavar="TO", shell_complete=completing.subjects)
-@click.option("--depth", type=click.IntRange(0), help="How many dispatches lie above the sender.")
-@click.option("--children", type=click.IntRange(0), help="Agents the sender dispatched that have not ended.")
-@click.option("--concurrent", type=click.IntRange(0), help="Those of them that run now.")
-@click.option(
-    "--pace", type=click.Choice(TIERS), help="PACE tier of the sender.  [default: its latest report]"
-)
-@click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run.")
-@click.option("--budget-guard", is_flag=True, help="A budget guard has fired.")
+@circumstance_options
 @click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
 @click.option("--parent-brief", metavar="FILE", help="Brief that FROM itself works by.")
 @with_options(

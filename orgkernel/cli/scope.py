@@ -7,6 +7,8 @@ from typing import Any
 import click
 
 from orgkernel.cli.opening import format_option
+from orgkernel.cli.scope_audit import audit
+from orgkernel.cli.scope_hooks import hook, install
 from orgkernel.cli.stores import (
     acting_here,
     change_options,
@@ -39,6 +41,10 @@ _holder = click.argument("holder", metavar="SUBJECT")
 @click.group("scope")
 def command() -> None:
     """Claim files, so that no two workers write the same one, and show who works on which."""
+
+
+for each in (audit, install, hook):
+    command.add_command(each)
 
 
 @command.command("claims")

@@ -51,6 +51,9 @@ change_options = with_options(
 )
 
 
+org_of_documents_option = click.option(
+    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
+)
 all_orgs_option = click.option("--all-orgs", is_flag=True, help="All organizations, in place of one.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -15,6 +15,8 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.manifest.agent_parts import PersonalityItem, WorkRecord
 from orgkernel.manifest.v1 import (
     AgentManifest,
+    BlockerItem,
+    ClaimItem,
     OrganizationManifest,
     RequestableTool,
     RoleManifest,
@@ -143,6 +145,9 @@ def _role_sections(manifest: RoleManifest) -> Mapping[str, list[TableRow]]:
         ],
         "doctrine": [(each.id, _value(each.value), each.why) for each in manifest.doctrine],
         "requires": [(each.id, _value(each.value), each.why) for each in manifest.requirements if each.value],
+        "dispatches": _names(manifest.dispatch_targets),
+        "works on": _claims(manifest.file_claims),
+        "asks": _blockers(manifest.open_blockers),
         "lacks": _names(manifest.does_not_have),
         "findings": [(each.id, each.message, each.why[:1]) for each in manifest.findings],
     }
@@ -179,6 +184,8 @@ def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
         "credentials": _names(manifest.credentials),
         "data": _names(manifest.data),
         "dispatches": _names(manifest.dispatch_targets),
+        "works on": _claims(manifest.file_claims),
+        "asks": _blockers(manifest.open_blockers),
         "qualified": _names(manifest.qualifications),
         "restricted": _names(manifest.restrictions),
         "service": _service(manifest.service_record),
@@ -192,6 +199,14 @@ def _agent_sections(manifest: AgentManifest) -> Mapping[str, list[TableRow]]:
         ],
         "findings": [(each.id, each.message, each.why[:1]) for each in manifest.findings],
     }
+
+
+def _claims(claims: Sequence[ClaimItem]) -> list[TableRow]:
+    return [(", ".join(each.paths), f"{each.holder} until {each.expires_at}", ()) for each in claims]
+
+
+def _blockers(blockers: Sequence[BlockerItem]) -> list[TableRow]:
+    return [(each.agent, each.question, ()) for each in blockers]
 
 
 def _personality(personality: PersonalityItem) -> list[TableRow]:

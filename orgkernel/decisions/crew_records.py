@@ -17,6 +17,20 @@ RECENT = 20
 """So many outcomes of an agent are kept in their order."""
 
 
+class OpenBlocker(msgspec.Struct, frozen=True, gc=False):
+    """A question of an agent that no decision has answered."""
+
+    blocker_id: str
+    org_id: str
+    agent_id: str
+    """Empty where nobody says who asks."""
+    session: str
+    question: str
+    fallback_action: str
+    human_required_for: str | None
+    at: float
+
+
 class OutcomeCount(msgspec.Struct, frozen=True, gc=False):
     """How often work of one kind succeeded and failed in the hands of an agent."""
 

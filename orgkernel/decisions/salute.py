@@ -5,8 +5,6 @@ The runtime computes the report, for hosts too. This module fills in what the or
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from orgkernel.graph.questions import OrgView
 from orgkernel.runtime.salute import Situation, compute_report
 from orgkernel.runtime.salute_format import Report
@@ -16,4 +14,4 @@ def report_role(view: OrgView, situation: Situation) -> Report:
     """The report of a role in the organization, with its declared name, superior and organization."""
     profile = view.records.posts[situation.role_id].profile
     superior = view.superior_of(situation.role_id)
-    return compute_report(replace(situation, role_name=profile.name, org_id=view.org_id, reports_to=superior))
+    return compute_report(situation._replace(role_name=profile.name, org_id=view.org_id, reports_to=superior))

@@ -39,6 +39,7 @@ AuditKind = Literal[
     "report",
     "contract",
     "claim",
+    "dispatch",
     "audit",
 ]
 AuditProblem = Literal["changed", "missing", "reordered", "cut_off", "restored", "unproven"]
@@ -274,3 +275,48 @@ class ContractRecord(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     body: dict[str, Any]
     """The contract."""
+
+
+class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A dispatch that was permitted and written down. Rows are only added, and each has the digest of the row before it."""
+
+    org_id: str
+    number: int
+    """Its place among the dispatches of the organization, from 1."""
+    dispatch_id: str
+    at: float
+    sender: str
+    """Who dispatched, such as `agent:ID` or `role:ID`."""
+    receiver: str
+    """The role that got the work, as `role:ID`."""
+    holder: str
+    """Who does the work: an agent in that role, or the role where nobody said which."""
+    session: str
+    """The session that does the work."""
+    from_session: str | None
+    """The session of the sender."""
+    brief: str | None
+    """Id of the brief that was handed down."""
+    mission: str | None
+    """Id of the brief that this one is derived from."""
+    token: int | None
+    """Token of the claim of the files that the brief owns; null if it owns none."""
+    depth: int | None
+    """How many dispatches lie above the sender."""
+    on_behalf_of: str | None
+    """Who triggered the run."""
+    queue_mode: str
+    session_key: str
+    code: str
+    """What gives the right, such as `COMMANDS`."""
+    obligations: tuple[str, ...]
+    """What goes with the work, such as `preflight:force_push`."""
+    expires_at: float
+    """When the work counts as ended if neither a result is stored nor its claim extended."""
+    snapshot: str
+    """Digest of the organization that was decided by."""
+    actor: str
+    """Who wrote it down."""
+    reason: str
+    previous: str
+    digest: str

@@ -17,11 +17,13 @@ import msgspec
 from orgkernel.decisions.crew_records import (
     AgentIdentity,
     Commission,
+    OpenBlocker,
     OrgStatus,
     OutcomeCount,
     PersonalityObservation,
     ServiceCounts,
 )
+from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.records.levels import ToolLevel
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK
 
@@ -218,6 +220,12 @@ class StateView(msgspec.Struct, frozen=True):
     """By agent id, in the order of kinds and names."""
     personalities: Mapping[str, PersonalityObservation] = MappingProxyType({})
     """The latest observation by agent id."""
+    claims: ClaimIndex = NO_CLAIMS
+    """The claims of files that nobody has ended; leases that have run out may be among them."""
+    lease_ends: tuple[float, ...] = ()
+    """When those of all organizations run out. Only the view of no organization has them."""
+    blockers: Mapping[str, tuple[OpenBlocker, ...]] = MappingProxyType({})
+    """The open ones by agent id, in the order in which they were stored."""
 
     def lifecycle_of(self, agent_id: str) -> Lifecycle:
         """The lifecycle of a declared agent: it is active until something else is stored."""

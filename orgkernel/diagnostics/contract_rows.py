@@ -87,9 +87,9 @@ RESULT_BRIEF_MISMATCH = Row(
 )  # fmt: skip
 SELF_APPROVAL = Row(
     "ORG663", "self-approval", _E,
-    "The same agent wrote the work and approved it.",
+    "The same agent wrote the work and approved it, or asked a question in a blocker and answered it.",
     "An approval is worth something only if it comes from somebody else.",
-    "Let another agent or a person approve the work.",
+    "Let another agent or a person approve the work, or answer the question.",
 )  # fmt: skip
 CORRECTION_WITHOUT_ORIGINAL = Row(
     "ORG664", "correction-without-original", _E,
@@ -123,9 +123,9 @@ BLOCK_IS_PREFERENCE = Row(
 )  # fmt: skip
 CLOSE_COHERENCE_MISSING = Row(
     "ORG669", "close-coherence-missing", _E,
-    "The close of a mission lacks its coherence check, or claims `done_clean` although a worker is not done.",
+    "The close of a mission lacks its coherence check, differs from the stored results, or claims `done_clean` although a worker is not done or a blocker is open.",
     "A planner who has not compared the results of all workers with the brief has not finished.",
-    "Write `consensus_score`, `regressions`, `verdict` and every worker with its status.",
+    "Write `consensus_score`, `regressions`, `verdict` and every worker with the status of its last report.",
 )  # fmt: skip
 LMC_INCOMPLETE = Row(
     "ORG670", "lmc-incomplete", _E,
@@ -155,7 +155,7 @@ ILLEGAL_TERMINAL_STATE = Row(
     "ORG674", "illegal-terminal-state", _E,
     "A session ends in a state that is none of the four legal ones.",
     "A session ends `done_clean`, `pending` with actions, `failed` with evidence, or not done with a blocker whose fallback is running.",
-    "Report `pending` or `failed` beside the blocker, or remove what is no action.",
+    "Report `pending` or `failed` beside the blocker, let the dispatcher answer it, or remove what is no action.",
 )  # fmt: skip
 DESTRUCTIVE_NOT_AUTHORISED = Row(
     "ORG688", "destructive-not-authorised", _E,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.skills import SkillList
     from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
     from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
+    from orgkernel.decisions.ownership.sacred import SacredFiles
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
     from orgkernel.decisions.qualifications import QualificationRecord
@@ -561,6 +562,21 @@ class Kernel(Registry):
         now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
         asked = msgspec.structs.replace(question, context=now)
         return decide_dispatch_permission(desk.view, asked, desk.state, briefs or NO_BRIEFS)
+
+    def sacred_files(self, org: str, folder: str | None = None) -> SacredFiles:
+        """The files of a project in a folder that nobody changes, or nobody without a key. Raises as `dispatch`.
+
+        >>> [touch.code for touch in Kernel.open().sacred_files("omega").find_never("secrets/key.txt")]
+        ['SACRED_SCOPE']
+        """
+        from orgkernel.decisions.ownership.sacred import SacredFiles
+        from orgkernel.graph.governance import read_governance
+
+        records = self.organization(org).snapshot.index.records
+        governance = read_governance(records.governance)
+        roots = tuple(each for each in (records.organization.workspace_root, folder) if each)
+        scopes = None if governance is None else governance.sacred_scopes
+        return SacredFiles(scopes, roots, records.governance)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.

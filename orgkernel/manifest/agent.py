@@ -18,7 +18,7 @@ from orgkernel.decisions.capability.holder import find_member
 from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.promotion import PromotionDecision, decide_promotion
 from orgkernel.decisions.qualifications import find_latest, has_passed
-from orgkernel.decisions.reasons import why_edge, why_place
+from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.role_skills import skills_of_roles
 from orgkernel.decisions.skill_levels import levels_now
 from orgkernel.decisions.skill_profile import build_skill_profile
@@ -37,8 +37,9 @@ from orgkernel.manifest.abilities import (
     skill_item,
     tool_item,
 )
-from orgkernel.manifest.role import finding_item, latest_report, reported_tier
+from orgkernel.manifest.role import finding_item, latest_report, list_dispatch_sources, reported_tier
 from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
+from orgkernel.manifest.work import blockers_of, claims_of, depth_left
 from orgkernel.records.crew_roster import RosterMember
 from orgkernel.records.levels import LEVELS
 from orgkernel.records.rank_ladder import Promotion, Rank
@@ -62,6 +63,7 @@ def build_agent_manifest(
     rows = what_can(view, holder.subject, request=asked, state=state, kinds=("credential", "data", "role"))
     tools = tuple(_tools(view, holder, state, context))
     capped = [item.id for item in tools if not (item.allowed_actions or item.conditional) and item.actions]
+    targets = _items(rows, "role", "dispatch")
     place = definition.place()
     roles = holder.identity.roles
     at_work = find_member(view, state, holder.subject, context)
@@ -107,7 +109,11 @@ def build_agent_manifest(
         ),
         credentials=_items(rows, "credential"),
         data=_items(rows, "data"),
-        dispatch_targets=_items(rows, "role", "dispatch"),
+        dispatch_targets=targets,
+        dispatch_sources=tuple(_sources(view, roles)),
+        depth_left=depth_left(view, dispatches=bool(targets)),
+        file_claims=tuple(claims_of(state, (holder.subject,), context.now)),
+        open_blockers=tuple(blockers_of(state, (agent_id,))),
         restrictions=tuple(
             v1.Item(id=each.restriction_id, why=())
             for key in holder.keys
@@ -139,6 +145,15 @@ def _departments(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
     edges = {edge.target: edge for role_id in roles for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id)}
     for department, edge in edges.items():
         yield v1.Item(id=department, why=(why_edge(edge),))
+
+
+def _sources(view: OrgView, roles: Iterable[str]) -> Iterator[v1.Item]:
+    """Each once, with the lines for every one of its roles."""
+    found: dict[str, dict[Why, None]] = {}
+    for role_id in roles:
+        for each in list_dispatch_sources(view, role_id):
+            found.setdefault(each.id, {}).update(dict.fromkeys(each.why))
+    return (v1.Item(id=source, why=tuple(why)) for source, why in found.items())
 
 
 def _rank(view: OrgView, step: int) -> RankItem | None:

@@ -21,6 +21,7 @@ from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE, role_abilities, skill_item
 from orgkernel.manifest.agent_parts import CognitiveSkillItem, activity_of, cards_of
 from orgkernel.manifest.why import facts, listed, settings, why_item, why_setting
+from orgkernel.manifest.work import blockers_of, claims_of, depth_left
 from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.runtime.tiers import TIERS
 
@@ -48,6 +49,8 @@ def build_role_manifest(
     under = [(edge, _command_why(view, edge)) for edge in view.subordinates_of(role_id)]
     tools = view.tools_of(role_id)
     essential = find_essential_tools(view, post, tools)
+    targets = tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ()))
+    agents = view.sources_to(EdgeKind.FILLS, role_id)
     abilities = role_abilities(view, role_id, tools, essential, state, context)
     return v1.RoleManifest(
         role_id=role_id,
@@ -68,8 +71,9 @@ def build_role_manifest(
         ),
         subordinates=tuple(_member(view, edge.source, why) for edge, why in under),
         peers=tuple(_peers(view, role_id)),
-        dispatch_targets=tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ())),
+        dispatch_targets=targets,
         dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
+        depth_left=depth_left(view, dispatches=bool(targets)),
         domains=tuple(_domains(view, role_id)),
         intents=tuple(_intents(view, role_id)),
         plans=abilities.plans,
@@ -92,7 +96,11 @@ def build_role_manifest(
         does_not_have=listed(post, "does_not_have", profile.does_not_have),
         agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
         latest_report=latest_report(state, f"role:{role_id}"),
-        recent_activity=activity_of(state, view.sources_to(EdgeKind.FILLS, role_id)),
+        file_claims=tuple(
+            claims_of(state, (f"role:{role_id}", *(f"agent:{each}" for each in agents)), context.now)
+        ),
+        open_blockers=tuple(blockers_of(state, agents)),
+        recent_activity=activity_of(state, agents),
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,
@@ -235,6 +243,12 @@ def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
     if sender not in posts or receiver not in posts:
         return True
     return posts[sender].profile.position != "worker" and not edges_forbid(view.records, sender, receiver)
+
+
+def list_dispatch_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
+    """The roles that may dispatch to a role."""
+    chain = view.chain_above(role_id)
+    return _dispatch_sources(view, role_id, chain, [_command_why(view, edge) for edge in chain])
 
 
 def _dispatch_sources(

@@ -67,6 +67,29 @@ class Peer(Member, frozen=True, kw_only=True):
     channel: str
 
 
+class ClaimItem(Item, frozen=True, kw_only=True):
+    """Claimed files. The id is the token of the claim."""
+
+    holder: str
+    paths: tuple[str, ...]
+    session: str | None
+    expires_at: str | None
+    """End of the lease."""
+
+
+class BlockerItem(Item, frozen=True, kw_only=True):
+    """An open question to a human. The id is that of the blocker."""
+
+    agent: str
+    session: str
+    question: str
+    fallback_action: str
+    """What is being done in the meantime."""
+    human_required_for: str | None
+    since: str | None
+    """When it was stored."""
+
+
 class DomainItem(Item, frozen=True, kw_only=True):
     """A domain that the role handles."""
 
@@ -320,6 +343,9 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     peers: tuple[Peer, ...]
     dispatch_targets: tuple[Member, ...]
     dispatch_sources: tuple[Member, ...]
+    depth_left: Fact | None
+    """How many dispatches may follow one another below the role if a run begins with it. Within a run, a check of the
+    dispatch says what is left. Null if it dispatches nobody."""
     domains: tuple[DomainItem, ...]
     intents: tuple[Item, ...]
     plans: tuple[PlanItem, ...]
@@ -346,10 +372,10 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[Item, ...] = ()
     latest_report: dict[str, Any] | None = None
     """The latest SALUTE report, as the host wrote it."""
-    file_claims: tuple[Item, ...] = ()
-    """Not yet: empty until the governance work."""
-    open_blockers: tuple[Item, ...] = ()
-    """Not yet: empty until the governance work."""
+    file_claims: tuple[ClaimItem, ...] = ()
+    """Files that the role or an agent that fills it has claimed now."""
+    open_blockers: tuple[BlockerItem, ...] = ()
+    """Questions of agents that fill the role, which no decision has answered."""
     recent_activity: tuple[ActivityItem, ...] = ()
     """Recorded work of the agents that fill the role, the latest first."""
     findings: tuple[FindingItem, ...]
@@ -420,6 +446,14 @@ class AgentManifest(msgspec.Struct, frozen=True, kw_only=True):
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
     dispatch_targets: tuple[Item, ...]
+    dispatch_sources: tuple[Item, ...]
+    """Roles that may dispatch to one of its roles."""
+    depth_left: Fact | None
+    """As in the manifest of a role."""
+    file_claims: tuple[ClaimItem, ...]
+    """Files that it has claimed now."""
+    open_blockers: tuple[BlockerItem, ...]
+    """Its questions that no decision has answered."""
     restrictions: tuple[Item, ...]
     """Stored restrictions in effect now."""
     pace_current: str | None = None

@@ -23,6 +23,10 @@ class Blocker(Contract):
     kind: Literal["orgkernel:blocker"] = Field(default="orgkernel:blocker", alias="_schema")
     session: Annotated[str, Field(min_length=1)]
     """Name of the session that asks."""
+    id: str | None = None
+    """UUID of version 4, by which an answer names the blocker."""
+    agent: str | None = None
+    """Who asks. By default, the agent whose credential stores the blocker."""
     brief: str | None = None
     """Id of the brief."""
     blocked_at: WrittenTime

@@ -65,6 +65,8 @@ class Brief(Contract):
     """UUID of version 4."""
     parent: str | None = None
     """Id of the brief that this one is derived from."""
+    replaces: str | None = None
+    """Id of a brief of the same parent whose place this one takes. The close of the mission does not wait for the other."""
     mission: Annotated[str, Field(json_schema_extra={"maxLength": 200})] | None = None
     """The goal, in at most 200 characters."""
     purpose: str | None = None

@@ -44,6 +44,8 @@ class DecisionEntry(Contract):
     """The check that would prove the decision wrong."""
     supersedes: str | None = None
     """Id of the entry that this one replaces."""
+    answers: str | None = None
+    """Id of the blocker that the decision answers. The blocker is open until then."""
     written_by: Literal["intake", "planner", "worker"] | None = None
     """Position of the writer."""
     agent: str | None = None

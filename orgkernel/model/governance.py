@@ -90,3 +90,5 @@ class Governance(Document):
     """Destructive operations that a brief may allow (docs/destructive-commands.md). Absent means any; empty means none."""
     quality_gates: dict[Id, QualityGate] = Field(default_factory=dict)
     """Audits. If there are any, a brief names no other ones."""
+    batch_size: Annotated[int, Field(ge=1, le=4)] | None = None
+    """How many workers of one mission may write at the same time. Default: 3."""

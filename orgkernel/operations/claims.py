@@ -53,7 +53,7 @@ def extend_claim(
 ) -> FileClaim:
     """Let a claim last longer, from now. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _org_id(context, org)
-    holder = speaks_for(context, holder, "holder", org_id)
+    holder = _holder(context, holder, org_id)
     lasts = LEASE_SECONDS if seconds is None else seconds
     return context.store.claims.extend(
         org_id, token, holder, seconds=lasts, actor=context.actor.name, reason=reason
@@ -65,7 +65,7 @@ def release_claim(
 ) -> FileClaim:
     """Give the files of a claim back. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _org_id(context, org)
-    holder = speaks_for(context, holder, "holder", org_id)
+    holder = _holder(context, holder, org_id)
     return context.store.claims.release(org_id, token, holder, actor=context.actor.name, reason=reason)
 
 
@@ -81,7 +81,7 @@ def transfer_claim(
 ) -> FileClaim:
     """Hand the files of a claim over: the new holder has a new token. Raises `Conflict` (`STALE_TOKEN`)."""
     org_id = _org_id(context, org)
-    holder = speaks_for(context, holder, "holder", org_id)
+    holder = _holder(context, holder, org_id)
     _require_declared(context, org_id, to)
     return context.store.claims.transfer(
         org_id, token, holder, to, session=session, actor=context.actor.name, reason=reason
@@ -94,6 +94,14 @@ def list_claims(store: Store, org_id: str | None = None, path: str | None = None
     if path is None:
         return claims
     return tuple(dict.fromkeys(each.claim for each in ClaimIndex(claims).find_conflicts([path])))
+
+
+def _holder(context: Context, holder: str | None, org_id: str) -> str:
+    """Whoever holds a claim: somebody acts for themselves, and for the roles they fill, to which work was dispatched."""
+    member = None if holder is None else find_member(context.kernel, context.actor)
+    if holder is not None and member is not None and holder.startswith("role:") and holder in member.own:
+        return holder
+    return speaks_for(context, holder, "holder", org_id)
 
 
 def _org_id(context: Context, org: str) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orgkernel.decisions.contracts.check import check_contract
+from orgkernel.decisions.contracts.check import check_contract, kind_of_contract
+from orgkernel.decisions.contracts.coherence import find_incoherence, find_open_blockers
+from orgkernel.decisions.contracts.findings import ContractFinding
 from orgkernel.decisions.contracts.handover import draft_brief
 from orgkernel.decisions.contracts.reading import CheckedContract
-from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, UnknownRecord
@@ -22,10 +25,12 @@ from orgkernel.records.contract import Contract
 from orgkernel.records.correction import Correction
 from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.kinds import RECORDS
+from orgkernel.records.mission_close import MissionClose
 from orgkernel.records.result import SessionReport
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
     from orgkernel.state.contracts import ContractRows
 
 UNSOUND = "CONTRACT_UNSOUND"
@@ -34,15 +39,21 @@ UNSOUND = "CONTRACT_UNSOUND"
 def record_contract(context: Context, checked: CheckedContract, *, org: str | None = None) -> ContractRecord:
     """Store a contract that was checked, if it is sound by itself and beside what is stored.
 
-    Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, and a result beside
-    the blocker of its session. Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
+    Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, a result beside the
+    open blockers of its session, and a close beside the results of its workers. The audit has what was reported and refused.
+    Raises `Refused` (`CONTRACT_UNSOUND`) and `Conflict` (`DONE_DUPLICATE`, `CONTRACT_EXISTS`).
     """
     contract = checked.contract
-    if contract is None or checked.outcome != "sound":
-        errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
-        said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
-        raise Refused(f"the contract is not sound: {said}", "correct it and check it again", UNSOUND)
-    return _store(context, contract, org)
+    try:
+        if contract is None or checked.outcome != "sound":
+            errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
+            said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
+            raise Refused(f"the contract is not sound: {said}", "correct it and check it again", UNSOUND)
+        return _store(context, contract, org)
+    except Refused as refused:
+        if refused.code == UNSOUND and isinstance(contract, SessionReport):
+            _note_refused(context, contract, organization_of(context, org), refused.message)
+        raise
 
 
 def add_decision(context: Context, entry: DecisionEntry, *, org: str | None = None) -> ContractRecord:
@@ -89,6 +100,27 @@ def draft_next_brief(context: Context, brief_id: str, org: str | None = None) ->
     )
 
 
+def list_contracts(
+    context: Context,
+    org: str | None = None,
+    *,
+    kind: str | None = None,
+    session: str | None = None,
+    is_open: bool = False,
+) -> tuple[ContractRecord, ...]:
+    """What is stored, oldest first; with `is_open`, the blockers that no decision has answered."""
+    return select_contracts(context.store, organization_of(context, org), kind, session, is_open)
+
+
+def select_contracts(
+    store: Store, org_id: str, kind: str | None, session: str | None, is_open: bool
+) -> tuple[ContractRecord, ...]:
+    """As `list_contracts`, of a store. Only blockers are open, so there are none of another kind."""
+    if not is_open:
+        return store.contracts.list(org_id, kind, session)
+    return store.contracts.open_blockers(org_id, session) if kind in (None, "blocker") else ()
+
+
 def organization_of(context: Context, org: str | None) -> str:
     """The organization whose contracts are meant. Raises `Refused` and `UnknownOrganization`."""
     org_id = choose_organization(context, org)
@@ -99,6 +131,8 @@ def organization_of(context: Context, org: str | None) -> str:
 def _store(context: Context, contract: Contract, org: str | None) -> ContractRecord:
     org_id = organization_of(context, org)
     agent_id = context.actor.agent_id
+    if agent_id and isinstance(contract, Blocker | DecisionEntry) and contract.agent is None:
+        contract = msgspec.structs.replace(contract, agent=agent_id)
     writer = getattr(contract, "agent", None)
     if agent_id and writer is not None and writer != agent_id:
         message = f"the credential belongs to agent {quote(agent_id)}, but the contract is of {quote(writer)}"
@@ -109,10 +143,32 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
     def require(rows: ContractRows) -> None:
         for other in _companions(contract, rows):
             _require_sound(contract, other)
+        if isinstance(contract, MissionClose) or (
+            isinstance(contract, Correction) and _corrects_close(contract, rows)
+        ):
+            _refuse_errors(find_incoherence(contract, rows.all()))
 
-    body = msgspec.to_builtins(contract)
-    kind = str(body.setdefault("_schema", getattr(contract, "kind", ""))).rpartition(":")[2]
+    body = body_of(contract)
+    kind = str(body["_schema"]).rpartition(":")[2]
     return context.store.contracts.record(org_id, kind, body, require, actor=context.actor.name)
+
+
+def _note_refused(context: Context, report: SessionReport, org_id: str, message: str) -> None:
+    """Write down that a session claimed something that is not so: who reopens the mission wants to know what was claimed."""
+    context.store.audit.write(
+        AuditEntry(
+            "contract", context.store.context.clock(), "refused", subject=f"contract:{kind_of_contract(report)}",
+            actor=context.actor.name, org_id=org_id, session=report.session or "", reason=message,
+            detail={"agent": report.agent, "status": report.status},
+        )
+    )  # fmt: skip
+
+
+def body_of(contract: Contract) -> dict[str, Any]:
+    """A contract as it is stored."""
+    body: dict[str, Any] = msgspec.to_builtins(contract)
+    body.setdefault("_schema", getattr(contract, "kind", ""))
+    return body
 
 
 def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
@@ -130,20 +186,26 @@ def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
         if original is None or original.kind not in ("result", "mission_close"):
             raise Refused(f"there is no result {quote(name)} to correct", "name a stored result", UNSOUND)
         found.append(original)
-    elif isinstance(contract, SessionReport) and contract.session is not None:
-        found += [blocker] if (blocker := rows.blocker_of(contract.session)) is not None else []
+    if isinstance(contract, SessionReport) and contract.session is not None:
+        found += find_open_blockers(rows.about_blockers(contract.session))[:1]
+    elif isinstance(contract, Brief) and contract.replaces is not None:
+        _require_same_parent(contract, rows.find(contract.replaces, "brief"))
     elif isinstance(contract, Blocker) and (end := rows.end_of(contract.session)) is not None:
         message = f"session {quote(contract.session)} has ended with the result {quote(end.record_id)}"
         raise Refused(message, "a session that has ended is blocked by nothing", UNSOUND)
-    elif isinstance(contract, DecisionEntry) and contract.supersedes is not None:
-        old = rows.find(contract.supersedes, "decision_entry")
-        if old is None:
-            raise Refused(
-                f"there is no decision {quote(contract.supersedes)} to supersede",
-                "cite a stored entry",
-                UNSOUND,
-            )
-        found.append(old)
+    elif isinstance(contract, DecisionEntry):
+        cited = (
+            ("supersede", contract.supersedes, "decision_entry"),
+            ("answer", contract.answers, "blocker"),
+        )
+        for verb, cited_id, kind in cited:
+            if cited_id is None:
+                continue
+            what = "decision" if kind == "decision_entry" else kind
+            if (row := rows.find(cited_id, kind)) is None:
+                message = f"there is no {what} {quote(cited_id)} to {verb}"
+                raise Refused(message, f"cite a stored {what}", UNSOUND)
+            found.append(row)
     return [contract_of(each) for each in found]
 
 
@@ -154,8 +216,26 @@ def contract_of(record: ContractRecord) -> Contract:
     return contract
 
 
+def _require_same_parent(brief: Brief, replaced: ContractRecord | None) -> None:
+    """Whoever takes the place of a brief works for the same mission."""
+    if replaced is None or replaced.body.get("parent") != brief.parent:
+        message = f"there is no brief {quote(brief.replaces or '')} of the same parent to replace"
+        raise Refused(message, "cite a stored brief with the same `parent`", UNSOUND)
+
+
+def _corrects_close(correction: Correction, rows: ContractRows) -> bool:
+    """Whether a correction is about the close of a mission."""
+    name = correction.original or ""
+    original = rows.end_of(name) or rows.find(name)
+    return original is not None and original.kind == "mission_close"
+
+
 def _require_sound(contract: Contract, other: Contract | None) -> None:
-    found = [each for each in check_contract(contract, other) if each.row.severity is Severity.ERROR]
+    _refuse_errors(check_contract(contract, other))
+
+
+def _refuse_errors(findings: Iterable[ContractFinding]) -> None:
+    found = [each for each in findings if each.row.severity is Severity.ERROR]
     if found:
         said = "; ".join(f"{each.row.code} {each.message}" for each in found[:5])
         raise Refused(

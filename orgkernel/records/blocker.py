@@ -10,6 +10,8 @@ class Blocker(Contract, frozen=True, kw_only=True):
     """One blocker."""
     kind: Literal['orgkernel:blocker'] = msgspec.field(default='orgkernel:blocker', name='_schema')
     session: str
+    id: str | None = None
+    agent: str | None = None
     brief: str | None = None
     blocked_at: WrittenTime
     question: str | None = None

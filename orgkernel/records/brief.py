@@ -33,6 +33,7 @@ class Brief(Contract, frozen=True, kw_only=True):
     kind: Literal['orgkernel:brief'] = msgspec.field(default='orgkernel:brief', name='_schema')
     id: str | None = None
     parent: str | None = None
+    replaces: str | None = None
     mission: str | None = None
     purpose: str | None = None
     context: BriefContext | None = None

@@ -58,3 +58,4 @@ class Governance(Document, frozen=True, kw_only=True):
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)
+    batch_size: int | None = None

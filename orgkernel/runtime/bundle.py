@@ -19,7 +19,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .text_index import TextIndex, read_index
 from .tiers import TIERS
@@ -39,8 +39,7 @@ class BundleError(ValueError):
         self.text = text
 
 
-@dataclass(frozen=True, slots=True)
-class BundleDomain:
+class BundleDomain(NamedTuple):
     """A task domain with the texts that classify a message."""
 
     aliases: tuple[str, ...]
@@ -51,8 +50,7 @@ class BundleDomain:
     triggers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolGrant:
+class ToolGrant(NamedTuple):
     """What one role may do with one tool when no circumstances are known."""
 
     level: str
@@ -67,8 +65,7 @@ class ToolGrant:
     """Actions that are allowed on paths in the role's file scope."""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleTool:
+class BundleTool(NamedTuple):
     """A tool under the host's name for it."""
 
     tool: str
@@ -82,8 +79,7 @@ class BundleTool:
     """The arguments that hold paths."""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleRole:
+class BundleRole(NamedTuple):
     """A role and what the decisions allow it."""
 
     role_id: str
@@ -117,8 +113,7 @@ class BundleRole:
     """The role in the JSON form of the specification. Neighbor layers read it."""
 
 
-@dataclass(frozen=True, slots=True)
-class BundleLimits:
+class BundleLimits(NamedTuple):
     """The limits of a run: how far and to how many agents work is handed on, and whether each hop narrows it."""
 
     max_spawn_depth: int = 3
@@ -129,8 +124,7 @@ class BundleLimits:
     """Whether an agent may use only what all roles above it may use, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """One compiled organization."""
 
     digest: str
@@ -263,8 +257,7 @@ class Fields:
 _LEVELS: Final = ("none", "observe", "read", "write", "full")
 
 
-@dataclass(frozen=True, slots=True)
-class RoleChoice:
+class RoleChoice(NamedTuple):
     """The role that takes a task, or None, and why."""
 
     role: BundleRole | None

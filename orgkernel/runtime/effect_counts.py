@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from . import secret_shapes
 
@@ -80,8 +80,7 @@ class EffectCounts:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedCall:
+class RefusedCall(NamedTuple):
     """One refused call, and what it would have touched."""
 
     time: str

@@ -10,12 +10,10 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Final
+from typing import Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """The measures of one role at one model call.
 
     >>> Observation(consecutive_tool_failures=3).measures(max_turns=12)["max"]
@@ -46,7 +44,7 @@ class Observation:
         return found
 
 
-NAMES: Final = tuple(each.name for each in fields(Observation))
+NAMES: Final = Observation._fields
 """All measures."""
 FLAGS: Final = ("unrecoverable_error", "context_exhausted")
 """Measures that are true or false. The others are numbers."""

@@ -17,8 +17,9 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from .observation import Observation
 from .tiers import (
@@ -44,8 +45,7 @@ class PlanError(ValueError):
     """A compiled PACE plan is malformed. The bundle that holds it must not be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(NamedTuple):
     """One tier of a plan."""
 
     action: str = ""
@@ -56,8 +56,7 @@ class Tier:
     """The role that takes over or is informed."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledPacePlan:
+class CompiledPacePlan(NamedTuple):
     """What a role does when things go wrong. It never enters a tier that is missing."""
 
     tiers: Mapping[str, Tier]
@@ -77,8 +76,7 @@ class Obligation:
     """The same in words, with the plan's own description."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaceDecision:
+class PaceDecision(NamedTuple):
     """The tier of a role now, the tier it was in, and why."""
 
     tier: str
@@ -126,11 +124,10 @@ class PaceDecision:
         return f"whether it is over is unknown without {', '.join(self.unknown)}"
 
 
-@dataclass(frozen=True, slots=True)
-class PaceMemory:
+class PaceMemory(NamedTuple):
     """The tiers that several roles hold, by role id. It can be stored as JSON."""
 
-    held: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    held: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
     def tier_of(self, role_id: str) -> str:
         """The tier a role was last seen in."""

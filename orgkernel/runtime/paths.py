@@ -169,6 +169,36 @@ def _may_contain(names: tuple[str, ...], patterns: _Patterns) -> bool:
     return True
 
 
+def names_are_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
+    """Whether an existing file surely lies in a glob. Its names, from the root on, mean nothing but themselves.
+
+    >>> names_are_inside(("app", "$id.tsx"), "app/**"), names_are_inside(("App", "a"), "app/**")
+    (True, False)
+    """
+    start, pattern = _start_of(root), _compile(glob, root)
+    if start is None or pattern is None or not pattern.is_exact or start.start != pattern.start:
+        return False
+    return _fits((*start.names, *names), pattern.exact)
+
+
+def names_may_be_inside(names: tuple[str, ...], glob: str, root: str | None = None) -> bool:
+    """Whether an existing file may lie in a glob, or below what it names: letter case and accents make no difference.
+
+    >>> names_may_be_inside(("WEB", ".Env"), "**/.env"), names_may_be_inside(("web", "env"), "**/.env")
+    (True, False)
+    """
+    start, pattern = _start_of(root), _compile(glob, root)
+    if start is None or pattern is None or start.start != pattern.start:
+        # Two drives are all that is known to lie apart.
+        return start is None or pattern is None or not (start.start[1:2] == pattern.start[1:2] == ":")
+    whole = (*start.names, *names)
+    return _fits(tuple(map(fold, whole)), pattern.folded) or _fits(whole, pattern.below)
+
+
+def _start_of(root: str | None) -> FilePath | None:
+    return FilePath("", ()) if root is None else read_path(".", root)
+
+
 def glob_is_inside(given: str, held: str, root: str | None = None) -> bool:
     """Whether every path that one glob surely holds is surely in another: for what is passed on.
 

@@ -22,8 +22,7 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from .regular_files import read_regular
 from .salute_format import Report, ReportError, read_report
@@ -82,8 +81,7 @@ _MOST_NAMES: Final = 1_000
 """Copies of one role that may carry the same microsecond."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """The paths of a report's files, None for a file that could not be written, and the problem."""
 
     latest: str | None
@@ -91,11 +89,10 @@ class Written:
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(NamedTuple):
     """How many old copies were removed, and what went wrong."""
 
-    count: int
+    copies: int
     problem: str = ""
 
 

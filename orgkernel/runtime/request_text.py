@@ -98,8 +98,7 @@ class Term(NamedTuple):
     """How much it counts: 1 for an ordinary word."""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestText:
+class RequestText(NamedTuple):
     """What a text asks for."""
 
     terms: tuple[Term, ...] = ()
@@ -114,7 +113,7 @@ class RequestText:
     """Whether it is small talk, a greeting and nothing else, or a question of general knowledge."""
     language: str | None = None
     """The language, where it is recognized and is not English."""
-    whole: tuple[str, ...] = field(default=())
+    whole: tuple[str, ...] = ()
     """All stems that are no function words, for the comparison with examples."""
     private: tuple[str, ...] = ()
     """Stems of words of private life."""

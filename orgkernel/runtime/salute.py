@@ -16,7 +16,6 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from .salute_format import (
@@ -42,8 +41,7 @@ DEGRADED_AT: Final = 2
 """From this many consecutive failures on, a role in primary is degraded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class Situation(NamedTuple):
     """What a report is computed from. Times are seconds since 1970-01-01 UTC. None means unknown.
 
     >>> compute_report(Situation(role_id="co", now=0, failures_consecutive=2))["status"]["health"]
@@ -204,8 +202,7 @@ _ENDINGS: Final[Mapping[str, tuple[str, Cause]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EmissionState:
+class EmissionState(NamedTuple):
     """What the host remembers about the reports of one role."""
 
     role_id: str

@@ -10,12 +10,11 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Final, TypeAlias
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
-class Bst:
+class Bst(NamedTuple):
     """Belief state tracker: the domain that the turn is about."""
 
     active: bool | None = None
@@ -25,8 +24,7 @@ class Bst:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WorkingMemory:
+class WorkingMemory(NamedTuple):
     """Working memory: what the agent keeps in view."""
 
     active: bool | None = None
@@ -35,8 +33,7 @@ class WorkingMemory:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OrgKernel:
+class OrgKernel(NamedTuple):
     """The organization: the role the agent is in."""
 
     active: bool | None = None
@@ -45,8 +42,7 @@ class OrgKernel:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Fallback:
+class Fallback(NamedTuple):
     """Fallback advisor: advice after a tool failed several times."""
 
     active: bool | None = None
@@ -55,8 +51,7 @@ class Fallback:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MetaGate:
+class MetaGate(NamedTuple):
     """Meta-reasoning gate: corrects or rejects the arguments of a call."""
 
     active: bool | None = None
@@ -66,8 +61,7 @@ class MetaGate:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Supervisor:
+class Supervisor(NamedTuple):
     """Supervisor: steers when PACE or a report asks for it."""
 
     active: bool | None = None
@@ -76,8 +70,7 @@ class Supervisor:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StructuredRetry:
+class StructuredRetry(NamedTuple):
     """Structured retry: asks again after an answer that could not be read."""
 
     active: bool | None = None
@@ -85,8 +78,7 @@ class StructuredRetry:
     turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryClassifier:
+class MemoryClassifier(NamedTuple):
     """Memory classifier: what it stored of the turn."""
 
     active: bool | None = None
@@ -112,7 +104,9 @@ RECORDS: Final[dict[str, type[SignalRecord]]] = {
 """Layer to record, in the order of the specification's table."""
 
 _FIELDS: Final = {
-    layer: {each.name: str(each.type).partition(" ")[0] for each in fields(record)}
+    layer: {
+        name: str(each.__forward_arg__).partition(" ")[0] for name, each in record.__annotations__.items()
+    }
     for layer, record in RECORDS.items()
 }
 
@@ -146,14 +140,13 @@ def has_spoken(said: Mapping[str, Any]) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What is known about one turn. An absent layer is unknown; no layer may depend on it."""
 
     turn: int | None = None
-    said: Mapping[str, SignalRecord] = field(default_factory=dict)
+    said: Mapping[str, SignalRecord] = MappingProxyType({})
     """Listed layers, as they wrote it themselves."""
-    derived: Mapping[str, SignalRecord] = field(default_factory=dict)
+    derived: Mapping[str, SignalRecord] = MappingProxyType({})
     """The same, derived from what neighbors store for themselves."""
     spoken: tuple[str, ...] = ()
     """Layers that wrote that they warned or corrected this turn, in the order found."""

@@ -18,8 +18,7 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from .neighbors import derive
 from .signal_records import (
@@ -35,8 +34,7 @@ EVENTS_KEPT: Final = 50
 """Events kept over all turns. The oldest are dropped; the counts stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """A counted event: `deferred` (layers: the one that waited, the one it waited for) or `conflict` (all that spoke)."""
 
     turn: int
@@ -105,8 +103,7 @@ ORIENTED_BONUS: Final = 2
 Store: TypeAlias = MutableMapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """The answer to a claim. `held_by` names the layer that was first: the claimant itself if granted."""
 
     granted: bool

@@ -9,8 +9,8 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from .own_text import one_line, strip_own_text
 from .pace import PROGRESS, Obligation, PaceDecision
@@ -24,8 +24,7 @@ _FULL_ENOUGH: Final = 50
 """From this percentage on, the context fill of a report is mentioned."""
 
 
-@dataclass(frozen=True, slots=True)
-class PostInCommand:
+class PostInCommand(NamedTuple):
     """The role that is steered, and its place in the organization."""
 
     role_id: str
@@ -36,7 +35,7 @@ class PostInCommand:
     """Tools of the role by the host's names, in order of preference."""
     subordinates: tuple[str, ...] = ()
     """Roles whose reports this role reads, in addition to those that name it as their superior."""
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = MappingProxyType({})
     """Known role names by role id."""
 
     def name_of(self, role_id: str) -> str:

@@ -18,8 +18,8 @@ Standard library only: this module also runs inside hosts.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from .own_text import mark_own_text
 from .pace import Obligation, PaceDecision
@@ -38,21 +38,19 @@ _NEEDS_SUPERIOR: Final = ("contingent", "emergency")
 _LAST: Final = "emergency"
 
 
-@dataclass(frozen=True, slots=True)
-class SupervisorMemory:
+class SupervisorMemory(NamedTuple):
     """What the supervisor has said. The host stores it unchanged for each agent."""
 
-    own: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, str] = MappingProxyType({})
     """The tier last mentioned, by role id. A missing role is in primary."""
-    reported: Mapping[str, str] = field(default_factory=dict)
+    reported: Mapping[str, str] = MappingProxyType({})
     """By reporter (organization, role, agent number): the tier last seen or, if it needs help, last mentioned."""
-    said: Mapping[str, int] = field(default_factory=dict)
+    said: Mapping[str, int] = MappingProxyType({})
     """How often a role and tier were mentioned in this task."""
     spoken_turn: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Steering:
+class Steering(NamedTuple):
     """One text for the agent. The host puts it where the model reads it next."""
 
     text: str
@@ -65,8 +63,7 @@ class Steering:
     """The layer that has already spoken this turn. This text must not be shown now and stays due."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Notice:
+class _Notice(NamedTuple):
     """A message that is due: its subject, the tier and the sentences."""
 
     own: bool
@@ -99,7 +96,7 @@ def steer(
     memory, due = _find_due(signals, pace, reports, memory, post, failing, cool_down)
     if not due:
         return None, memory
-    steering = replace(_word(due), deferred_to=signals.holder(LAYER))
+    steering = _word(due)._replace(deferred_to=signals.holder(LAYER))
     return steering, memory if steering.deferred_to else _remember(memory, due, signals.turn)
 
 
@@ -139,7 +136,7 @@ def _find_due(
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """The messages due this turn, and the memory with the changes that need no message."""
     if pace is not None and pace.new_task:
-        memory = replace(memory, own={}, said={}, spoken_turn=None)
+        memory = memory._replace(own={}, said={}, spoken_turn=None)
     reports = [report for report in reports if _is_report(report)]
     memory, subordinates = _find_subordinates(reports, memory, post)
     own = _find_own(pace, reports, memory, post, failing)
@@ -197,7 +194,7 @@ def _find_subordinates(
             role_id = report["unit"]["role_id"]
             due.append(_Notice(False, subject, role_id, tier, say_report(report, tier, post)))
     due.sort(key=lambda each: (-TIERS.index(each.tier), each.subject))
-    return replace(memory, reported=reported), due
+    return memory._replace(reported=reported), due
 
 
 def _may_speak(notice: _Notice, memory: SupervisorMemory, turn: int | None, cool_down: int) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import nlargest
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from .languages import FOREIGN_STOP, begin, find_language
@@ -28,6 +28,8 @@ from .word_forms import clean, find_tokens, join_words
 from .word_forms import stem as find_stem
 from .word_topics import groups_by_stem, trades, trades_by_stem, trades_by_title_of_words
 
+PRIORS: Final[Mapping[str, float]] = {"specialist": 1.0, "executive": 0.8, "commander": 0.75}
+"""A specialist before an executive before a commander."""
 FIELDS: Final[Mapping[str, float]] = {
     "intent": 3.0,
     "example": 2.4,
@@ -151,8 +153,7 @@ class Ranked(NamedTuple):
     """What speaks for it, most important first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """The roles that fit a request, best first, and whether the first of them may take it."""
 
     ranked: tuple[Ranked, ...] = ()
@@ -743,8 +744,8 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
     return TextIndex(
         roles,
         priors,
-        {str(word): _postings(flat, roles) for word, flat in data["terms"].items()},
-        {str(word): _postings(flat, roles) for word, flat in data["topics"].items()},
+        _postings(data["terms"], roles),
+        _postings(data["topics"], roles),
         {
             _number(int(role), roles): tuple(_number(each, roles) for each in below)
             for role, below in data["leads"].items()
@@ -763,8 +764,14 @@ def read_index(data: Mapping[str, Any]) -> TextIndex:
     )
 
 
-def _postings(flat: Sequence[Any], roles: Sequence[str]) -> dict[int, float]:
-    return {_number(role, roles): float(value) for role, value in zip(flat[::2], flat[1::2], strict=True)}
+def _postings(flat: Mapping[str, Sequence[Any]], roles: Sequence[str]) -> dict[str, Postings]:
+    """What each word says for each role. All numbers are looked at in one go: there are thousands of words."""
+    for role in set(chain.from_iterable(numbers[::2] for numbers in flat.values())):
+        _number(role, roles)
+    amounts = list(chain.from_iterable(numbers[1::2] for numbers in flat.values()))
+    if not set(map(type, amounts)) <= {float, int} or not math.isfinite(sum(amounts)):
+        raise ValueError("a word says something else than a number for a role")
+    return {word: dict(zip(numbers[::2], numbers[1::2], strict=True)) for word, numbers in flat.items()}
 
 
 def _number(role: Any, roles: Sequence[str]) -> int:

@@ -13,13 +13,11 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerName:
+class TriggerName(NamedTuple):
     """A name a trigger may read. Its values lie in `lower`..`upper`, both included (a flag counts as 0 or 1)."""
 
     name: str

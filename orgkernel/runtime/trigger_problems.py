@@ -6,16 +6,14 @@ file, line and column. Problems are values, never exceptions, because triggers a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from .triggers import TriggerTree
 
 ProblemKind: TypeAlias = Literal["syntax", "unknown-name", "type"]
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerProblem:
+class TriggerProblem(NamedTuple):
     """One problem of a trigger: what it is (message), where (start to end), and what to write instead (help)."""
 
     kind: ProblemKind
@@ -25,8 +23,7 @@ class TriggerProblem:
     help: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NameUse:
+class NameUse(NamedTuple):
     """One occurrence of a name: as written, its place, and the listed name it means (None if unknown)."""
 
     name: str
@@ -36,8 +33,7 @@ class NameUse:
     is_alias: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedTrigger:
+class ParsedTrigger(NamedTuple):
     """A trigger's text, read. It has a tree exactly when it has no problems.
 
     `uses` is complete whenever the syntax is valid, so it also has misused and unknown names. The tree contains only

@@ -30,7 +30,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final, TypeAlias, TypeGuard
+from typing import Any, Final, NamedTuple, TypeAlias, TypeGuard
 
 TriggerTree: TypeAlias = list[Any]
 Measures: TypeAlias = Mapping[str, float | bool | None]
@@ -159,16 +159,14 @@ def render_number(value: float) -> str:
     return format(Decimal(text), "f") if "e" in text else text
 
 
-@dataclass(frozen=True, slots=True)
-class Tripped:
+class Tripped(NamedTuple):
     """One comparison or flag that made a trigger true, with the values it saw: `context_fill 0.9 > 0.85`."""
 
     text: str
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TriggerVerdict:
+class TriggerVerdict(NamedTuple):
     """The result of a trigger for one observation: its value (None is Unknown), why, and what was unknown.
 
     `tripped` is empty unless the value is true. `unknown` lists the names that the host did not report. `undefined` lists
@@ -182,8 +180,7 @@ class TriggerVerdict:
     undefined: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
+class _Term(NamedTuple):
     """A comparison or flag with the values it was evaluated on."""
 
     tree: TriggerTree

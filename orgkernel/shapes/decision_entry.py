@@ -18,6 +18,7 @@ class DecisionEntry(Contract, frozen=True, kw_only=True):
     rationale: str | None = None
     falsifier: str | None = None
     supersedes: str | None = None
+    answers: str | None = None
     written_by: Literal['intake', 'planner', 'worker'] | None = None
     agent: str | None = None
     corrects_premise: str | None = None

@@ -28,6 +28,7 @@ from orgkernel.state.tables import (
     audit,
     commissions,
     contract_records,
+    dispatches,
     file_claims,
     grants,
     org_status,
@@ -60,7 +61,7 @@ _MOST_ROWS = 64
 _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
     agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
-    contract_records, file_claims,
+    contract_records, dispatches, file_claims,
 )  # fmt: skip
 """Tables in which nothing changes without a row of the audit."""
 _STREAMS: tuple[Stream, ...] = ("decision", "history")

@@ -31,6 +31,21 @@ MOST_SECONDS = 7 * 86_400.0
 """A longer lease would keep the files of somebody who is gone."""
 
 
+class WantedClaim(msgspec.Struct, frozen=True, kw_only=True):
+    """Files that somebody wants to claim. Its parts can be stored."""
+
+    holder: str
+    paths: tuple[str, ...]
+    seconds: float
+    session: str | None = None
+    planner: str | None = None
+    reason: str = ""
+    brief: str | None = None
+    mission: str | None = None
+    within: frozenset[int] = frozenset()
+    """Tokens of claims that it may lie within: those of the mission it belongs to."""
+
+
 class Claims:
     """The claims of a store."""
 
@@ -52,30 +67,17 @@ class Claims:
         """Claim paths and globs, all or none. Raises `Conflict` (`SCOPE_CONFLICT`) with whoever has claimed one of them."""
         require_id("the organization", org_id)
         _require_holder(holder, session, planner)
-        _require_seconds(seconds)
-        read = _require_paths(paths)
-
-        def change(transaction: Transaction) -> FileClaim:
-            _end_expired(transaction, org_id)
-            conflicts = ClaimIndex(_live(transaction.connection, org_id)).find_conflicts(read)
-            if conflicts:
-                raise _conflict(conflicts)
-            claim = FileClaim(
-                org_id=org_id, token=_next_token(transaction.connection, org_id), holder=holder, paths=read,
-                session=session, planner=planner, claimed_at=transaction.now, expires_at=transaction.now + seconds,
-                reason=clean_text(reason),
-            )  # fmt: skip
-            transaction.connection.execute(insert(file_claims).values(**row_of(claim)))
-            _note(transaction, claim, "claimed", actor, reason, {"paths": list(read), "seconds": seconds})
-            return claim
-
-        return self._context.change(change)
+        require_seconds(seconds)
+        wanted = WantedClaim(
+            holder=holder, paths=require_paths(paths), seconds=seconds, session=session, planner=planner, reason=reason
+        )  # fmt: skip
+        return self._context.change(lambda transaction: claim_within(transaction, org_id, wanted, actor))
 
     def extend(
         self, org_id: str, token: int, holder: str, *, seconds: float, actor: str = "", reason: str = ""
     ) -> FileClaim:
         """Let a claim last `seconds` from now; its end is never moved back. Raises `Conflict` (`STALE_TOKEN`)."""
-        _require_seconds(seconds)
+        require_seconds(seconds)
 
         def change(transaction: Transaction) -> FileClaim:
             claim = _require_live(transaction, org_id, token, holder)
@@ -121,7 +123,7 @@ class Claims:
                 old, token=_next_token(transaction.connection, org_id), holder=to, session=session,
                 reason=clean_text(reason),
             )  # fmt: skip
-            transaction.connection.execute(insert(file_claims).values(**row_of(claim)))
+            _insert(transaction, claim)
             _note(
                 transaction, claim, "transferred", actor or holder, reason, {"from": holder, "token": token}
             )
@@ -135,7 +137,7 @@ class Claims:
             due = (file_claims.c.ended_at.is_(None), file_claims.c.expires_at <= self._context.clock())
             orgs = connection.scalars(select(file_claims.c.org_id).where(*due).distinct()).all()
         for org_id in orgs:
-            self._context.change(partial(_end_expired, org_id=org_id))
+            self._context.change(partial(end_expired, org_id=org_id))
 
     def list(self, org_id: str | None = None) -> tuple[FileClaim, ...]:
         """The live claims, by organization and token."""
@@ -147,18 +149,43 @@ class Claims:
         return self._context.read(FileClaim, query.order_by(file_claims.c.org_id, file_claims.c.token))
 
 
-def release_session(transaction: Transaction, org_id: str, session: str, holder: str, actor: str) -> None:
-    """Within a change: release what a holder claimed in a session that has ended well."""
-    _end_expired(transaction, org_id)
-    query = _held(org_id).where(file_claims.c.session == session, file_claims.c.holder == holder)
-    for row in transaction.connection.execute(query).all():
+def claim_within(transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str) -> FileClaim:
+    """Within a change: claim files, all or none. Raises `Conflict` (`SCOPE_CONFLICT`)."""
+    end_expired(transaction, org_id)
+    live = [each for each in live_claims(transaction.connection, org_id) if each.token not in wanted.within]
+    conflicts = ClaimIndex(live).find_conflicts(wanted.paths)
+    if conflicts:
+        raise _conflict(conflicts)
+    claim = FileClaim(
+        org_id=org_id, token=_next_token(transaction.connection, org_id), holder=wanted.holder, paths=wanted.paths,
+        session=wanted.session, planner=wanted.planner, claimed_at=transaction.now,
+        expires_at=transaction.now + wanted.seconds, reason=clean_text(wanted.reason), brief=wanted.brief,
+        mission=wanted.mission,
+    )  # fmt: skip
+    _insert(transaction, claim)
+    detail = {"paths": list(wanted.paths), "seconds": wanted.seconds}
+    _note(transaction, claim, "claimed", actor, wanted.reason, detail)
+    return claim
+
+
+def release_session(
+    transaction: Transaction, org_id: str, session: str, holder: str, brief: str | None, actor: str
+) -> None:
+    """Within a change: release what a holder claimed in a session that has ended well.
+
+    What was claimed for a role belongs to whoever worked in the session by the same brief.
+    """
+    end_expired(transaction, org_id)
+    for row in transaction.connection.execute(_held(org_id).where(file_claims.c.session == session)).all():
         claim = record_of(FileClaim, row)
-        _update(transaction, claim, ended_at=transaction.now)
-        _note(transaction, claim, "released", actor, "the session is done")
+        of_role = claim.holder.startswith("role:") and claim.brief is not None and claim.brief == brief
+        if claim.holder == holder or of_role:
+            _update(transaction, claim, ended_at=transaction.now)
+            _note(transaction, claim, "released", actor, "the session is done")
 
 
-def _live(connection: Connection, org_id: str) -> list[FileClaim]:
-    """After what has expired was ended."""
+def live_claims(connection: Connection, org_id: str) -> list[FileClaim]:
+    """The claims that hold, after what has expired was ended."""
     return [record_of(FileClaim, row) for row in connection.execute(_held(org_id))]
 
 
@@ -168,7 +195,7 @@ def _held(org_id: str) -> Select[Any]:
     return query.order_by(file_claims.c.token)
 
 
-def _end_expired(transaction: Transaction, org_id: str) -> None:
+def end_expired(transaction: Transaction, org_id: str) -> None:
     query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
     for row in transaction.connection.execute(query).all():
         claim = record_of(FileClaim, row)
@@ -195,7 +222,8 @@ def _require_live(transaction: Transaction, org_id: str, token: int, holder: str
 
 
 def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
-    first = conflicts[0]
+    # Of a mission and the work in it, the work is what holds the file.
+    first = [each for each in conflicts if each.path == conflicts[0].path][-1]
     claim, others = first.claim, len({each.path for each in conflicts}) - 1
     told = [f"session {quote(claim.session)}"] if claim.session else []
     told += [f"planner {quote(claim.planner)}"] if claim.planner else []
@@ -219,14 +247,14 @@ def _require_holder(holder: str, session: str | None, planner: str | None) -> No
         require_reference("the planner", planner, HOLDERS)
 
 
-def _require_seconds(seconds: float) -> None:
+def require_seconds(seconds: float) -> None:
     if not 0 < seconds <= MOST_SECONDS:
         raise Refused(
             f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MOST_SECONDS:g}", "BAD_VALUE"
         )
 
 
-def _require_paths(paths: Iterable[str]) -> tuple[str, ...]:
+def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
     """The paths in one form, each once; raises `Refused`."""
     found: dict[str, None] = {}
     for path in paths:
@@ -245,9 +273,15 @@ def _require_paths(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _insert(transaction: Transaction, claim: FileClaim) -> None:
+    values = {**row_of(claim), "version": transaction.touch()}
+    transaction.connection.execute(insert(file_claims).values(**values))
+
+
 def _update(transaction: Transaction, claim: FileClaim, **values: Any) -> None:
     where = (file_claims.c.org_id == claim.org_id, file_claims.c.token == claim.token)
-    transaction.connection.execute(update(file_claims).where(*where).values(**values))
+    query = update(file_claims).where(*where)
+    transaction.connection.execute(query.values(version=transaction.touch(), **values))
 
 
 def _note(

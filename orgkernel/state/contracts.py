@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, insert, select
 
+from orgkernel.decisions.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.decisions.state_records import AuditEntry, ContractRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
@@ -25,6 +26,76 @@ _CHAIN = "contracts"
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 
 
+class WantedContract:
+    """A contract that somebody wants to store, as it can be stored. Raises `Refused` for what cannot be."""
+
+    def __init__(self, kind: str, body: Mapping[str, Any], new_id: Callable[[], str]) -> None:
+        self.kind = kind
+        self.body = clean_value(dict(body))
+        self.record_id: str = self.body.get("id") or new_id()
+        self.body["id"] = self.record_id
+        require_id("the id", self.record_id)
+        self.session: str | None = self.body.get("session")
+        if self.session is not None:
+            require_id("the session", self.session)
+        if len(_canonical(self.body)) > LARGEST_CONTRACT:
+            raise Refused(
+                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
+            )
+
+    def is_stored_as(self, record: ContractRecord) -> bool:
+        """Whether a stored contract says the same."""
+        return record.kind == self.kind and _canonical(record.body) == _canonical(self.body)
+
+    def store(
+        self, transaction: Transaction, org_id: str, require: Callable[[ContractRows], None], actor: str
+    ) -> ContractRecord:
+        """Within a change: store it. Raises `Conflict`, and what `require` raises."""
+        rows, kind, session, record_id = (
+            ContractRows(transaction.connection, org_id),
+            self.kind,
+            self.session,
+            self.record_id,
+        )
+        ends = session if kind in ENDING else None
+        if ends is not None and (known := rows.end_of(ends)) is not None:
+            raise Conflict(
+                f"session {quote(ends)} has the result {quote(known.record_id)}",
+                "store a correction that names it",
+                code="DONE_DUPLICATE",
+            )
+        if rows.find(record_id) is not None:
+            raise Conflict(
+                f"there is a contract {quote(record_id)}",
+                "contracts are never changed",
+                code="CONTRACT_EXISTS",
+            )
+        require(rows)
+        last = rows.last()
+        sequence = 1 if last is None else last.sequence + 1
+        previous = GENESIS if last is None else last.digest
+        brief_id = self.body.get("brief")
+        record = ContractRecord(
+            org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=brief_id,
+            session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=self.body,
+        )  # fmt: skip
+        record = msgspec.structs.replace(record, digest=_digest(record))
+        version = transaction.touch() if is_about_blockers(record) else 0
+        values = {**row_of(record), "ends": ends, "version": version}
+        transaction.connection.execute(insert(contract_records).values(**values))
+        transaction.audit(
+            AuditEntry(
+                "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
+                session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
+            )
+        )  # fmt: skip
+        is_report = kind in (*ENDING, "correction")
+        if is_report and self.body.get("status") == "done_clean" and session is not None:
+            holder = f"agent:{self.body.get('agent')}"
+            release_session(transaction, org_id, session, holder, brief_id, actor)
+        return record
+
+
 class Contracts:
     """The contracts of a store."""
 
@@ -40,64 +111,18 @@ class Contracts:
         *,
         actor: str,
     ) -> ContractRecord:
-        """Store a contract. A result that is `done_clean` releases what its agent claimed in the session.
+        """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
         `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
-        cleaned = clean_value(dict(body))
-        record_id = cleaned.get("id") or self.new_id()
-        cleaned["id"] = record_id
-        require_id("the id", record_id)
-        session = cleaned.get("session")
-        if session is not None:
-            require_id("the session", session)
-        if len(_canonical(cleaned)) > LARGEST_CONTRACT:
-            raise Refused(
-                f"the contract has more than {LARGEST_CONTRACT // 1024} KiB", "leave output out", "BAD_VALUE"
-            )
-
-        def change(transaction: Transaction) -> ContractRecord:
-            rows = ContractRows(transaction.connection, org_id)
-            ends = session if kind in ENDING else None
-            if ends is not None and (known := rows.end_of(ends)) is not None:
-                raise Conflict(
-                    f"session {quote(ends)} has the result {quote(known.record_id)}",
-                    "store a correction that names it",
-                    code="DONE_DUPLICATE",
-                )
-            if rows.find(record_id) is not None:
-                raise Conflict(
-                    f"there is a contract {quote(record_id)}",
-                    "contracts are never changed",
-                    code="CONTRACT_EXISTS",
-                )
-            require(rows)
-            last = rows.last()
-            sequence = 1 if last is None else last.sequence + 1
-            previous = GENESIS if last is None else last.digest
-            record = ContractRecord(
-                org_id=org_id, sequence=sequence, kind=kind, record_id=record_id, brief_id=cleaned.get("brief"),
-                session=session, at=transaction.now, actor=actor, previous=previous, digest="", body=cleaned,
-            )  # fmt: skip
-            record = msgspec.structs.replace(record, digest=_digest(record))
-            transaction.connection.execute(insert(contract_records).values(**row_of(record), ends=ends))
-            transaction.audit(
-                AuditEntry(
-                    "contract", transaction.now, "recorded", subject=f"contract:{kind}", actor=actor, org_id=org_id,
-                    session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
-                )
-            )  # fmt: skip
-            if kind == "result" and cleaned.get("status") == "done_clean" and session is not None:
-                release_session(transaction, org_id, session, f"agent:{cleaned.get('agent')}", actor)
-            return record
-
-        return self._context.change(change)
+        wanted = WantedContract(kind, body, self.new_id)
+        return self._context.change(lambda transaction: wanted.store(transaction, org_id, require, actor))
 
     def new_id(self) -> str:
         """An id nobody has."""
-        return _new_uuid(self._context.tokens(16))
+        return new_uuid(self._context.tokens(16))
 
     def list(
         self, org_id: str, kind: str | None = None, session: str | None = None
@@ -109,6 +134,11 @@ class Contracts:
         if session is not None:
             query = query.where(contract_records.c.session == session)
         return self._context.read(ContractRecord, query)
+
+    def open_blockers(self, org_id: str, session: str | None = None) -> tuple[ContractRecord, ...]:
+        """The blockers that no decision has answered, oldest first."""
+        with self._context.reading() as connection:
+            return find_open_blockers(_about_blockers(connection, org_id, session))
 
     def get(self, org_id: str, record_id: str) -> ContractRecord | None:
         """One contract."""
@@ -139,10 +169,13 @@ class ContractRows:
         """The one result of a session."""
         return self._first(_of(self._org_id).where(contract_records.c.ends == session))
 
-    def blocker_of(self, session: str) -> ContractRecord | None:
-        """The first blocker of a session."""
-        found = (contract_records.c.kind == "blocker", contract_records.c.session == session)
-        return self._first(_of(self._org_id).where(*found))
+    def about_blockers(self, session: str) -> tuple[ContractRecord, ...]:
+        """The blockers of a session, and if there are any, the decisions that may answer them."""
+        return _about_blockers(self._connection, self._org_id, session)
+
+    def all(self) -> tuple[ContractRecord, ...]:
+        """Everything, in the order in which it was stored."""
+        return _records(self._connection, _of(self._org_id))
 
     def last(self) -> ContractRecord | None:
         """The contract that was stored last."""
@@ -157,6 +190,19 @@ class ContractRows:
 def _of(org_id: str) -> Select[Any]:
     query = select(contract_records).where(contract_records.c.org_id == org_id)
     return query.order_by(contract_records.c.sequence)
+
+
+def _about_blockers(connection: Any, org_id: str, session: str | None) -> tuple[ContractRecord, ...]:
+    blockers = _of(org_id).where(contract_records.c.kind == "blocker")
+    if session is not None:
+        blockers = blockers.where(contract_records.c.session == session)
+    found = _records(connection, blockers)
+    entries = _of(org_id).where(contract_records.c.kind == "decision_entry")
+    return (*found, *_records(connection, entries)) if found else ()
+
+
+def _records(connection: Any, query: Select[Any]) -> tuple[ContractRecord, ...]:
+    return tuple(record_of(ContractRecord, row) for row in connection.execute(query))
 
 
 def _digest(record: ContractRecord) -> str:
@@ -189,7 +235,7 @@ def _broken(rows: Any) -> Iterator[str]:
         previous, expected = row.digest, row.sequence + 1
 
 
-def _new_uuid(random: bytes) -> str:
+def new_uuid(random: bytes) -> str:
     """A UUID of version 4 from 16 random bytes."""
     digits = bytes(
         [*random[:6], random[6] & 0x0F | 0x40, random[7], random[8] & 0x3F | 0x80, *random[9:16]]

@@ -1,6 +1,7 @@
 """The state as it was at a past time, from rows that are never deleted and from the history in the audit.
 
-What is revoked, used, raised or invalidated later is not so yet. Locks keep no history, so none is held in a past state.
+What is revoked, used, raised, invalidated or released later is not so yet. Locks keep no history, so none is held in a past
+state.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from orgkernel.decisions.crew_records import RankMove
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.state_view import (
     AgentState,
     Grant,
@@ -25,11 +27,13 @@ from orgkernel.decisions.state_view import (
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.audit import read_entries
+from orgkernel.state.blockers import open_blockers_at
 from orgkernel.state.crew_past import read_crew_at
 from orgkernel.state.crew_view import CrewRecords
 from orgkernel.state.rows import StoreContext, group_rows, record_of
 from orgkernel.state.tables import (
     audit,
+    file_claims,
     grant_uses,
     grants,
     qualification_results,
@@ -65,6 +69,8 @@ def read_past(context: StoreContext, org_id: str, at: float) -> StateView:
             reports=reports,
             raised=raised,
             skills=_grouped(_skills(connection, org_id, at), "agent_id"),
+            claims=ClaimIndex(_claims(connection, org_id, at)),
+            blockers=open_blockers_at(connection, org_id, at),
             **crew._asdict(),
         )
 
@@ -164,6 +170,19 @@ def _skills(connection: Connection, org_id: str, at: float) -> Iterator[SkillRec
             decays_from=row.at,
         )
     yield from (found[key] for key in sorted(found))
+
+
+def _claims(connection: Connection, org_id: str, at: float) -> Iterator[FileClaim]:
+    """Claims that had been made and not ended. Only a transfer makes one later than its row says."""
+    made = {
+        entry.record_id
+        for entry in read_entries(connection, "claim", at)
+        if entry.org_id == org_id and entry.activity in ("claimed", "transferred")
+    }
+    query = select(file_claims).where(file_claims.c.org_id == org_id, file_claims.c.claimed_at <= at)
+    for row in connection.execute(query.order_by(file_claims.c.token)):
+        if f"claim#{row.token}" in made and (row.ended_at is None or row.ended_at > at):
+            yield record_of(FileClaim, row)
 
 
 def _reports(connection: Connection, org_id: str, at: float) -> Iterator[StoredReport]:

@@ -21,7 +21,9 @@ from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer
 
 T = TypeVar("T")
-_JSON = frozenset({"resources", "waives", "scopes", "context", "body", "digests", "skills", "tools", "paths"})
+_JSON = frozenset(
+    {"resources", "waives", "scopes", "context", "body", "digests", "skills", "tools", "paths", "obligations"}
+)
 _LONGEST_ID = 200
 _DIGEST = re.compile("[0-9a-f]{64}")
 _FURTHEST = 1e11

@@ -17,6 +17,7 @@ from orgkernel.state.checkpoints import Folder
 from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
+from orgkernel.state.dispatches import Dispatches
 from orgkernel.state.engine import failure_of, make_engine
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
@@ -86,6 +87,7 @@ class Store:
         self.claims = Claims(context)
         self.contracts = Contracts(context)
         self.crew = Crew(context)
+        self.dispatches = Dispatches(context)
         self.grants = Grants(context)
         self.restrictions = Restrictions(context)
         self.requests = Requests(context, self._limits)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, Table, select
 
+from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex, FileClaim
 from orgkernel.decisions.state_view import (
     ALL_ORGANIZATIONS,
     RAISED,
@@ -31,10 +32,12 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
+from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     agents,
+    file_claims,
     grants,
     qualification_results,
     restrictions,
@@ -173,12 +176,16 @@ class _Held:
         agents: AgentsByOrganization,
         skills: SkillsByOrganization,
         crews: Mapping[str, CrewRecords],
+        claims: Mapping[str, ClaimIndex],
+        questions: BlockerRecords,
     ) -> None:
         self.view = view
         self.locks = locks
         self.agents = agents
         self.skills = skills
         self.crews = crews
+        self.claims = claims
+        self.questions = questions
         self.reports = reports
         """The latest of each agent in a role."""
         self._of_org: dict[str, StateView] = {}
@@ -199,13 +206,16 @@ class _Held:
                 reports=reports,
                 raised=raised,
                 skills=self.skills.get(org_id, MappingProxyType({})),
+                claims=self.claims.get(org_id, NO_CLAIMS),
+                lease_ends=(),
+                blockers=open_by_agent(self.questions.get(org_id, ())),
                 **self.crews.get(org_id, NO_CREW)._asdict(),
             )
             found = self._of_org.setdefault(org_id, found)
         return found
 
 
-_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {})
+_NOTHING = _Held(StateView(version=-1), {}, {}, {}, {}, {}, {}, {})
 
 
 class Views:
@@ -297,7 +307,34 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         MappingProxyType(asleep),
         _of_all(skills),
     )
-    return _Held(view, locks, reports, known_agents, skills, patch_crews(known.crews, connection, since))
+    crews = patch_crews(known.crews, connection, since)
+    claims = _claims_patched(known.claims, connection, since)
+    if claims is known.claims:
+        view = msgspec.structs.replace(view, lease_ends=last.lease_ends)
+    else:
+        ends = {claim.expires_at for index in claims.values() for claim in index.claims}
+        view = msgspec.structs.replace(view, lease_ends=tuple(sorted(ends)))
+    questions = patch_questions(known.questions, connection, since)
+    return _Held(view, locks, reports, known_agents, skills, crews, claims, questions)
+
+
+def _claims_patched(
+    old: Mapping[str, ClaimIndex], connection: Connection, since: int
+) -> Mapping[str, ClaimIndex]:
+    """The claims of each organization that nobody has ended; organizations in which nothing changed stay as they are."""
+    query = select(file_claims).where(file_claims.c.version > since).order_by(file_claims.c.org_id)
+    if not old:
+        query = query.where(file_claims.c.ended_at.is_(None))
+    changed: dict[str, tuple[list[FileClaim], list[tuple[str, int]]]] = {}
+    for row in connection.execute(query):
+        held, ended = changed.setdefault(row.org_id, ([], []))
+        if row.ended_at is None:
+            held.append(record_of(FileClaim, row))
+        else:
+            ended.append((row.org_id, row.token))
+    if not changed:
+        return old
+    return {**old, **{org_id: old.get(org_id, NO_CLAIMS).changed(*each) for org_id, each in changed.items()}}
 
 
 def _of_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:

@@ -98,8 +98,10 @@ def running(
             del sys.modules[name]
         sys.modules.update(_modules(host, dict(mcp or {})))
         sources = _sources_of_runtime(root)
-        if not fresh:
-            sys.modules.update(_loaded.get(sources, {}))
+        if not fresh and (loaded := _loaded.get(sources)):
+            # What was not loaded yet comes from this host: the earlier one may be gone.
+            loaded[_RUNTIME].__path__ = [str(root.joinpath(*_RUNTIME.split(".")))]
+            sys.modules.update(loaded)
         sys.path.insert(0, str(root))
         sys.dont_write_bytecode = True
         yield host

@@ -84,9 +84,9 @@ def test_the_same_file_without_its_bundle_acts_as_it_says(tmp_path: Path) -> Non
     assert refused(active, "bugfix_specialist", "browser_agent")
     assert active.bundle.roles["research_xo"].delegates_to == ("analysis_specialist", "osint_specialist")
     assert active.plans["bugfix_specialist"].tiers["contingent"].trigger is not None
-    assert active.index is not None
-    best = rank_roles(active.index, "Fix the bug in parser.py").ranked[0]
-    assert active.index.roles[best.role] == "bugfix_specialist"
+    assert active.words is not None
+    best = rank_roles(active.words, "Fix the bug in parser.py").ranked[0]
+    assert active.words.roles[best.role] == "bugfix_specialist"
     assert active.remarks[0].startswith("The organization is compiled from active.json and roles/*.json\n")
 
 
@@ -280,10 +280,10 @@ def test_by_hand_equals_the_bundle(tmp_path: Path, org_id: str) -> None:
     put(tmp_path, organization_form(view), {role_id: role_form(view, role_id) for role_id in view.roles})
     active = load(tmp_path)
     hand, bundle = active.bundle, read_bundle(json.loads(json.dumps(compile_bundle(view, "tests"))))
-    assert active.index is not None
+    assert active.words is not None
     assert bundle.text_index is not None
-    assert active.index.domains
-    assert active.index.domains.items() <= bundle.text_index.domains.items()
+    assert active.words.domains
+    assert active.words.domains.items() <= bundle.text_index.domains.items()
     assert hand.dispatch == bundle.dispatch
     assert hand.limits == bundle.limits
     assert list(hand.roles) == list(bundle.roles)

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 import pytest
 import yaml
+from sqlalchemy import insert
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.contracts.reading import read_contract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.state_view import StateView
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.stored import open_store
 from orgkernel.loading.files import decode
 from orgkernel.project.cases import FixedState, build_state
 from orgkernel.records.decision_cases import Given
+from orgkernel.state.location import parse_location
+from orgkernel.state.rows import row_of
+from orgkernel.state.tables import file_claims
+from orgkernel.state.writer import Transaction
 from tests.support.in_process import run_here
 from tests.support.trees import copy_template, write_tree
 
@@ -56,7 +68,28 @@ class Organization:
         self._clients: dict[str, TestClient] = {}
 
     def state(self, case: Mapping[str, Any]) -> StateView:
-        return build_state(msgspec.convert(case.get("given", {}), Given), self.id)
+        state = build_state(msgspec.convert(case.get("given", {}), Given), self.id)
+        return msgspec.structs.replace(state, claims=ClaimIndex(self.claims(case)))
+
+    def claims(self, case: Mapping[str, Any]) -> Iterator[FileClaim]:
+        """What a case says is claimed; the lease of what has `ended` has run out."""
+        for token, said in enumerate(case.get("claims", ()), 1):
+            ends = NOW if said.get("ended") else NOW + 60
+            rest = {name: value for name, value in said.items() if name != "ended"}
+            known = {"org_id": self.id, "token": token, "claimed_at": 0.0, "expires_at": ends}
+            yield msgspec.convert({**known, **rest}, FileClaim)
+
+    def store(self, case: Mapping[str, Any]) -> Iterator[str]:
+        """Options that name a store with what a case says is claimed."""
+        with TemporaryDirectory(dir=self.beside) as folder:
+            place = f"{folder}/state.db"
+            with open_store(parse_location(place, folder)) as store:
+                for claim in self.claims(case):
+                    gone = claim.expires_at <= NOW
+                    lasts = time.time() + (-1 if gone else 600)
+                    row = {**row_of(claim), "expires_at": lasts, "version": 1}
+                    store.context.change(partial(insert_row, row))
+            yield place
 
     def there(self, case: Mapping[str, Any]) -> Kernel:
         """The kernel at the time of the cases, with what a case says is stored."""
@@ -74,7 +107,7 @@ class Organization:
         return DispatchBriefs(found.get("brief"), found.get("parent_brief"))
 
     def client(self, case: Mapping[str, Any]) -> TestClient:
-        given = json.dumps(case.get("given", {}), sort_keys=True)
+        given = json.dumps([case.get("given", {}), case.get("claims", [])], sort_keys=True)
         if given not in self._clients:
             self._clients[given] = TestClient(
                 create_app(self.there(case)), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000)
@@ -99,6 +132,7 @@ def ask_view(kind: str) -> Callable[[Organization, Mapping[str, Any]], Any]:
     def ask(organization: Organization, case: Mapping[str, Any]) -> Any:
         view = getattr(organization.kernel.state.latest.organizations[organization.id], kind)
         asked, state = question_of(case), organization.state(case)
+        asked = msgspec.structs.replace(asked, context=AccessContext(now=NOW))
         return as_data(decide_dispatch_permission(view, asked, state, organization.read(case)))
 
     return ask
@@ -117,7 +151,18 @@ def ask_http(organization: Organization, case: Mapping[str, Any]) -> Any:
     return response.json()
 
 
+def insert_row(row: dict[str, Any], transaction: Transaction) -> None:
+    """A claim as a case writes it, whatever else is claimed."""
+    transaction.touch()
+    transaction.connection.execute(insert(file_claims).values(**row))
+
+
 def ask_cli(organization: Organization, case: Mapping[str, Any]) -> Any:
+    with contextmanager(organization.store)(case) if "claims" in case else nullcontext() as place:
+        return run_cli(organization, case, [] if place is None else ["--store", place])
+
+
+def run_cli(organization: Organization, case: Mapping[str, Any], store: list[str]) -> Any:
     asked = dict(case["ask"])
     words = [asked.pop("from"), asked.pop("to")]
     asked |= {part: organization.beside / f"{case[part]}.yaml" for part in organization.texts(case)}
@@ -126,6 +171,7 @@ def ask_cli(organization: Organization, case: Mapping[str, Any]) -> Any:
     done = run_here(
         "dispatch-check",
         *words,
+        *store,
         "--org",
         organization.id,
         "--path",

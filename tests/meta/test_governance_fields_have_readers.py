@@ -13,6 +13,8 @@ from orgkernel.decisions.contracts.reading import read_contract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+from orgkernel.decisions.state_view import StateView
 from orgkernel.loading.files import decode
 from tests.support.trees import TEMPLATES, copy_template, read
 
@@ -41,13 +43,15 @@ FIELDS: dict[str, Any] = {
     "governance:sacred_scopes.billing.unlocked_by": "allow_dependency_change",
     "governance:destructive_operations": ["force_push"],
     "governance:quality_gates": {"secaudit": {}},
+    "governance:batch_size": 1,
 }
 BRIEF = DispatchBriefs(
     read_contract(
         decode(
             "brief",
             "brief",
-            b"{_schema: 'orgkernel:brief', id: 6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0001, mission: a, purpose: b, context: {},"
+            b"{_schema: 'orgkernel:brief', id: 6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0001, parent: 6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0009,"
+            b" mission: a, purpose: b, context: {},"
             b" whats_done: [], current_task: c, done_criteria: d, verify_command: pytest, key_decisions: [],"
             b" relevant_memories: [], ship: false, audit_gates: [testaudit],"
             b" spec: {scope: {files_owned: [auth/a.py, billing/b.py], destructive: [discard_changes], allow_billing: true}}}",
@@ -55,6 +59,11 @@ BRIEF = DispatchBriefs(
     )
 )
 ASKED = HandoverQuestion(sender="L4", receiver="L5")
+RUNNING = FileClaim(
+    org_id="omega", token=1, holder="agent:a", paths=("docs/a.md",), claimed_at=0, expires_at=1,
+    mission="6f1c1d3a-8a52-4d0e-9a3b-5d1b1a1c0009",
+)  # fmt: skip
+STATE = StateView(claims=ClaimIndex([RUNNING]))
 # With an empty layer, it matters whether the layer is optional.
 TOGETHER: dict[str, tuple[str, Any]] = {"governance:layers.L4.optional": ("layers.L4.roles", [])}
 
@@ -77,7 +86,7 @@ def observe(folder: Path, document: Any) -> list[Any]:
     for sender in layers:
         for receiver in layers:
             if sender == "L4":
-                found = decide_dispatch_permission(view, ASKED, briefs=BRIEF)
+                found = decide_dispatch_permission(view, ASKED, STATE, BRIEF)
                 seen.append(([each.code for each in found.findings], found.obligations))
             for run in ({"depth": 0}, {"depth": 3}, {"children": 3}, {"concurrent": 3}):
                 asked = HandoverQuestion(sender=sender, receiver=receiver, **run)

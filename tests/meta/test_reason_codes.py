@@ -33,6 +33,7 @@ from tests.decisions.test_capability_corpus import CORPUS as OF_CAPABILITY
 from tests.decisions.test_corpus import CORPUS as OF_DISPATCH
 from tests.decisions.test_crew_corpus import FILES as OF_THE_CREW
 from tests.decisions.test_dispatch_permission_corpus import CORPUS as OF_DISPATCH_PERMISSION
+from tests.decisions.test_ownership_corpus import CASES as OF_OWNERSHIP
 from tests.support.access_corpus import CORPUS as OF_ACCESS
 from tests.support.contracts import SOUND
 from tests.support.embedders import LikeEverything
@@ -84,6 +85,8 @@ def of_the_corpora() -> Iterator[str]:
     for file in OF_DISPATCH_PERMISSION.values():
         for case in file["cases"]:
             yield from words_in(case["answer"])
+    for case in OF_OWNERSHIP:
+        yield from (text.partition(" ")[0] for text in words_in(case.values[0].get("findings", [])))
     for case in OF_BATCHES:
         yield from (
             text.partition(" ")[0] for text in words_in([case.get("waiting", {}), case.get("problems", [])])

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.contracts.reading import check_read_contract, read_contract
 from orgkernel.decisions.crew_records import Personality
+from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.decisions.skill_levels import SkillTerms
 from orgkernel.decisions.state_records import SCOPES, AuditFilter
 from orgkernel.errors import OrgkernelError
@@ -27,6 +29,7 @@ from orgkernel.operations import (
     commissions,
     contracts,
     crew,
+    dispatches,
     keys,
     locks,
     permissions,
@@ -216,6 +219,15 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
         ),
         org=said.get("org"),
     ),
+    "dispatch.record": lambda context, said: dispatches.record_dispatch(
+        context,
+        dispatches.DispatchOrder(
+            **_renamed(_without(said, "org", "brief", *_STATED), **{"from": "sender"}),
+            question=HandoverQuestion(sender="", receiver="", **_only(said, *_STATED)),
+        ),
+        read_contract(decode("brief", "brief", as_text(said["brief"]).encode())) if "brief" in said else None,
+        org=said.get("org"),
+    ),
     "decision.add": lambda context, said: contracts.add_decision(
         context, msgspec.convert(_without(said, "org"), DecisionEntry), org=said.get("org")
     ),
@@ -224,6 +236,13 @@ OPERATIONS: dict[str, Callable[[Context, Said], Any]] = {
     "key.rotate": lambda context, said: keys.rotate_key(context, **_renamed(said, id="key_id")),
     "key.revoke": lambda context, said: keys.revoke_key(context, **_renamed(said, id="key_id")),
 }
+
+
+_STATED = ("depth", "children", "concurrent", "pace", "on_behalf_of", "budget_guard")
+
+
+def _only(said: Said, *names: str) -> Said:
+    return {name: value for name, value in said.items() if name in names}
 
 
 def _without(said: Said, *names: str) -> Said:
@@ -289,6 +308,7 @@ ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
     "claim.transfer": _route("/v1/claims/{org}/{token}/transfer"),
     "report.hand_in": _route("/v1/salute"),
     "contract.record": _route("/v1/contracts"),
+    "dispatch.record": _route("/v1/dispatches"),
 }
 
 
@@ -323,6 +343,19 @@ _OPTIONS = {
 _OF_DECISIONS = {
     "classification": "class", "written_by": "written-by", "corrects_premise": "corrects-premise",
 }  # fmt: skip
+_BRIEFS = TemporaryDirectory()
+
+
+def _dispatch_command(said: Said) -> list[str] | None:
+    """With its brief in a file, and the agent who dispatches as FROM."""
+    words = {name.replace("_", "-"): value for name, value in said.items()}
+    if "brief" in said:
+        file = Path(_BRIEFS.name, "brief.yaml")
+        file.write_text(as_text(said["brief"]), encoding="utf-8")
+        words["brief"] = str(file)
+    return _command("dispatches record {from} {to}")(words)
+
+
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "grant.issue": _command("grant issue {subject} {resources}"),
     "grant.revoke": _command("grant revoke {id}"),
@@ -360,6 +393,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
     "claim.extend": _command("scope extend {org} {token} {holder}"),
     "claim.release": _command("scope release {org} {token} {holder}"),
     "claim.transfer": _command("scope transfer {org} {token} {holder} {to}"),
+    "dispatch.record": _dispatch_command,
     "decision.add": lambda said: _command("decisions add {title}")(
         {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
     ),
@@ -370,6 +404,7 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
 
 _TABLES: dict[str, Callable[[Any], Any]] = {
     "contracts": lambda store: store.contracts.list("household"),
+    "dispatches": lambda store: store.dispatches.list(),
     "agents": lambda store: store.agents.list(),
     "commissions": lambda store: _of_crew(store, "commissions"),
     "outcomes": lambda store: _of_crew(store, "outcomes"),
@@ -442,7 +477,7 @@ class _Looked:
 
 def _has(rows: Any, row: Any) -> bool:
     """Whether a record is still there, changed or not: by its first field, or the first two where that is a lock or a claim."""
-    names = list(row)[: 3 if "skill" in row else 2 if "token" in row else 1]
+    names = list(row)[: 3 if "skill" in row else 2 if "token" in row or "number" in row else 1]
     return any(all(each.get(name) == row[name] for name in names) for each in rows)
 
 

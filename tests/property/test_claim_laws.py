@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orgkernel.decisions.ownership.claims import ClaimIndex
 from orgkernel.decisions.ownership.overlap import scopes_overlap
 from orgkernel.errors import Conflict
 from tests.state.contract_of_claims import no_two_live_claims_overlap
@@ -60,6 +61,13 @@ def test_no_two_live_claims_overlap(steps: list[tuple[str, str, object]]) -> Non
                 except Conflict as conflict:
                     refusal = conflict.code
                 after = claims.list("shop")
+                seen = one.read_view("shop").claims
+                with opened(place, clock) as anew:
+                    assert anew.read_view("shop").claims == seen
+                assert tuple(each for each in seen.claims if each.expires_at > clock.now) == after
+                for path in which if what == "claim" else ():
+                    expected = ClaimIndex(after).find_conflicts([path])
+                    assert seen.find_conflicts([path], clock.now) == expected
                 assert no_two_live_claims_overlap(after)
                 if what == "claim":
                     taken = [text for claim in before for text in claim.paths]

@@ -100,4 +100,4 @@ def test_log_is_append_only(log: Context, parts: list[str], written_by: Any, sup
 def test_nothing_of_a_store_changes_a_contract() -> None:
     """The part of the store has one way to write, which adds."""
     with_names = [name for name in vars(Store.__init__.__globals__["Contracts"]) if not name.startswith("_")]
-    assert with_names == ["record", "new_id", "list", "get", "find_changes"]
+    assert with_names == ["record", "new_id", "list", "open_blockers", "get", "find_changes"]

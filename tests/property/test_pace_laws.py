@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,7 +86,7 @@ def test_more_failures_never_lower_the_tier(
     worse = {
         name: known + more[name] for name in more if (known := getattr(observation, name)) is not None
     } | {flag: True for flag in set_flags if getattr(observation, flag) is not None}
-    there = decide_pace(plan, replace(observation, **worse), before)
+    there = decide_pace(plan, observation._replace(**worse), before)
     assert rank(there.tier) >= rank(decide_pace(plan, observation, before).tier)
 
 

@@ -27,6 +27,7 @@ from orgkernel.state.verify import verify_audit
 from tests.state.contract_of_claims import ClaimsOfFiles
 from tests.state.contract_of_contracts import ContractsOnce
 from tests.state.contract_of_crew import CrewRecords
+from tests.state.contract_of_dispatches import DispatchesOnce
 from tests.state.contract_of_past import Past
 from tests.state.contract_of_reports import Reports
 from tests.state.contract_of_skills import Evidence, Skills
@@ -876,6 +877,6 @@ class Audit:
 
 
 class StoreContract(
-    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, Evidence, Views, Audit, Past
+    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, DispatchesOnce, Evidence, Views, Audit, Past
 ):  # fmt: skip
     """All of it."""

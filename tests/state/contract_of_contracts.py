@@ -51,6 +51,33 @@ class ContractsOnce:
         assert store.contracts.get("shop", brief.record_id) == brief
         assert store.contracts.list("yard") == ()
 
+    def test_a_view_knows_the_open_blockers(self, store: Store, clock: Clock) -> None:
+        """By agent, until a decision in effect answers them; and those of a past time."""
+
+        def open_now() -> dict[str, list[str]]:
+            found = store.read_view("shop").blockers
+            return {agent: [each.session for each in blockers] for agent, blockers in found.items()}
+
+        assert open_now() == {}
+        first = stored(store, "blocker", id=None, agent="agent:worker-1")
+        stored(store, "blocker", id=None, agent="worker-1", session="shop-worker-2")
+        stored(store, "blocker", id=None, session="shop-worker-3")
+        assert open_now() == {"worker-1": ["shop-worker-1", "shop-worker-2"], "": ["shop-worker-3"]}
+        clock.now += 60
+        answer = stored(store, "decision_entry", id=None, answers=first.record_id)
+        assert open_now() == {"worker-1": ["shop-worker-2"], "": ["shop-worker-3"]}
+        assert [each.session for each in store.contracts.open_blockers("shop")] == [
+            "shop-worker-2",
+            "shop-worker-3",
+        ]
+        assert store.contracts.open_blockers("shop", "shop-worker-1") == ()
+        assert len(store.read_past("shop", clock.now - 1).blockers["worker-1"]) == 2
+        assert len(store.read_past("shop", clock.now).blockers["worker-1"]) == 1
+        stored(store, "decision_entry", id=None, supersedes=answer.record_id)
+        assert open_now()["worker-1"] == ["shop-worker-1", "shop-worker-2"]
+        assert store.read_view("yard").blockers == {}
+        assert store.read_view("shop") is store.read_view("shop")
+
     def test_a_session_has_one_result(self, store: Store) -> None:
         """A second one is refused, also with the same words; another session and another organization have their own."""
         first = result(store, "shop-worker-1")

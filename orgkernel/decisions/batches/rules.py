@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from orgkernel.decisions.contracts.subtask_plans import SubtaskKind, keys_of, kind_of_subtask
+from orgkernel.decisions.ownership.claims import may_be_anywhere
 from orgkernel.decisions.ownership.overlap import scopes_overlap
 from orgkernel.decisions.ownership.paths import Key, first_overlap
 from orgkernel.diagnostics.wording import listing, quote
@@ -48,12 +49,15 @@ class BatchProblem(msgspec.Struct, frozen=True):
 
 
 def propose(name: str, files: tuple[str, ...]) -> PlannedSubtask:
-    """Work that owns paths and globs, such as that of a brief.
+    """Work that owns paths and globs, such as that of a brief. It is broad if a glob may be anywhere in the project.
 
     >>> [each.code for each in check_batch([propose("one", ("src/**",)), propose("two", ("src/a.py",))])]
     ['BATCH_OVERLAP']
+    >>> [each.code for each in check_batch([propose("one", ("**/*.py",)), propose("two", ("docs/a.md",))])]
+    ['BROAD_NOT_ALONE', 'BATCH_OVERLAP']
     """
-    return planned(Subtask(id=name, files=files))
+    is_broad = any(map(may_be_anywhere, files))
+    return planned(Subtask(id=name, files=files, kind="broad" if is_broad else None))
 
 
 def planned(subtask: Subtask) -> PlannedSubtask:

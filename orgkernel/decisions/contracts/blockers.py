@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from orgkernel.decisions.contracts.findings import ContractFinding, is_blank
+from orgkernel.decisions.contracts.findings import ContractFinding, find_mismatch, is_blank
 from orgkernel.decisions.contracts.preferences import find_phrase, find_preference, is_idle
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
@@ -29,9 +29,7 @@ def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
 
 def find_authorized_block(blocker: Blocker, brief: Brief) -> Iterator[ContractFinding]:
     """BLOCK_NOT_GENUINE: beside its brief, a blocker for what the brief authorizes. Of another brief: a mismatch."""
-    if blocker.brief is not None and brief.id is not None and blocker.brief.lower() != brief.id.lower():
-        message = f"the blocker belongs to the brief {quote(blocker.brief)}, not to {quote(brief.id)}"
-        yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
+    yield from find_mismatch("blocker", blocker.brief, brief.id)
     if blocker.human_required_for != "destructive op":
         return
     words = _WORD.findall(blocker.question or "")

@@ -72,7 +72,7 @@ def find_trivial_verify(brief: Brief) -> Iterator[ContractFinding]:
 
 def find_bad_contract_ids(contract: Contract) -> Iterator[ContractFinding]:
     """CONTRACT_ID_MALFORMED, in a contract of any kind."""
-    for name in ("id", "parent", "brief"):
+    for name in ("id", "parent", "replaces", "brief"):
         value = getattr(contract, name, None)
         if value is not None and not is_uuid4(value):
             message = f"{quote(name)} is {quote(value)}, which is not a UUID of version 4"

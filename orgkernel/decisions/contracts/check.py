@@ -81,6 +81,7 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
     ("correction", "brief"): results.find_brief_mismatch,
     ("correction", "result"): results.find_other_original,
     ("correction", "mission_close"): results.find_other_original,
+    ("correction", "blocker"): results.find_blocked_end,
     ("mission_close", "brief"): results.find_brief_mismatch,
     ("mission_close", "blocker"): results.find_blocked_end,
     ("blocker", "brief"): blockers.find_authorized_block,
@@ -88,6 +89,7 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
     ("lmc_record", "brief"): lmc.find_other_brief,
     ("preflight", "brief"): preflights.find_unlisted_operation,
     ("decision_entry", "decision_entry"): decision_log.find_uncited,
+    ("decision_entry", "blocker"): decision_log.find_own_answer,
 }
 """The rule of each kind beside a contract of another, or of the same, kind."""
 

@@ -10,7 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from orgkernel.decisions.contracts.preflights import BEFORE, explain_missing, find_missing_steps, is_same_id
+from orgkernel.decisions.contracts.findings import is_same_id
+from orgkernel.decisions.contracts.preflights import BEFORE, find_missing_steps
 from orgkernel.decisions.shell_commands.check import check_command
 from orgkernel.decisions.shell_commands.ownership import Ground
 from orgkernel.decisions.shell_commands.verdict import CommandCheck
@@ -85,9 +86,7 @@ def _refuse(
     problems = [_problem_of(each, brief) for each in own]
     if None in problems:
         return None
-    step, problem = (
-        problems[0] or ("", "") if problems else (BEFORE[0].field, "no pre-flight of this command was given")
-    )
+    step, problem = next(filter(None, problems), (BEFORE[0].field, "no pre-flight of this command was given"))
     return CommandRefusal(
         code="PREFLIGHT_STEP_MISSING",
         operation=operation,
@@ -99,13 +98,10 @@ def _refuse(
 
 def _problem_of(preflight: Preflight, brief: Brief) -> tuple[str, str] | None:
     """The first step that is missing before the operation, and why. None if it may be carried out."""
-    for step in BEFORE:
-        if problem := explain_missing(preflight, step):
-            return step.field, problem
     for found in find_missing_steps(preflight):
         return str(found.route[0]), found.message
     named = preflight.authorization.brief if preflight.authorization else None
-    if named is None or not is_same_id(named, brief.id):
+    if not is_same_id(named, brief.id):
         return (
             "authorization",
             f"the authorization names the brief {quote(named or 'none')}, which is another one",

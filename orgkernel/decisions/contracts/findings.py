@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.catalog import Row
+from orgkernel.diagnostics.wording import quote
 
 Route = tuple[str | int, ...]
 _UUID4: Final = re.compile(
@@ -41,6 +44,18 @@ class ContractFinding:
 def is_uuid4(text: str) -> bool:
     """Whether a text is a UUID of version 4."""
     return _UUID4.match(text) is not None
+
+
+def is_same_id(one: str | None, other: str | None) -> bool:
+    """Whether two ids are there and the same."""
+    return one is not None and other is not None and one.lower() == other.lower()
+
+
+def find_mismatch(what: str, named: str | None, brief_id: str | None) -> Iterator[ContractFinding]:
+    """RESULT_BRIEF_MISMATCH: a contract stands beside another brief than the one it names. `what` is the contract."""
+    if named is not None and brief_id is not None and not is_same_id(named, brief_id):
+        message = f"the {what} belongs to the brief {quote(named)}, not to {quote(brief_id)}"
+        yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
 
 
 def is_blank(text: str | None) -> bool:

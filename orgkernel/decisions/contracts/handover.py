@@ -87,8 +87,8 @@ def _done(report: SessionReport) -> str:
     """A line about a result."""
     rest = {
         "done_clean": "",
-        "pending": f"; pending: {', '.join(report.pending_actions)}",
-        "failed": f"; failed: {report.refusal_reason or report.evidence.verify_stderr}",
+        "pending": f": {', '.join(report.pending_actions)}",
+        "failed": f": {report.refusal_reason or report.evidence.verify_stderr}",
     }[report.status]
     return f"{report.session or report.agent}: {report.status}{rest}"
 

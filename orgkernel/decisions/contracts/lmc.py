@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from orgkernel.decisions.contracts.findings import ContractFinding, is_blank, is_same_name
+from orgkernel.decisions.contracts.findings import ContractFinding, find_mismatch, is_blank, is_same_name
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.records.brief import Brief
@@ -82,6 +82,4 @@ def find_missing_escalation(record: LmcRecord) -> Iterator[ContractFinding]:
 
 def find_other_brief(record: LmcRecord, brief: Brief) -> Iterator[ContractFinding]:
     """RESULT_BRIEF_MISMATCH: a record beside the brief of its work."""
-    if record.brief is not None and brief.id is not None and record.brief.lower() != brief.id.lower():
-        message = f"the record belongs to the brief {quote(record.brief)}, not to {quote(brief.id)}"
-        yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("brief",), message, "", ("id",), "the brief")
+    yield from find_mismatch("record", record.brief, brief.id)

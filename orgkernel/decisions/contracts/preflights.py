@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from orgkernel.decisions.contracts.findings import ContractFinding, Route, is_blank, is_uuid4
+from orgkernel.decisions.contracts.findings import ContractFinding, Route, is_blank, is_same_id, is_uuid4
 from orgkernel.decisions.shell_commands.check import check_command
 from orgkernel.decisions.shell_commands.verdict import CATALOG
 from orgkernel.decisions.shell_commands.verification import why_trivial
@@ -44,13 +44,13 @@ def find_missing_steps(preflight: Preflight) -> Iterator[ContractFinding]:
     """PREFLIGHT_STEP_MISSING. After the operation was carried out, it must also be verified."""
     is_run = preflight.execution is not None or preflight.verification is not None
     for step in STEPS if is_run else BEFORE:
-        if problem := explain_missing(preflight, step):
+        if problem := _explain_missing(preflight, step):
             help = f"write `{step.field}` before the operation" if step in BEFORE else f"write `{step.field}`"
             yield ContractFinding(row.PREFLIGHT_STEP_MISSING, (step.field,), problem, help)
     yield from _find_wrong_order(preflight)
 
 
-def explain_missing(preflight: Preflight, step: PreflightStep) -> str:
+def _explain_missing(preflight: Preflight, step: PreflightStep) -> str:
     """Why a step counts as missing; empty if it is there."""
     done = getattr(preflight, step.field)
     if done is None:
@@ -129,8 +129,3 @@ def find_unlisted_operation(preflight: Preflight, brief: Brief) -> Iterator[Cont
             row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, "report it as pending, or ask with a blocker",
             ("spec", "scope", "destructive"), "the operations that the brief authorizes",
         )  # fmt: skip
-
-
-def is_same_id(one: str, other: str | None) -> bool:
-    """Whether two ids of briefs are the same."""
-    return other is not None and one.lower() == other.lower()

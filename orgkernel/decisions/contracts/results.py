@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from orgkernel.decisions.contracts.findings import ContractFinding, Route, is_blank, is_same_name
+from orgkernel.decisions.contracts.findings import ContractFinding, Route, is_blank, is_same_id, is_same_name
 from orgkernel.decisions.contracts.preferences import find_phrase
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import listing, quote
@@ -166,7 +166,7 @@ def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[Contrac
         message = f"the {what} of the result {said}, but the brief says {quote(other)}"
         return ContractFinding(row.RESULT_BRIEF_MISMATCH, route, message, "", other_route, "the brief")
 
-    if report.brief is not None and brief.id is not None and report.brief.lower() != brief.id.lower():
+    if report.brief is not None and brief.id is not None and not is_same_id(report.brief, brief.id):
         yield differs(("brief",), report.brief, ("id",), brief.id, "brief")
     if brief.mission is not None and (report.mission or "").strip() != brief.mission.strip():
         yield differs(("mission",), report.mission, ("mission",), brief.mission, "mission")

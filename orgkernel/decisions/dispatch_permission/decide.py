@@ -40,6 +40,7 @@ from orgkernel.decisions.dispatch_permission.governed_briefs import (
     find_unlisted_operations,
     sacred_obligations,
 )
+from orgkernel.decisions.dispatch_permission.live_claims import find_broken_batch, find_claimed_files
 from orgkernel.decisions.dispatch_permission.permission import (
     STEPS,
     DispatchFinding,
@@ -78,18 +79,24 @@ def decide_dispatch_permission(
     briefs: DispatchBriefs = NO_BRIEFS,
 ) -> DispatchPermission:
     """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
-    records = view.records
-    senders, unknown = _senders(view, question.sender)
-    receivers, missing = _named_roles(records, question.receiver)
-    problems = [each for each in (unknown, missing) if each is not None]
+    senders, receivers, problems = find_parties(view, question.sender, question.receiver)
     if problems:
-        return _answer(view, state, question, "cannot_tell", tuple(problems))
+        return _answer(view, state, question, "cannot_tell", problems)
     answers = [
         _decide(view, question, identity, role_id, state, briefs)
         for identity in senders
         for role_id in receivers
     ]
     return max(answers, key=lambda each: _SEVERITY[each.outcome])
+
+
+def find_parties(
+    view: OrgView, sender: str, receiver: str
+) -> tuple[list[SubjectIdentity], tuple[str, ...], tuple[DispatchFinding, ...]]:
+    """The subjects and the roles that two words name, and what is wrong with the words."""
+    senders, unknown = _senders(view, sender)
+    receivers, missing = _named_roles(view.records, receiver)
+    return senders, receivers, tuple(each for each in (unknown, missing) if each is not None)
 
 
 _SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
@@ -167,6 +174,8 @@ def _decide(
     findings += find_wider_permissions(briefs)
     findings += find_sacred_files(records, briefs)
     findings += find_wider_scope(briefs, _file_scopes(records, sender), records.organization.workspace_root)
+    findings += find_claimed_files(briefs, state.claims, question.context.now, words_for(sender))
+    findings += find_broken_batch(records, briefs, state.claims, question.context.now)
     findings.sort(key=lambda each: STEPS.index(each.step))
     outcome: PermissionOutcome = "deny" if findings else "allow"
     if findings and {each.code for each in findings} <= _UNDECIDED:
@@ -204,6 +213,11 @@ def _edge_failures(
     remedies = tuple(f"hand the work to role {quote(hop)}, which can pass it on" for hop in hops)
     why = (why_place("dispatch_edges", records.place_of_edges),)
     yield DispatchFinding("edge", "DISPATCH_EDGE_FORBIDDEN", text, why, remedies)
+
+
+def words_for(sender: SubjectIdentity) -> frozenset[str]:
+    """The words under which a claim can mean a subject: itself, and the roles it has."""
+    return frozenset((sender.subject, *sender.keys))
 
 
 def _who(sender: SubjectIdentity) -> str:

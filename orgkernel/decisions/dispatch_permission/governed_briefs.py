@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
 from orgkernel.decisions.dispatch_permission.edges import EdgeFound
 from orgkernel.decisions.dispatch_permission.permission import DispatchFinding
+from orgkernel.decisions.ownership.sacred import is_unlocked, keys_of
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.records import OrgRecords
-from orgkernel.records.brief import Brief
-from orgkernel.records.governance import SacredScope
 from orgkernel.runtime.paths import glob_is_inside, globs_may_meet, may_touch
 
 
@@ -68,7 +67,7 @@ def find_sacred_files(records: OrgRecords, briefs: DispatchBriefs) -> Iterator[D
         return
     root = records.organization.workspace_root
     for scope_id, scope in governance.sacred_scopes.items():
-        if _is_unlocked(scope, brief):
+        if is_unlocked(scope, brief):
             continue
         for number, owned in enumerate(brief.files_owned):
             if any(glob_is_inside(owned, each, root) for each in scope.paths):
@@ -79,7 +78,7 @@ def find_sacred_files(records: OrgRecords, briefs: DispatchBriefs) -> Iterator[D
                         records.governance.place("sacred_scopes", scope_id, key=True),
                     ),
                 )
-                keys = _keys_of(scope)
+                keys = keys_of(scope)
                 code = "SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE"
                 text = f"the brief owns {quote(owned)}, which lies in sacred scope {quote(scope_id)}"
                 said = f"; {keys} would unlock it" if keys else "; a person changes it outside of a dispatch"
@@ -95,7 +94,7 @@ def sacred_obligations(records: OrgRecords, briefs: DispatchBriefs) -> Iterator[
     root = records.organization.workspace_root
     for scope_id, scope in () if governance is None else governance.sacred_scopes.items():
         reached = any(_may_reach(owned, each, root) for owned in brief.files_owned for each in scope.paths)
-        if reached and not _is_unlocked(scope, brief):
+        if reached and not is_unlocked(scope, brief):
             yield f"spare:{scope_id}"
 
 
@@ -103,19 +102,3 @@ def _may_reach(owned: str, sacred: str, root: str | None) -> bool:
     """Whether a path or a glob may hold a sacred file."""
     is_glob = any(sign in owned for sign in "*?[")
     return globs_may_meet(owned, sacred, root) if is_glob else may_touch(owned, sacred, root)
-
-
-def _is_unlocked(scope: SacredScope, brief: Brief) -> bool:
-    """Whether the brief holds every key of a scope that has any."""
-    keys = []
-    if scope.unlocked_by is not None:
-        keys.append(bool(getattr(brief, scope.unlocked_by)))
-    if scope.unlocked_with_gate is not None:
-        keys.append(scope.unlocked_with_gate in brief.audit_gates)
-    return bool(keys) and all(keys)
-
-
-def _keys_of(scope: SacredScope) -> str:
-    gate = None if scope.unlocked_with_gate is None else f"gate {quote(scope.unlocked_with_gate)}"
-    flag = None if scope.unlocked_by is None else quote(scope.unlocked_by)
-    return " with ".join(filter(None, (flag, gate)))

@@ -21,10 +21,12 @@ DispatchStep = Literal[
     "permissions",
     "file scope",
     "sacred scopes",
+    "live claims",
+    "batch rules",
 ]
 STEPS: tuple[DispatchStep, ...] = (
     "names", "edge", "right to delegate", "depth and children", "pace", "brief", "permissions", "file scope",
-    "sacred scopes",
+    "sacred scopes", "live claims", "batch rules",
 )  # fmt: skip
 """The steps in their order. The first that fails names the answer."""
 

@@ -7,7 +7,7 @@ all of them. What a look finds is what `scopes_overlap` says of every claim.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -40,6 +40,10 @@ class FileClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     expires_at: float
     """End of the lease. From then on, the claim holds nothing."""
     reason: str = ""
+    brief: str | None = None
+    """The brief that the holder works by."""
+    mission: str | None = None
+    """The brief that this one is derived from: the claim may lie within the one that was made for it."""
 
 
 class ClaimConflict(NamedTuple):
@@ -52,48 +56,147 @@ class ClaimConflict(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    order: int
+    order: tuple[str, int, int]
+    """Organization, token, and place among the paths of the claim."""
     scope: OwnedScope | BadPath
     text: str
     claim: FileClaim
 
 
+class _Tables(NamedTuple):
+    """Claimed paths by the fixed names they begin with, and by each beginning of those. Lists in it are never changed."""
+
+    at: dict[Key, list[_Entry]]
+    below: dict[Key, list[_Entry]]
+
+
 class ClaimIndex:
-    """The live claims of an organization."""
+    """The live claims of an organization. It never changes: `changed` makes another one."""
 
-    def __init__(self, claims: Iterable[FileClaim]) -> None:
-        self._at: dict[Key, list[_Entry]] = {}
-        self._below: dict[Key, list[_Entry]] = {}
-        count = 0
-        for claim in claims:
-            for text in claim.paths:
-                scope, start = _read_claimed(text)
-                entry = _Entry(count, scope, text, claim)
-                self._at.setdefault(start, []).append(entry)
-                for length in range(len(start)):
-                    self._below.setdefault(start[:length], []).append(entry)
-                count += 1
+    __slots__ = ("_claims", "_holders", "_missions", "_tables")
 
-    def find_conflicts(self, paths: Iterable[str]) -> tuple[ClaimConflict, ...]:
+    def __init__(self, claims: Iterable[FileClaim] = ()) -> None:
+        self._claims = {(claim.org_id, claim.token): claim for claim in claims}
+        self._missions: dict[str, list[FileClaim]] = {}
+        for claim in self._claims.values():
+            if claim.mission is not None:
+                self._missions.setdefault(claim.mission, []).append(claim)
+        # Whoever never asks about paths, or about a holder, does not pay for it.
+        self._tables: _Tables | None = None
+        self._holders: dict[str, list[FileClaim]] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClaimIndex) and self.claims == other.claims
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"ClaimIndex({list(self.claims)!r})"
+
+    @property
+    def claims(self) -> tuple[FileClaim, ...]:
+        """All of them, by organization and token."""
+        return tuple(self._claims[key] for key in sorted(self._claims))
+
+    def changed(self, claims: Iterable[FileClaim], ended: Iterable[tuple[str, int]] = ()) -> ClaimIndex:
+        """The index with some claims added or replaced, and without those that have ended."""
+        added = {(claim.org_id, claim.token): claim for claim in claims}
+        removed = {*added, *ended} & self._claims.keys()
+        kept = (
+            {key: claim for key, claim in self._claims.items() if key not in removed}
+            if removed
+            else self._claims
+        )
+        other = ClaimIndex()
+        other._claims = {**kept, **added}
+        missions = {claim.mission for claim in (*added.values(), *(self._claims[key] for key in removed))}
+        other._missions = {name: each for name, each in self._missions.items() if name not in missions}
+        for claim in other._claims.values() if missions - {None} else ():
+            if claim.mission is not None and claim.mission in missions:
+                other._missions.setdefault(claim.mission, []).append(claim)
+        if self._tables is not None:
+            other._tables = _patched(self._tables, added.values(), [self._claims[key] for key in removed])
+        return other
+
+    def of_mission(self, brief: str) -> Sequence[FileClaim]:
+        """The claims for briefs that are derived from a brief."""
+        return self._missions.get(brief, ())
+
+    def of_holder(self, holder: str) -> Sequence[FileClaim]:
+        """The claims of a holder, in the order of their tokens."""
+        if self._holders is None:
+            holders: dict[str, list[FileClaim]] = {}
+            for claim in self.claims:
+                holders.setdefault(claim.holder, []).append(claim)
+            self._holders = holders
+        return self._holders.get(holder, ())
+
+    def find_conflicts(self, paths: Iterable[str], now: float = 0.0) -> tuple[ClaimConflict, ...]:
         """Every claimed path that one of the paths or globs overlaps, in the order of the paths and then of the claims.
+
+        A claim that ends before `now` is passed over.
 
         >>> claim = FileClaim(org_id="shop", token=1, holder="agent:a", paths=("src/**",), claimed_at=0, expires_at=60)
         >>> [each.claimed for each in ClaimIndex([claim]).find_conflicts(["docs/a.md", "SRC/a.py"])]
         ['src/**']
         """
+        if not self._claims:
+            return ()
+        if self._tables is None:
+            self._tables = _patched(_Tables({}, {}), self._claims.values(), ())
+        at, below = self._tables
         found: list[ClaimConflict] = []
         for path in paths:
-            scope, start = _read(path)
-            near = [*self._below.get(start, ())]
-            for length in range(len(start) + 1):
-                near += self._at.get(start[:length], ())
+            scope, start = _read_asked(path)
+            # What may be anywhere is compared with everything.
+            near = [*below.get(start, ())] if start else [each for entries in at.values() for each in entries]
+            for length in range(len(start) + 1) if start else ():
+                near += at.get(start[:length], ())
             near.sort()
             found += [
                 ClaimConflict(path, entry.claim, entry.text)
                 for entry in near
-                if read_scopes_overlap(scope, entry.scope)
+                if entry.claim.expires_at > now and read_scopes_overlap(scope, entry.scope)
             ]
         return tuple(found)
+
+
+NO_CLAIMS: Final = ClaimIndex()
+
+
+def _patched(tables: _Tables, added: Iterable[FileClaim], removed: Iterable[FileClaim]) -> _Tables:
+    """Tables with some claims more and others less; the given tables stay as they are."""
+    at, below = tables.at.copy(), tables.below.copy()
+    for table, which in ((at, _at), (below, _below)):
+        gone = {entry.order[:2] for claim in removed for entry in _entries(claim)}
+        for key in {key for claim in removed for entry in _entries(claim) for key in which(entry)}:
+            left = [entry for entry in table[key] if entry.order[:2] not in gone]
+            if left:
+                table[key] = left
+            else:
+                del table[key]
+        more: dict[Key, list[_Entry]] = {}
+        for claim in added:
+            for entry in _entries(claim):
+                for key in which(entry):
+                    more.setdefault(key, []).append(entry)
+        for key, entries in more.items():
+            table[key] = [*table.get(key, ()), *entries]
+    return _Tables(at, below)
+
+
+def _entries(claim: FileClaim) -> Iterator[_Entry]:
+    for number, text in enumerate(claim.paths):
+        yield _Entry((claim.org_id, claim.token, number), _read_claimed(text)[0], text, claim)
+
+
+def _at(entry: _Entry) -> Iterable[Key]:
+    return (_read_claimed(entry.text)[1],)
+
+
+def _below(entry: _Entry) -> Iterable[Key]:
+    start = _read_claimed(entry.text)[1]
+    return (start[:length] for length in range(1, len(start)))
 
 
 def _read(path: str) -> tuple[OwnedScope | BadPath, Key]:
@@ -102,8 +205,18 @@ def _read(path: str) -> tuple[OwnedScope | BadPath, Key]:
     return scope, _fixed_start(scope)
 
 
-# An index is made anew from the same claims again and again.
+# An index is made anew from the same claims again and again, and a brief is asked about several times.
 _read_claimed = lru_cache(maxsize=32_768)(_read)
+_read_asked = lru_cache(maxsize=4_096)(_read)
+
+
+def may_be_anywhere(path: str) -> bool:
+    """Whether a scope may hold files anywhere in the project, so that nobody knows which.
+
+    >>> may_be_anywhere("**/*.py"), may_be_anywhere("src/**")
+    (True, False)
+    """
+    return not _read_asked(path)[1]
 
 
 def _fixed_start(scope: OwnedScope | BadPath) -> Key:

@@ -13,13 +13,9 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.cognitive_skill import CognitiveSkill
-from orgkernel.records.role_profile import AUTHORITY_OF_TYPE
 from orgkernel.records.skill_catalog import UNIVERSAL
 from orgkernel.runtime.learned_work import is_learned
-from orgkernel.runtime.text_index import FIELDS, RoleTexts, TextIndex, build_index, content_of
-
-PRIORS = {1: 1.0, 2: 0.8, 3: 0.75}
-"""A specialist before an executive before a commander, as in `dispatch_order.py`."""
+from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, content_of
 
 
 class TextSource(NamedTuple):
@@ -175,7 +171,7 @@ def texts_of(view: OrgView, role_id: str) -> RoleTexts:
         (profile.name, role_id),
         tuple((each.field, each.text) for each in find_sources(view, role_id)),
         leads=view.subordinates.get(role_id, ()),
-        prior=PRIORS[AUTHORITY_OF_TYPE[profile.role_type]],
+        prior=PRIORS[profile.role_type],
         not_examples=profile.not_examples,
         domains=tuple(edge.target for edge in view.domains_of(role_id) if _is_learned(view, edge.target)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orgkernel.decisions.shell_commands.marks import PRIVATE, ShellWord
-from orgkernel.decisions.shell_commands.ownership import Ground
+from orgkernel.decisions.shell_commands.ownership import Ground, Ownership
 from orgkernel.decisions.shell_commands.programs import PROGRAMS
 from orgkernel.decisions.shell_commands.reader import MOST_CHARACTERS, Reader
 from orgkernel.decisions.shell_commands.verdict import CommandCheck, CommandOutcome
@@ -17,16 +17,30 @@ def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
     >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
     ('harmless', 'cannot_tell')
     """
+    reader = _read(command, ground)
+    outcome: CommandOutcome = (
+        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
+    )
+    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+
+
+def find_touched(command: str, ground: Ground | None = None) -> list[tuple[str, Ownership]]:
+    """The paths that a command changes, as far as that can be seen, and whose they are. Parts may not be known.
+
+    >>> find_touched("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",)))
+    [('src/a.py', 'own')]
+    """
+    return list(dict.fromkeys(_read(command, ground).touched))
+
+
+def _read(command: str, ground: Ground | None) -> Reader:
     reader = Reader(PROGRAMS, ground or Ground())
     problem = _unreadable(command)
     if problem:
         reader.not_read(problem, (), ShellWord("", 0, 0))
     else:
         reader.read(command)
-    outcome: CommandOutcome = (
-        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
-    )
-    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+    return reader
 
 
 def _unreadable(command: str) -> str:

@@ -175,6 +175,7 @@ def _read_sources(generation: Generation, extension: str) -> dict[str, bytes]:
     for folder, target, ending in (
         (_RUNTIME, f"{LIBRARY}/runtime", ".py"),
         (_RUNTIME, f"{LIBRARY}/runtime", ".bin"),
+        (_RUNTIME, f"{LIBRARY}/runtime", ".json"),
         (os.path.join(extension, "host"), LIBRARY, ".py"),
         (os.path.join(extension, "organizations"), ORGANIZATIONS, ".json"),
         (os.path.join(extension, "organizations", "bundles"), f"{ORGANIZATIONS}/bundles", ".json"),

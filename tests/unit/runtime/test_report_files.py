@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import resource
 import signal
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ def test_a_report_and_its_copy_are_written(tmp_path: Path):
 def test_the_latest_is_replaced_and_copies_are_not(tmp_path: Path):
     """Three reports in one microsecond: three copies, and the last one is the latest."""
     for progress in ("first", "second", "third"):
-        write_report(str(tmp_path), compute_report(replace(WORKING, task=progress)))
+        write_report(str(tmp_path), compute_report(WORKING._replace(task=progress)))
     copies = [
         json.loads(path.read_text())["activity"]["current_task"]
         for path in sorted((tmp_path / "archive").iterdir())
@@ -59,7 +58,7 @@ def test_the_latest_is_replaced_and_copies_are_not(tmp_path: Path):
 
 def _write_many(folder: str, who: str, count: int) -> None:
     for number in range(count):
-        written = write_report(folder, compute_report(replace(WORKING, task=f"{who} {number}")))
+        written = write_report(folder, compute_report(WORKING._replace(task=f"{who} {number}")))
         if written.problem:
             raise SystemExit(written.problem)
 
@@ -100,14 +99,14 @@ def test_what_a_dead_writer_left_is_stepped_over(tmp_path: Path):
     assert written.archived == str(archive / "co_20260921T141320.250000Z-1.json")
     assert read_latest(str(tmp_path), "co") == (REPORT, "")
     old = max(path.stat().st_mtime for path in left)
-    assert remove_stale(str(tmp_path), old + 3_601).count == 3
+    assert remove_stale(str(tmp_path), old + 3_601).copies == 3
     assert files_of(tmp_path) == ["co_latest.json"]
 
 
 def test_only_old_copies_are_removed(tmp_path: Path):
     """By the times of the files; what is young, the latest, and whatever is not ours stay."""
     for second in (0, 100):
-        write_report(str(tmp_path), compute_report(replace(WORKING, now=NOW + second)))
+        write_report(str(tmp_path), compute_report(WORKING._replace(now=NOW + second)))
     old, young = sorted((tmp_path / "archive").iterdir())
     os.utime(old, (1_000, 1_000))
     os.utime(young, (5_000, 5_000))
@@ -117,11 +116,11 @@ def test_only_old_copies_are_removed(tmp_path: Path):
         os.utime(path, (1, 1))
     os.utime(tmp_path / "co_latest.json", (1, 1))
     removed = remove_stale(str(tmp_path), 4_601.0)
-    assert (removed.count, removed.problem) == (1, "")
+    assert (removed.copies, removed.problem) == (1, "")
     assert not old.exists()
     assert young.exists()
     assert all(path.exists() for path in (*strange, tmp_path / "co_latest.json"))
-    assert remove_stale(str(tmp_path), 5_030.0, keep_seconds=20).count == 1
+    assert remove_stale(str(tmp_path), 5_030.0, keep_seconds=20).copies == 1
 
 
 def test_without_a_folder_there_is_nothing_to_remove_or_read(tmp_path: Path):
@@ -133,7 +132,7 @@ def test_without_a_folder_there_is_nothing_to_remove_or_read(tmp_path: Path):
 def test_a_role_id_cannot_lead_elsewhere(tmp_path: Path):
     """Whatever a role is called, its files are in the folder."""
     folder = tmp_path / "reports"
-    write_report(str(folder), compute_report(replace(WORKING, role_id="../../escape")))
+    write_report(str(folder), compute_report(WORKING._replace(role_id="../../escape")))
     assert {path.parent for path in tmp_path.rglob("*.json")} == {folder, folder / "archive"}
     latest, _ = read_latest(str(folder), "../../escape")
     assert latest is not None
@@ -173,7 +172,7 @@ def test_a_full_disk_leaves_the_last_report(tmp_path: Path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
-        written = write_report(str(tmp_path), compute_report(replace(WORKING, now=NOW + 1)))
+        written = write_report(str(tmp_path), compute_report(WORKING._replace(now=NOW + 1)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handled)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,7 +91,7 @@ def test_the_table_of_fields_is_the_published_schema():
 )  # fmt: skip
 def test_health_follows_from_tier_and_failures(tier: str, failures: int, health: str):
     """As the specification says under "Computing SALUTE Fields"."""
-    report = compute_report(replace(WORKING, tier=tier, failures_consecutive=failures))
+    report = compute_report(WORKING._replace(tier=tier, failures_consecutive=failures))
     assert report["status"]["health"] == health
 
 
@@ -103,12 +102,12 @@ def test_health_follows_from_tier_and_failures(tier: str, failures: int, health:
 )  # fmt: skip
 def test_progress_is_that_of_the_active_plan(known: dict[str, Any], progress: float):
     """Completed steps of all steps; 0 without a plan."""
-    assert compute_report(replace(WORKING, **known))["status"]["progress"] == progress
+    assert compute_report(WORKING._replace(**known))["status"]["progress"] == progress
 
 
 def test_turns_without_progress_are_the_plan_s_or_ours():
     """The plan's staleness counter goes first; without a plan our own counts."""
-    ours = replace(WORKING, plan_turns_since_progress=None)
+    ours = WORKING._replace(plan_turns_since_progress=None)
     assert compute_report(WORKING)["time"]["turns_since_progress"] == 4
     assert compute_report(ours)["time"]["turns_since_progress"] == 1
 
@@ -121,7 +120,7 @@ def test_turns_without_progress_are_the_plan_s_or_ours():
 )  # fmt: skip
 def test_the_state_is_the_host_s_or_follows_from_the_tier(known: dict[str, Any], state: str):
     """A word that is no state says nothing."""
-    assert compute_report(replace(WORKING, **known))["status"]["state"] == state
+    assert compute_report(WORKING._replace(**known))["status"]["state"] == state
 
 
 @pytest.mark.parametrize(
@@ -130,7 +129,7 @@ def test_the_state_is_the_host_s_or_follows_from_the_tier(known: dict[str, Any],
 )
 def test_the_fill_is_counted_or_as_told(known: dict[str, Any], percentage: float):
     """Tokens go before the share a host states."""
-    assert compute_report(replace(WORKING, **known))["environment"]["context_fill_pct"] == percentage
+    assert compute_report(WORKING._replace(**known))["environment"]["context_fill_pct"] == percentage
 
 
 @pytest.mark.parametrize(
@@ -138,24 +137,23 @@ def test_the_fill_is_counted_or_as_told(known: dict[str, Any], percentage: float
 )
 def test_turns_that_remain_are_not_guessed(known: dict[str, Any]):
     """Null, unless it is known what a turn of this task takes."""
-    assert compute_report(replace(WORKING, **known))["time"]["context_turns_remaining"] is None
+    assert compute_report(WORKING._replace(**known))["time"]["context_turns_remaining"] is None
 
 
 def test_a_full_window_has_no_turn_left():
     """Never a negative number."""
-    assert compute_report(replace(WORKING, tokens_used=120_000))["time"]["context_turns_remaining"] == 0
+    assert compute_report(WORKING._replace(tokens_used=120_000))["time"]["context_turns_remaining"] == 0
 
 
 def test_failures_in_a_row_are_failures_in_all():
     """A host that counts only those in a row does not report fewer in all."""
-    environment = compute_report(replace(WORKING, failures_consecutive=4, failures_total=0))["environment"]
+    environment = compute_report(WORKING._replace(failures_consecutive=4, failures_total=0))["environment"]
     assert (environment["tool_failures_consecutive"], environment["tool_failures_total"]) == (4, 4)
 
 
 def test_secrets_are_masked_wherever_they_stand():
     """A task, a path, a list: whatever has the shape of a token."""
-    report = compute_report(replace(
-        WORKING, task=f"push with {GITHUB}", working_directory=f"/x/{GITHUB}", files_read=[GITHUB], role_name=GITHUB,
+    report = compute_report(WORKING._replace(task=f"push with {GITHUB}", working_directory=f"/x/{GITHUB}", files_read=[GITHUB], role_name=GITHUB,
         model=f"m {GITHUB}", resources_claimed=[f"password = {'x7Kp9vQ2mW4zR8sT'}"],
     ))  # fmt: skip
     text = json.dumps(report)
@@ -168,7 +166,7 @@ def test_a_private_key_is_masked_to_its_end():
     """Not only as much of it as it takes to recognize one."""
     body = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7" + str(line) for line in range(9))
     key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
-    masked = compute_report(replace(WORKING, task=f"use\n{key}\nhere"))["activity"]["current_task"]
+    masked = compute_report(WORKING._replace(task=f"use\n{key}\nhere"))["activity"]["current_task"]
     assert "MIIEvQ" not in masked
     assert masked.endswith("\nhere")
 
@@ -176,13 +174,13 @@ def test_a_private_key_is_masked_to_its_end():
 def test_the_configuration_of_a_model_is_no_name():
     """What the first dispatcher wrote into reports held keys; only a short text on one line is a name."""
     for model in ("ModelConfig(provider='a',\n api_key='b')", "x" * 201, {"name": "a"}, object()):
-        assert compute_report(replace(WORKING, model=model))["environment"]["model"] == ""
+        assert compute_report(WORKING._replace(model=model))["environment"]["model"] == ""
 
 
 def test_a_report_stays_small():
     """Whatever the host hands in: texts are cut, of lists the last entries stay."""
     report = compute_report(
-        replace(WORKING, task="long " * 10**6, files_read=[f"{number}.py" for number in range(10**4)])
+        WORKING._replace(task="long " * 10**6, files_read=[f"{number}.py" for number in range(10**4)])
     )
     assert len(report["activity"]["current_task"]) == LONGEST_TEXT
     assert report["location"]["files_read"][-1] == "9999.py"
@@ -203,7 +201,7 @@ def asked(
 def test_the_first_report_of_a_role_is_due():
     """A role that begins says so; what another role reported does not count."""
     due, reason, state = asked(WORKING, None)
-    other = asked(replace(WORKING, role_id="codegen_specialist"), state)
+    other = asked(WORKING._replace(role_id="codegen_specialist"), state)
     assert (due, reason, other.due, other.reason) == (True, "first", True, "first")  # type: ignore[attr-defined]
 
 
@@ -211,7 +209,7 @@ def test_reports_come_at_the_interval():
     """Every `salute_interval_turns` calls; asking again in the same call changes nothing."""
     state, due_at = None, []
     for turn in (1, 1, 2, 3, 4, 4, 5, 6, 7, 8):
-        due, _, state = asked(replace(WORKING, turns_elapsed=turn), state, salute_interval_turns=3)
+        due, _, state = asked(WORKING._replace(turns_elapsed=turn), state, salute_interval_turns=3)
         if due:
             due_at.append(turn)
     assert due_at == [1, 4, 7]
@@ -221,7 +219,7 @@ def test_a_new_task_goes_on_counting():
     """Turns of short tasks add up, so that a role with many of them still reports."""
     state, due_at = None, []
     for number, turn in enumerate((1, 2, 1, 2, 1, 2, 1, 2)):
-        due, _, state = asked(replace(WORKING, turns_elapsed=turn), state, salute_interval_turns=4)
+        due, _, state = asked(WORKING._replace(turns_elapsed=turn), state, salute_interval_turns=4)
         if due:
             due_at.append(number)
     assert due_at == [0, 4]
@@ -230,9 +228,9 @@ def test_a_new_task_goes_on_counting():
 @pytest.mark.parametrize("interval", [None, 0, -1, True, "3", 2.5])
 def test_an_interval_that_is_none_counts_as_the_usual_one(interval: Any):
     """Five calls, as in the specification's example."""
-    _, _, state = asked(replace(WORKING, turns_elapsed=1), None)
-    assert not asked(replace(WORKING, turns_elapsed=5), state, salute_interval_turns=interval)[0]
-    assert asked(replace(WORKING, turns_elapsed=6), state, salute_interval_turns=interval)[:2] == (
+    _, _, state = asked(WORKING._replace(turns_elapsed=1), None)
+    assert not asked(WORKING._replace(turns_elapsed=5), state, salute_interval_turns=interval)[0]
+    assert asked(WORKING._replace(turns_elapsed=6), state, salute_interval_turns=interval)[:2] == (
         True,
         "interval",
     )
@@ -250,7 +248,7 @@ def test_a_change_of_tier_or_state_is_due_at_once():
         {"state": "waiting"},
         {},
     ):
-        _, reason, state = asked(replace(WORKING, **known), state)
+        _, reason, state = asked(WORKING._replace(**known), state)
         reasons.append(reason)
     assert reasons == ["tier", "", "tier", "state", "", "state"]
 
@@ -262,18 +260,18 @@ def test_a_change_of_tier_or_state_is_due_at_once():
 def test_the_end_of_a_task_is_reported_as_the_doctrine_says(ending: str, setting: str, reason: str):
     """By default it is; the next task that ends the same way is reported too."""
     _, _, state = asked(WORKING, None)
-    done = replace(WORKING, state=ending)
+    done = WORKING._replace(state=ending)
     assert not asked(done, state, **{setting: False})[0]
     due, said, after = asked(done, state)
     assert (due, said) == (True, reason)
     assert not asked(done, after)[0]
-    assert asked(replace(done, task_started=NOW - 5), after)[:2] == (True, reason)
+    assert asked(done._replace(task_started=NOW - 5), after)[:2] == (True, reason)
 
 
 def test_a_failure_that_changes_the_tier_is_reported_in_any_case():
     """`report_on_failure: false` silences the end of the task, not the escalation."""
     _, _, state = asked(WORKING, None)
-    assert asked(replace(WORKING, tier="emergency"), state, report_on_failure=False)[:2] == (True, "tier")
+    assert asked(WORKING._replace(tier="emergency"), state, report_on_failure=False)[:2] == (True, "tier")
 
 
 # --- reading reports of others

@@ -1,6 +1,5 @@
 """The supervisor: once for each transition, in the lane, in words that say what to do."""
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -223,7 +222,7 @@ def test_it_defers_to_whoever_has_spoken(noisy: Signals) -> None:
     assert steering.deferred_to == noisy.holder("supervisor")
     assert memory == NEW
     again, _ = steer(Signals(5), pace, [], memory, POST)
-    assert again == replace(steering, deferred_to=None)
+    assert again == steering._replace(deferred_to=None)
 
 
 def test_in_the_microcosm_it_reads_its_own_report() -> None:
@@ -327,7 +326,7 @@ def test_what_a_report_says_is_quoted_and_bounded() -> None:
         activity={"current_task": task},
         unit={**report("primary")["unit"], "role_name": "N" * 10_000},
     )
-    steering, _ = said(4, None, NEW, replace(XO, names={}), hostile)
+    steering, _ = said(4, None, NEW, XO._replace(names={}), hostile)
     assert len(steering.text) < 1_000
     assert steering.text.isprintable()
     assert find_own_text(steering.text) == (steering.fingerprint,)

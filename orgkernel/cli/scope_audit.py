@@ -1,0 +1,147 @@
+"""`orgkernel scope audit`: whether the files that a range of commits touched belonged to whoever touched them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from orgkernel.cli.contract_files import read_contract_file
+from orgkernel.cli.opening import (
+    cache_option,
+    format_option,
+    open_kernel,
+    org_option,
+    path_option,
+    with_options,
+)
+from orgkernel.cli.output import as_text, counted, echo_answer, places
+from orgkernel.decisions.contracts.reading import expect_sound
+from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
+from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.sacred import SacredFiles
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import NothingToRead, UsageError
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.project.git_range import read_range
+from orgkernel.records.brief import Brief
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+
+_EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
+
+
+@click.command("audit")
+@click.option("--base", required=True, metavar="REV", help="Revision at which the work began.")
+@click.option("--head", default="HEAD", show_default=True, metavar="REV", help="Revision at which it ended.")
+@click.option(
+    "--repository", default=".", metavar="DIR", help="Folder in the repository.  [default: this one]"
+)
+@click.option(
+    "--brief",
+    "briefs",
+    multiple=True,
+    metavar="FILE",
+    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. One alone is that of all commits.",
+)
+@click.option(
+    "--worker",
+    "workers",
+    multiple=True,
+    metavar="BRANCH=FILE",
+    help="Brief of a worker, whose commits are those of a branch; repeatable.",
+)
+@click.option(
+    "--union",
+    "is_union",
+    is_flag=True,
+    help="Ask only whether some brief owns each file, not who changed it.",
+)
+@with_options(org_option, path_option, cache_option, format_option("text", "json"))
+@click.pass_context
+def audit(
+    ctx: click.Context,
+    /,
+    org: str,
+    paths: tuple[str, ...],
+    no_cache: bool,
+    base: str,
+    head: str,
+    repository: str,
+    briefs: tuple[str, ...],
+    workers: tuple[str, ...],
+    is_union: bool,
+    form: str,
+) -> None:
+    """Find files that were changed between two revisions by somebody who does not own them, and sacred ones.
+
+    The sacred scopes are those of the organization, and what is always held: files of environment variables, the
+    dependencies of package manifests, and migrations that were there before.
+
+    Exit codes: 0 clean, 1 violations, 2 cannot tell.
+    """
+    named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
+    _require_different(named)
+    found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
+    sacred = read_sacred(org, paths, found.folder, no_cache=no_cache)
+    answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
+    echo_answer(form, answer, lambda: as_text(_lines(answer)))
+    ctx.exit(_EXIT_CODES[answer.outcome])
+
+
+def _read_worker(text: str) -> AuditedWorker:
+    branch, equals, file = text.partition("=")
+    if not (branch and equals and file):
+        raise UsageError(f"{quote(text)} does not name a branch and a brief", "write `--worker BRANCH=FILE`")
+    return AuditedWorker(branch, _read(file), has_branch=True)
+
+
+def _read(file: str) -> Brief:
+    return expect_sound(read_contract_file(file), Brief)
+
+
+def read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
+    """The sacred files. Where nobody names an organization and there is none, those that always are, with a note."""
+    kernel = open_governed(org, paths, no_cache=no_cache)
+    if kernel is None:
+        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+    return sacred_of(kernel, org, folder)
+
+
+def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
+    """The kernel for the paths. None where nobody names an organization and there is none."""
+    try:
+        kernel = open_kernel(paths, org, no_cache=no_cache)
+    except NothingToRead:
+        if paths or org != ACTIVE:
+            raise
+        return None
+    is_there = org != ACTIVE or paths or kernel.state.served or kernel.state.refused
+    return kernel if is_there else None
+
+
+def sacred_of(kernel: Kernel | None, org: str, folder: str) -> SacredFiles:
+    """The sacred files of an organization; without one, those that always are."""
+    return SacredFiles(roots=(folder,)) if kernel is None else kernel.sacred_files(org, folder)
+
+
+def _require_different(workers: list[AuditedWorker]) -> None:
+    if not workers:
+        raise UsageError("there is no brief, so it cannot be told who owns what", "pass `--brief FILE`")
+    ids = [each.brief.id for each in workers]
+    if len({each.name for each in workers}) < len(workers) or len(set(ids)) < len(ids):
+        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
+
+
+def _lines(found: OwnershipAudit) -> Iterator[str]:
+    commits = sum(each.commits for each in found.workers)
+    done = f"{counted(len(found.files), 'changed file')}, {counted(commits, 'commit')} of {counted(len(found.workers), 'worker')}"
+    yield f"{found.outcome.replace('_', ' ')}: {done}"
+    for finding in found.findings:
+        yield f"  {finding.code}: {finding.text}"
+        yield from places(finding.why)
+        if finding.commits:
+            yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
+        yield f"      {finding.help}"

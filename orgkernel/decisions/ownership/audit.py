@@ -1,0 +1,356 @@
+"""The audit of changed files: whether everybody changed what their brief owns, and nobody changed anything else.
+
+Fails closed: a file is owned only if that is certain, and a commit that nobody is known to have made is not taken for one
+that was allowed. Sacred files are asked about in addition to owners, so that owning a file does not unlock it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.ownership.changes import (
+    ChangedFiles,
+    FileChange,
+    FileChangeKind,
+    RangeCommit,
+    shown_path,
+)
+from orgkernel.decisions.ownership.owners import (
+    AuditedWorker,
+    OwnedPaths,
+    ScopeOverlap,
+    find_author,
+    find_scope_overlaps,
+    without_parents,
+)
+from orgkernel.decisions.ownership.sacred import SacredFiles, SacredTouch, TouchedFile
+from orgkernel.decisions.reasons import Why
+from orgkernel.diagnostics.wording import listing, quote
+
+AuditOutcome = Literal["clean", "violations", "cannot_tell"]
+
+
+class OwnershipFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with a change, or what cannot be told about it."""
+
+    code: str
+    path: str | None = None
+    """None for what is said of a commit as a whole."""
+    worker: str | None = None
+    """Who did it, if that is known."""
+    commits: tuple[str, ...] = ()
+    text: str
+    help: str = ""
+    why: tuple[Why, ...] = ()
+    """The lines that say so."""
+    is_violation: bool = True
+    """If not, it cannot be told whether there is a violation."""
+
+
+class AuditedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A changed file, who owns it and who changed it."""
+
+    path: str
+    change: FileChangeKind
+    before: str | None = None
+    owners: tuple[str, ...] = ()
+    workers: tuple[str, ...] = ()
+
+
+class AuditedWork(msgspec.Struct, frozen=True, kw_only=True):
+    """What one worker did."""
+
+    name: str
+    brief: str
+    """Id of the brief."""
+    commits: int
+    files: tuple[str, ...] = ()
+    """The files the worker changed, without those that are as before at the end."""
+
+
+class OwnershipAudit(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that the audit found."""
+
+    outcome: AuditOutcome
+    code: str | None = None
+    """That of the first finding, violations first."""
+    findings: tuple[OwnershipFinding, ...] = ()
+    files: tuple[AuditedFile, ...] = ()
+    workers: tuple[AuditedWork, ...] = ()
+    unowned: tuple[str, ...] = ()
+    """Changed files that no brief owns."""
+    overlaps: tuple[ScopeOverlap, ...] = ()
+    """Owned paths of two workers that may hold one file. Only a changed file in both is a violation."""
+    restored: tuple[str, ...] = ()
+    """Files that a commit changed and that are as before at the end."""
+
+
+def audit_changes(
+    changed: ChangedFiles,
+    workers: Sequence[AuditedWorker],
+    *,
+    sacred: SacredFiles | None = None,
+    root: str | None = None,
+    is_union: bool = False,
+) -> OwnershipAudit:
+    """Compare changed files with what workers own: each worker by its commits, and all of them together.
+
+    `root` is the folder where absolute paths in briefs find the project. `is_union`: who made which commit is not asked.
+    """
+    case = _Audit(changed, workers, sacred or SacredFiles(), root, is_union)
+    findings = sorted(case.find(), key=lambda each: not each.is_violation)
+    violated = any(each.is_violation for each in findings)
+    return OwnershipAudit(
+        outcome="violations" if violated else "cannot_tell" if findings else "clean",
+        code=findings[0].code if findings else None,
+        findings=tuple(map(_shown, findings)),
+        files=tuple(map(case.file, changed.files)),
+        workers=tuple(map(case.work, workers)),
+        unowned=tuple(shown_path(each) for each in case.touched if not case.owners[each]),
+        overlaps=find_scope_overlaps(workers),
+        restored=tuple(sorted(shown_path(each) for each in case.commits_of if each not in case.owners)),
+    )
+
+
+class _Audit:
+    """The changes and workers of one audit, by path."""
+
+    def __init__(
+        self,
+        changed: ChangedFiles,
+        workers: Sequence[AuditedWorker],
+        sacred: SacredFiles,
+        root: str | None,
+        is_union: bool,
+    ) -> None:
+        self.changed, self.workers, self.sacred, self.is_union = changed, workers, sacred, is_union
+        self.touched = tuple(dict.fromkeys(path for each in changed.files for path in each.touched))
+        self.owned = {each.name: OwnedPaths(each.brief.files_owned, root) for each in workers}
+        self.owners = {
+            path: [each for each in workers if self.owned[each.name].owns(path)] for path in self.touched
+        }
+        self.lowest = {each.name for each in without_parents(workers)}
+        by_brief = {(each.brief.id or "").lower(): each for each in workers}
+        self.author = {each.id: find_author(each, workers, by_brief) for each in changed.commits}
+        self.commits_of: dict[str, list[RangeCommit]] = defaultdict(list)
+        for commit in changed.commits:
+            for path in commit.paths:
+                self.commits_of[path].append(commit)
+
+    def find(self) -> Iterator[OwnershipFinding]:
+        for change in self.changed.files:
+            for path in change.touched:
+                yield from self._find_of_path(change, path)
+                yield from self._find_sacred(change, path)
+            yield from self._find_link(change)
+        yield from self._find_restored()
+        if self.changed.files:
+            yield from self._find_unreadable()
+        if not self.is_union:
+            yield from self._find_unattributed()
+
+    def _find_of_path(self, change: FileChange, path: str) -> Iterator[OwnershipFinding]:
+        owners, commits = self.owners[path], self.commits_of.get(path, [])
+        authors = {} if self.is_union else self._authors(commits)
+        for author, made in authors.values():
+            if author not in owners:
+                yield self._foreign(change, path, author, tuple(each.id for each in made))
+        if not owners and not authors:
+            yield self._foreign(change, path, None, tuple(each.id for each in commits))
+        conflicting = [
+            each
+            for each in self.workers
+            if each.name in self.lowest and (each in owners or self.owned[each.name].may_own(path))
+        ]
+        if len(conflicting) > 1 and any(each in owners for each in conflicting):
+            yield OwnershipFinding(
+                code="SCOPE_CONFLICT",
+                path=path,
+                commits=tuple(each.id for each in commits),
+                text=f"{_verb(change, path)}, and {listing(each.name for each in conflicting)} own it",
+                help="give the file to one of them, or audit their work one after the other",
+            )
+        if not self.is_union and not commits:
+            yield OwnershipFinding(
+                code="COMMIT_UNATTRIBUTED",
+                path=path,
+                text=f"{_verb(change, path)}, and no commit says by whom",
+                help=_HOW_TO_SAY,
+                is_violation=False,
+            )
+
+    def _find_sacred(self, change: FileChange, path: str) -> Iterator[OwnershipFinding]:
+        """A file that nobody changes, or nobody without a key."""
+        commits = self.commits_of.get(path, [])
+        authors = [] if self.is_union else [author for author, _ in self._authors(commits).values()]
+        briefs = [each.brief for each in authors or self.owners[path]]
+        touched = TouchedFile(path, change.existed(path), change.texts(path))
+        for touch in self.sacred.find(touched, briefs):
+            yield _sacred(path, touch, f"{_verb(change, path)}, and it {touch.text}", commits, authors)
+
+    def _find_link(self, change: FileChange) -> Iterator[OwnershipFinding]:
+        """A link out of the project, or to a file that nobody changes: whoever writes to the link writes there."""
+        target = change.link_target()
+        if target is None:
+            return
+        commits = self.commits_of.get(change.path, [])
+        leads = f"{quote(shown_path(change.path))} is a link to {quote(shown_path(change.link or ''))}"
+        if not target:
+            yield OwnershipFinding(
+                code="WRITE_OUT_OF_SCOPE",
+                path=change.path,
+                commits=tuple(each.id for each in commits),
+                text=f"{leads}, which leads out of the project",
+                help="undo the change, or let the link lead to a file of the project",
+            )
+        for touch in self.sacred.find_never(target) if target else ():
+            yield _sacred(change.path, touch, f"{leads}, which {touch.text}", commits, [])
+
+    def _find_restored(self) -> Iterator[OwnershipFinding]:
+        """What nobody ever changes stays in the history, although it is as before at the end."""
+        for path, commits in self.commits_of.items():
+            for touch in () if path in self.owners else self.sacred.find_never(path):
+                text = f"{quote(shown_path(path))} was changed, and changed back; it {touch.text}"
+                help = "leave these commits out of the history before it is shared"
+                yield _sacred(path, touch._replace(help=help), text, commits, [])
+
+    def _find_unreadable(self) -> Iterator[OwnershipFinding]:
+        for path, why in self.sacred.unreadable():
+            yield OwnershipFinding(
+                code="SACRED_SET_UNAVAILABLE",
+                text=f"{quote(path)} in the sacred scopes cannot be compared with files",
+                help="write a path that starts at the root of the project",
+                why=why,
+                is_violation=False,
+            )
+
+    def _authors(self, commits: Sequence[RangeCommit]) -> dict[str, tuple[AuditedWorker, list[RangeCommit]]]:
+        """Who made the commits, each with theirs."""
+        found: dict[str, tuple[AuditedWorker, list[RangeCommit]]] = {}
+        for commit in commits:
+            author = self.author[commit.id]
+            if author is not None:
+                found.setdefault(author.name, (author, []))[1].append(commit)
+        return found
+
+    def _foreign(
+        self, change: FileChange, path: str, author: AuditedWorker | None, commits: tuple[str, ...]
+    ) -> OwnershipFinding:
+        """A file that whoever changed it does not own."""
+        others = [each for each in self.workers if each is not author and self.owned[each.name].may_own(path)]
+        own = self.workers if author is None else [author]
+        by = "" if author is None else f" by {quote(author.name)}"
+        is_moved_out = (
+            change.change == "renamed"
+            and path == change.path
+            and any(self.owned[each.name].owns(change.before or "") for each in own)
+        )
+        if others and author is not None:
+            code = "FILE_OWNED_BY_OTHER"
+            text = f"{_verb(change, path)}{by}, and {listing(each.name for each in others)} owns it"
+            help = "undo the change, and leave it to the owner"
+        else:
+            code = "MOVE_OUT_OF_SCOPE" if is_moved_out else "WRITE_OUT_OF_SCOPE"
+            whose = "no brief" if author is None or len(self.workers) > 1 else "the brief does not"
+            text = f"{_verb(change, path)}{by}, and {whose} own{'s' if whose == 'no brief' else ''} it"
+            help = "undo the change, or ask for a wider scope and report it as pending"
+        if any(self.owned[each.name].may_own(path) for each in own):
+            text += "; a path that is owned differs only in letter case or in the form of accents"
+        return OwnershipFinding(
+            code=code,
+            path=path,
+            worker=None if author is None else author.name,
+            commits=commits,
+            text=text,
+            help=help,
+        )
+
+    def _find_unattributed(self) -> Iterator[OwnershipFinding]:
+        """Commits that changed a file and are of no worker that is known."""
+        for commit in self.changed.commits:
+            if self.author[commit.id] is None and any(path in self.owners for path in commit.paths):
+                yield OwnershipFinding(
+                    code="COMMIT_UNATTRIBUTED",
+                    commits=(commit.id,),
+                    text=f"commit {quote(commit.id[:12])} {_why_unattributed(commit)}",
+                    help=_HOW_TO_SAY,
+                    is_violation=False,
+                )
+
+    def file(self, change: FileChange) -> AuditedFile:
+        """A file as the answer shows it."""
+        return AuditedFile(
+            path=shown_path(change.path),
+            change=change.change,
+            before=None if change.before is None else shown_path(change.before),
+            owners=tuple(each.name for each in self.owners[change.path]),
+            workers=tuple(self._authors(self.commits_of.get(change.path, []))),
+        )
+
+    def work(self, worker: AuditedWorker) -> AuditedWork:
+        """What one worker did, as the answer shows it."""
+        made = [each for each in self.changed.commits if self.author[each.id] is worker]
+        paths = dict.fromkeys(path for each in made for path in each.paths if path in self.owners)
+        return AuditedWork(
+            name=worker.name,
+            brief=worker.brief.id or "",
+            commits=len(made),
+            files=tuple(map(shown_path, paths)),
+        )
+
+
+_HOW_TO_SAY = (
+    "end the message of each commit with `Brief: ID`, name the branch of each worker with `--worker BRANCH=FILE`, or ask "
+    "about all workers together with `--union`"
+)
+
+
+def _why_unattributed(commit: RangeCommit) -> str:
+    if commit.branches:
+        return f"is on the branches of {listing(commit.branches)}, so it cannot be told whose it is"
+    if commit.briefs:
+        return f"names brief {listing(commit.briefs)}, which is not one brief that was given"
+    return "does not say by which brief it was made"
+
+
+def _verb(change: FileChange, path: str) -> str:
+    shown = quote(shown_path(path))
+    if change.change == "renamed":
+        other = change.before if path == change.path else change.path
+        way = "from" if path == change.path else "to"
+        return f"{shown} is renamed {way} {quote(shown_path(other or ''))}"
+    return f"{shown} is {_VERBS[change.change]}"
+
+
+_VERBS = {
+    "added": "added",
+    "modified": "changed",
+    "deleted": "deleted",
+    "copied": "added as a copy",
+    "mode_changed": "given another mode",
+    "type_changed": "made into something else",
+}
+
+
+def _sacred(
+    path: str, touch: SacredTouch, text: str, commits: Sequence[RangeCommit], authors: Sequence[AuditedWorker]
+) -> OwnershipFinding:
+    return OwnershipFinding(
+        code=touch.code,
+        path=path,
+        worker=authors[0].name if len(authors) == 1 else None,
+        commits=tuple(each.id for each in commits),
+        text=text,
+        help=touch.help,
+        why=touch.why,
+    )
+
+
+def _shown(finding: OwnershipFinding) -> OwnershipFinding:
+    if finding.path is None:
+        return finding
+    return msgspec.structs.replace(finding, path=shown_path(finding.path))

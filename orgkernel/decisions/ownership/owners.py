@@ -1,0 +1,119 @@
+"""Workers, the files that their briefs own, and the commits that are theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from orgkernel.decisions.ownership.changes import RangeCommit
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.overlap import read_scope
+from orgkernel.decisions.ownership.paths import BadPath, Key
+from orgkernel.records.brief import Brief, BriefScope, BriefSpec
+from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
+
+
+class AuditedWorker(msgspec.Struct, frozen=True):
+    """A worker, with the brief it works by."""
+
+    name: str
+    brief: Brief
+    has_branch: bool = False
+    """Whether the commits of the branch of this name are the worker's. If not, commits name the brief."""
+
+
+class OwnedPaths:
+    """The files that paths and globs own. A path without wildcards is a file, or a folder with everything in it."""
+
+    def __init__(self, owned: Sequence[str], root: str | None) -> None:
+        self._root = root
+        # Also a path such as `app/[id].tsx` may be that of a file.
+        self._literal = {each.rstrip("/") for each in owned}
+        self._plain: set[tuple[str, ...]] = set()
+        self._folded: set[Key] = set()
+        self._globs: list[str] = []
+        for each in owned:
+            scope = read_scope(each)
+            if isinstance(scope, BadPath) or scope.key is None or "\\" in each:
+                self._globs.append(each)
+            else:
+                self._plain.add(tuple(scope.text.split("/")))
+            if not isinstance(scope, BadPath):
+                self._folded.add(scope.literal)
+
+    def owns(self, path: str) -> bool:
+        """Whether a file is surely among them."""
+        names = tuple(path.split("/"))
+        return (
+            path in self._literal
+            or any(names[:length] in self._plain for length in range(1, len(names) + 1))
+            or any(names_are_inside(names, each, self._root) for each in self._globs)
+        )
+
+    def may_own(self, path: str) -> bool:
+        """Whether a file may be among them: letter case and accents make no difference."""
+        names = tuple(path.split("/"))
+        folded = tuple(map(fold, names))
+        return any(folded[:length] in self._folded for length in range(1, len(names) + 1)) or any(
+            names_may_be_inside(names, each, self._root) for each in self._globs
+        )
+
+
+class ScopeOverlap(msgspec.Struct, frozen=True):
+    """Paths of two workers that may hold one file."""
+
+    worker: str
+    other: str
+    path: str
+    other_path: str
+
+
+def claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
+    """Whoever holds claims, as if a brief of that name owned what they claim."""
+    owned = tuple(path for each in claims for path in each.paths)
+    return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=owned))))
+
+
+def find_author(
+    commit: RangeCommit, workers: Sequence[AuditedWorker], by_brief: dict[str, AuditedWorker]
+) -> AuditedWorker | None:
+    """Whose commit it is: of the branch that it is on, else of the brief that it names, else of the only worker."""
+    if commit.branches:
+        named = [each for each in workers if each.has_branch and each.name in commit.branches]
+        return named[0] if len(named) == len(commit.branches) == 1 else None
+    if commit.briefs:
+        found = {by_brief[each].name: by_brief[each] for each in commit.briefs if each in by_brief}
+        is_known = len(found) == 1 and all(each in by_brief for each in commit.briefs)
+        return next(iter(found.values())) if is_known else None
+    return workers[0] if len(workers) == 1 and not workers[0].has_branch else None
+
+
+def without_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
+    """The workers without those from whose brief another one of them is derived: they handed their files down."""
+    by_id = {each.brief.id: each for each in workers}
+    above: set[str] = set()
+    for each in workers:
+        parent = by_id.get(each.brief.parent)
+        while parent is not None and parent.name not in above and parent is not each:
+            above.add(parent.name)
+            parent = by_id.get(parent.brief.parent)
+    return [each for each in workers if each.name not in above]
+
+
+def find_scope_overlaps(workers: Sequence[AuditedWorker]) -> tuple[ScopeOverlap, ...]:
+    """Owned paths of two workers that may hold one file, whether or not it was touched."""
+    found: list[ScopeOverlap] = []
+    before: list[FileClaim] = []
+    for number, worker in enumerate(without_parents(workers)):
+        owned = worker.brief.files_owned
+        found += [
+            ScopeOverlap(each.claim.holder, worker.name, each.claimed, each.path)
+            for each in ClaimIndex(before).find_conflicts(owned)
+        ]
+        before.append(
+            FileClaim(
+                org_id="", token=number, holder=worker.name, paths=owned, claimed_at=0.0, expires_at=0.0
+            )
+        )
+    return tuple(found)

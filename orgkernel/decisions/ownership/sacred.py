@@ -1,0 +1,188 @@
+"""Files that a worker changes only with a key in its brief, or never: those of a governance document, and some always.
+
+Always held, whatever is declared: files of environment variables, the dependencies of package manifests, and migrations that
+were there before. Fails closed: a scope that cannot be compared with paths holds everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from orgkernel.decisions.ownership.dependency_blocks import dependencies_changed, has_dependency_block
+from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
+from orgkernel.decisions.ownership.paths import Key
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.brief import Brief
+from orgkernel.records.governance import SacredScope
+from orgkernel.runtime.paths import fold, names_may_be_inside, read_path
+
+_OF_DEPENDENCIES: Final = "allow_dependency_change"
+
+
+class TouchedFile(NamedTuple):
+    """A file that was changed, as a sacred scope looks at it."""
+
+    path: str
+    existed: bool
+    """Whether it was there at the beginning."""
+    texts: tuple[str | None, str | None] | None
+    """What a package manifest contained before and after; None if that is not known."""
+
+
+class SacredTouch(NamedTuple):
+    """Why a file may not be changed."""
+
+    code: str
+    text: str
+    """What goes on after the file and what happened to it."""
+    help: str
+    why: tuple[Why, ...] = ()
+
+
+class SacredFiles:
+    """The sacred files of a project: the scopes of a governance document, and the folders where absolute paths find it."""
+
+    def __init__(
+        self,
+        scopes: Mapping[str, SacredScope] | None = None,
+        roots: Sequence[str] = (),
+        document: SourceDocument | None = None,
+    ) -> None:
+        self._scopes = scopes or {}
+        self._document = document
+        self._roots: tuple[str | None, ...] = tuple(each for each in roots if read_path(".", each)) or (None,)
+
+    def unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
+        """Paths of scopes that cannot be compared with those of files."""
+        for scope_id, scope in self._scopes.items():
+            for path in map(_anywhere_at_home, scope.paths):
+                if not any(_can_be_compared(path, root) for root in self._roots):
+                    yield path, self._why(scope_id)
+
+    def find(self, file: TouchedFile, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
+        """Why those who work by the briefs may not change a file. Without a brief, nobody holds a key."""
+        key = tuple(map(fold, file.path.split("/")))
+        found = list(self._find_declared(file, key, briefs))
+        yield from found or _find_always(file, key, briefs)
+
+    def find_never(self, path: str) -> Iterator[SacredTouch]:
+        """Why nobody may change a file, not even for a time: no brief unlocks it."""
+        key = tuple(map(fold, path.split("/")))
+        found = [
+            self._touch(scope_id, scope)
+            for scope_id, scope in self._scopes.items()
+            if not keys_of(scope) and self._holds(scope, path)
+        ]
+        yield from found or ([_ENVIRONMENT] if is_env_file(key) else [])
+
+    def held_from(self, brief: Brief) -> list[str]:
+        """The declared paths that a brief does not unlock."""
+        return [
+            path for scope in self._scopes.values() if not is_unlocked(scope, brief) for path in scope.paths
+        ]
+
+    def _find_declared(self, file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
+        for scope_id, scope in self._scopes.items():
+            if not self._holds(scope, file.path) or (
+                briefs and all(is_unlocked(scope, each) for each in briefs)
+            ):
+                continue
+            if scope.unlocked_by == _OF_DEPENDENCIES and not _touches_dependencies(file, key):
+                continue
+            yield self._touch(scope_id, scope)
+
+    def _touch(self, scope_id: str, scope: SacredScope) -> SacredTouch:
+        keys = keys_of(scope)
+        lies = f"lies in sacred scope {quote(scope_id)}"
+        if keys:
+            text, help = (
+                f"{lies}; {keys} in the brief would unlock it",
+                "undo the change, or ask for a brief with the key",
+            )
+        else:
+            text, help = lies, "undo the change; a person makes it outside of a dispatch"
+        return SacredTouch("SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._why(scope_id))
+
+    def _holds(self, scope: SacredScope, path: str) -> bool:
+        names = tuple(path.split("/"))
+        return any(
+            names_may_be_inside(names, glob, root)
+            for written in scope.paths
+            for glob in _at_any_depth(_anywhere_at_home(written))
+            for root in self._roots
+            if _can_be_compared(glob, root)
+        )
+
+    def _why(self, scope_id: str) -> tuple[Why, ...]:
+        if self._document is None:
+            return ()
+        return (
+            why_place(f"sacred scope {scope_id}", self._document.place("sacred_scopes", scope_id, key=True)),
+        )
+
+
+def is_unlocked(scope: SacredScope, brief: Brief) -> bool:
+    """Whether the brief holds every key of a scope that has any."""
+    keys = []
+    if scope.unlocked_by is not None:
+        keys.append(bool(getattr(brief, scope.unlocked_by)))
+    if scope.unlocked_with_gate is not None:
+        keys.append(scope.unlocked_with_gate in brief.audit_gates)
+    return bool(keys) and all(keys)
+
+
+def keys_of(scope: SacredScope) -> str:
+    """The keys of a scope, in words. Empty if nothing unlocks it."""
+    gate = None if scope.unlocked_with_gate is None else f"gate {quote(scope.unlocked_with_gate)}"
+    flag = None if scope.unlocked_by is None else quote(scope.unlocked_by)
+    return " with ".join(filter(None, (flag, gate)))
+
+
+_ENVIRONMENT: Final = SacredTouch(
+    "SACRED_SCOPE",
+    "holds values of environment variables",
+    "undo the change; a person makes it outside of a dispatch",
+)
+_DEPENDENCIES: Final = SacredTouch(
+    "SACRED_SCOPE_LOCKED",
+    f"says what is installed; `{_OF_DEPENDENCIES}` in the brief would unlock it",
+    "undo the change of dependencies, or ask for a brief with the key",
+)
+_MIGRATION: Final = SacredTouch(
+    "SACRED_SCOPE",
+    "is a migration that was there before, which may have been carried out",
+    "undo the change, and add a new migration",
+)
+
+
+def _find_always(file: TouchedFile, key: Key, briefs: Sequence[Brief]) -> Iterator[SacredTouch]:
+    if is_env_file(key):
+        yield _ENVIRONMENT
+    if file.existed and is_migration(key):
+        yield _MIGRATION
+    is_allowed = bool(briefs) and all(each.allow_dependency_change for each in briefs)
+    if is_package_manifest(key) and not is_allowed and _touches_dependencies(file, key):
+        yield _DEPENDENCIES
+
+
+def _touches_dependencies(file: TouchedFile, key: Key) -> bool:
+    if not has_dependency_block(key) or file.texts is None:
+        return True
+    return dependencies_changed(key, *file.texts)
+
+
+def _anywhere_at_home(glob: str) -> str:
+    """A path in somebody's home may be in the project, if that is kept there."""
+    return f"**/{glob[2:]}" if glob.startswith("~/") else glob
+
+
+def _can_be_compared(glob: str, root: str | None) -> bool:
+    return read_path(glob, root) is not None and (root is not None or not glob.startswith("/"))
+
+
+def _at_any_depth(glob: str) -> Iterable[str]:
+    """A glob without a folder is read as git reads it: at any depth."""
+    return (glob,) if "/" in glob.rstrip("/") else (glob, f"**/{glob}")

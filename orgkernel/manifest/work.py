@@ -1,0 +1,43 @@
+"""What a manifest says of the work that goes on: how far a role may dispatch, claimed files, open questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.decisions.state_view import StateView
+from orgkernel.graph.questions import OrgView
+from orgkernel.manifest.v1 import BlockerItem, ClaimItem, Fact
+from orgkernel.manifest.why import facts
+from orgkernel.runtime.utc import as_utc
+
+_LIMIT = "max_spawn_depth"
+
+
+def depth_left(view: OrgView, *, dispatches: bool) -> Fact | None:
+    """The limit of the organization, for whoever dispatches somebody."""
+    if not dispatches:
+        return None
+    limit = view.records.organization.limits.max_spawn_depth
+    (found,) = facts(view.records.declaring("limits", _LIMIT), ("limits",), {_LIMIT: limit})
+    return Fact(id="depth_left", value=limit, why=found.why)
+
+
+def claims_of(state: StateView, holders: Iterable[str], now: float) -> Iterator[ClaimItem]:
+    """The claims of these holders that hold now."""
+    for holder in holders:
+        for claim in state.claims.of_holder(holder):
+            if claim.expires_at > now:
+                yield ClaimItem(
+                    id=str(claim.token), why=(), holder=holder, paths=claim.paths, session=claim.session,
+                    expires_at=as_utc(claim.expires_at),
+                )  # fmt: skip
+
+
+def blockers_of(state: StateView, agents: Iterable[str]) -> Iterator[BlockerItem]:
+    """The open questions of these agents."""
+    for agent_id in agents:
+        for each in state.blockers.get(agent_id, ()):
+            yield BlockerItem(
+                id=each.blocker_id, why=(), agent=agent_id, session=each.session, question=each.question,
+                fallback_action=each.fallback_action, human_required_for=each.human_required_for, since=as_utc(each.at),
+            )  # fmt: skip

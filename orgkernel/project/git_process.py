@@ -1,0 +1,94 @@
+"""Run git to read a repository that nobody has to trust: its configuration runs no program and hides no change.
+
+Without a shell. No external diff programs, hooks, pagers or monitors of the file system are used, nothing
+is fetched, and no replaced or grafted commit stands in for a real one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable
+from typing import Final
+
+from orgkernel.diagnostics.wording import printable
+from orgkernel.errors import UsageError
+
+_SETTINGS: Final = {
+    "advice.graftFileDeprecated": "false",
+    # A file beside the objects that may tell of other parents.
+    "core.commitGraph": "false",
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "core.untrackedCache": "false",
+    "diff.ignoreSubmodules": "none",
+    "diff.orderFile": os.devnull,
+    "diff.renames": "false",
+    "log.showSignature": "false",
+    # Whether this user may open the repository is asked before, with the settings of the user.
+    "safe.directory": "*",
+    "submodule.recurse": "false",
+    "trailer.separators": ":",
+}
+# What git sets for its hooks, and what says where the objects are that are about to be received.
+OF_HOOKS: Final = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
+)  # fmt: skip
+_FIXED: Final = {
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_GRAFT_FILE": os.devnull,
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # No transport has this name, so that a partial clone fetches nothing.
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+
+
+def run_git(
+    folder: str, *arguments: str, input: bytes = b"", in_hook: bool = False
+) -> subprocess.CompletedProcess[bytes]:
+    """Run git in a folder. `in_hook`: git has said which repository and index are meant. Raises `UsageError`."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or (in_hook and name in OF_HOOKS)
+    }
+    settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+    try:
+        return subprocess.run(
+            ["git", "--no-pager", *settings, "-C", folder, *arguments],
+            env=environment | _FIXED,
+            input=input,
+            capture_output=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise UsageError(
+            "reading a range of commits needs git, which is not installed", "install git"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"git cannot be run: {error}") from None
+
+
+def read_git(folder: str, *arguments: str, what: str, input: bytes = b"", in_hook: bool = False) -> bytes:
+    """What git prints. Raises `UsageError` if it fails; `what` is what cannot be done then."""
+    done = run_git(folder, *arguments, input=input, in_hook=in_hook)
+    if done.returncode != 0:
+        raise UsageError(f"git cannot {what}", first_line(done.stderr))
+    return done.stdout
+
+
+def first_line(stderr: bytes) -> str:
+    """The first line of what git says about an error."""
+    return printable(stderr.decode(errors="replace").strip().partition("\n")[0])
+
+
+def as_lines(words: Iterable[str]) -> bytes:
+    """Words for git to read, one on each line."""
+    return "".join(f"{word}\n" for word in words).encode()
