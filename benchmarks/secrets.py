@@ -82,13 +82,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     seed = parser.parse_args().seed
-    print("| found by | named shapes | other issuers | assigned values | false alarms |\n|---|---|---|---|---|")
+    print(
+        "| found by | named shapes | other issuers | assigned values | false alarms |\n|---|---|---|---|---|"
+    )
     for name, find in WAYS.items():
         if name in ("kingfisher", "both") and not is_installed():
             print(f"| {name} | not installed: `pip install 'orgkernel[secrets]'` | | | |")
             continue
         if name != "our shapes":
-            list(find("pul-0123456789abcdef0123456789abcdef01234567"))  # Load the rules, which is not measured.
+            list(
+                find("pul-0123456789abcdef0123456789abcdef01234567")
+            )  # Load the rules, which is not measured.
         said = measure(find, seed)
         shares = " | ".join(f"{found} of {there}" for found, there in said.secrets.values())
         print(f"| {name} | {shares} | {sum(said.alarms.values())} of {said.harmless} |")

@@ -160,7 +160,8 @@ def main() -> None:
 
 
 def _main() -> None:
-    sys.stdout, sys.stderr = (without_secrets(each, sys.argv[1:]) for each in (sys.stdout, sys.stderr))  # type: ignore[assignment]
+    sys.stdout = without_secrets(sys.stdout, sys.argv[1:])
+    sys.stderr = without_secrets(sys.stderr, sys.argv[1:])
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
         # A file name may be invalid text, and a terminal may not use UTF-8.

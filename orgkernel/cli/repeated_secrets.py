@@ -5,19 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
+from typing import Any, TextIO
 
 from orgkernel.runtime.secret_shapes import secrets_of
 
 
-def without_secrets(stream: IO[str], arguments: Sequence[str]) -> IO[str]:
+def without_secrets(stream: TextIO, arguments: Sequence[str]) -> TextIO:
     """The stream itself, or one that overwrites what looks like a secret in the arguments of the command."""
     secrets = secrets_of("\n".join(arguments)) | secrets_of(" ".join(arguments))
     if not secrets or not hasattr(stream, "buffer"):
         return stream
-    return io.TextIOWrapper(
-        _Overwriting(stream.buffer, secrets), stream.encoding, "backslashreplace", write_through=True
-    )
+    below: Any = _Overwriting(stream.buffer, secrets)
+    return io.TextIOWrapper(below, stream.encoding, "backslashreplace", write_through=True)
 
 
 class _Overwriting(io.BufferedIOBase):

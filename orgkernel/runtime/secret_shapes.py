@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from .likely_secrets import find_likely, names_secret
@@ -190,9 +189,10 @@ def _joined(found: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, 
 
 def secrets_of(text: str) -> dict[str, str]:
     """The secrets in a text of a caller, each with what stands for it wherever an answer would repeat it."""
-    likely = (each for each in find_likely(text) if any(map(str.isdigit, text[each.start : each.end])))
-    sure = find_secrets(text) if may_hold_secrets(text) else ()
-    found = {text[each.start : each.end]: masked(each.what) for each in chain(likely, sure)}
+    found = {text[each.start : each.end]: masked(each.what) for each in find_likely(text)}
+    found = {each: mask for each, mask in found.items() if any(map(str.isdigit, each))}
+    if may_hold_secrets(text):
+        found |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
     # The longest first: a part of it may be a secret too.
     return {
         each: found[each] for each in sorted(found, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
