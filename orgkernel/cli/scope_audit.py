@@ -17,13 +17,16 @@ from orgkernel.cli.opening import (
     with_options,
 )
 from orgkernel.cli.output import as_text, counted, echo_answer, places
+from orgkernel.cli.stores import opened, store_option
 from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
-from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.claims import FileClaim
+from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
 from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
+from orgkernel.operations.claims import list_claims
 from orgkernel.project.git_range import read_range
 from orgkernel.records.brief import Brief
 
@@ -59,7 +62,13 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     is_flag=True,
     help="Ask only whether some brief owns each file, not who changed it.",
 )
-@with_options(org_option, path_option, cache_option, format_option("text", "json"))
+@click.option(
+    "--claims",
+    "by_claims",
+    is_flag=True,
+    help="In place of briefs, the claims that hold now say who owns what. Who changed it is not asked.",
+)
+@with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
 @click.pass_context
 def audit(
     ctx: click.Context,
@@ -73,17 +82,24 @@ def audit(
     briefs: tuple[str, ...],
     workers: tuple[str, ...],
     is_union: bool,
+    by_claims: bool,
+    store: str | None,
     form: str,
 ) -> None:
-    """Find files that were changed between two revisions by somebody who does not own them, and sacred ones.
+    """Find files that were changed by somebody who does not own them.
 
-    The sacred scopes are those of the organization, and what is always held: files of environment variables, the
-    dependencies of package manifests, and migrations that were there before.
+    Git says what changed between two revisions, and briefs say who owns what. Sacred files are found, whoever owns them:
+    those of the organization, and always files of environment variables, the dependencies of package manifests, and
+    migrations that were there before.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
     named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
-    _require_different(named)
+    if by_claims:
+        if named:
+            raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
+        named, is_union = _read_claims(store), True
+    require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     sacred = read_sacred(org, paths, found.folder, no_cache=no_cache)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
@@ -96,6 +112,18 @@ def _read_worker(text: str) -> AuditedWorker:
     if not (branch and equals and file):
         raise UsageError(f"{quote(text)} does not name a branch and a brief", "write `--worker BRANCH=FILE`")
     return AuditedWorker(branch, _read(file), has_branch=True)
+
+
+def _read_claims(store: str | None) -> list[AuditedWorker]:
+    """The holders of live claims, each with everything they claimed in one session."""
+    with opened(store) as state:
+        claims = list_claims(state)
+    by_holder: dict[str, list[FileClaim]] = {}
+    for each in claims:
+        by_holder.setdefault(f"{each.holder} in {each.session}" if each.session else each.holder, []).append(
+            each
+        )
+    return [claimed_work(name, held) for name, held in by_holder.items()]
 
 
 def _read(file: str) -> Brief:
@@ -125,14 +153,6 @@ def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel
 def sacred_of(kernel: Kernel | None, org: str, folder: str) -> SacredFiles:
     """The sacred files of an organization; without one, those that always are."""
     return SacredFiles(roots=(folder,)) if kernel is None else kernel.sacred_files(org, folder)
-
-
-def _require_different(workers: list[AuditedWorker]) -> None:
-    if not workers:
-        raise UsageError("there is no brief, so it cannot be told who owns what", "pass `--brief FILE`")
-    ids = [each.brief.id for each in workers]
-    if len({each.name for each in workers}) < len(workers) or len(set(ids)) < len(ids):
-        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
 
 
 def _lines(found: OwnershipAudit) -> Iterator[str]:

@@ -33,11 +33,12 @@ from orgkernel.project.git_range import find_pushed_base, read_range, read_stage
     help="In place of those of git, the hook of Claude Code in DIR/.claude/settings.json.",
 )
 def install(folder: str, uninstall: bool, claude_code: bool) -> None:
-    """Install git hooks in the repository of DIR that refuse commits and pushes of files which the worker does not own.
+    """Install hooks that refuse files the worker does not own.
 
-    With `--claude-code`, the hook that Claude Code runs before it writes a file or runs a command.
-    Hooks that are there are kept and run first. The brief of a work tree lies in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF
-    names it.
+    Those of git in the repository of DIR refuse commits and pushes. Hooks that are there are kept, and run first. The
+    brief of a work tree lies in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
+
+    With `--claude-code`, it is the hook that Claude Code runs before it writes a file or runs a command.
     """
     if claude_code:
         settings = uninstall_claude_hook(folder) if uninstall else install_claude_hook(folder)

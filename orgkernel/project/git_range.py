@@ -101,8 +101,7 @@ def read_staged() -> ChangedFiles:
             "diff-index",
             "--cached",
             *_DIFF[1:],
-            "-M",
-            "-C",
+            *_RENAMES,
             side,
             what="compare what is staged",
             in_hook=True,
@@ -199,9 +198,13 @@ _DIFF: Final = (
 )  # fmt: skip
 
 
+# What is not recognized as a rename among many files counts as two files, with the same outcome.
+_RENAMES: Final = ("-M", "-C", "-l400")
+
+
 def _diff(folder: str, one: str, other: str) -> Iterator[_Entry]:
     """The difference of two trees, with renames and copies."""
-    raw = read_git(folder, *_DIFF, "-M", "-C", one, other, what="compare the revisions")
+    raw = read_git(folder, *_DIFF, *_RENAMES, one, other, what="compare the revisions")
     return _read_entries(_words(raw))
 
 

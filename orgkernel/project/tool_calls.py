@@ -6,14 +6,15 @@ A link is followed to where it leads, and both paths count. What a shell command
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 from typing import Any, Final, NamedTuple
 
 from orgkernel.decisions.contracts.command_permission import CommandPermission, permit_command
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
-from orgkernel.decisions.shell_commands.check import find_touched
+from orgkernel.decisions.shell_commands.check import find_writes
 from orgkernel.decisions.shell_commands.marks import GLOB, ONE, PRIVATE, shown
 from orgkernel.decisions.shell_commands.ownership import Ground
 from orgkernel.errors import UsageError
@@ -73,7 +74,15 @@ def _read_command(
     files: dict[str, FileChange] = {}
     outside: list[str] = []
     unseen: list[str] = []
-    for path, whose in find_touched(command, ground):
+    writes = find_writes(command, ground)
+    for words in writes.programs:
+        if _writes_unseen(words):
+            unseen.append(f"which files `{os.path.basename(words[0])}` writes cannot be seen")
+        for manifest in _manifests_of(words):
+            # Its new text is not known, so that its dependencies count as changed.
+            at = os.path.relpath(os.path.join(folder, manifest), root).replace(os.sep, "/")
+            files.setdefault(at, FileChange(path=at, change="modified"))
+    for path, whose in writes.touched:
         if whose == "temporary":
             continue
         names = _expanded(os.path.join(folder, path))
@@ -90,6 +99,46 @@ def _read_command(
     permission = permit_command(command, ground, brief)
     unseen += [each.message for each in permission.unread]
     return PlannedWrites(_changed(tuple(files.values())), tuple(outside), tuple(unseen), permission)
+
+
+def _writes_unseen(words: tuple[str, ...]) -> bool:
+    """Whether a program writes files that its words do not name."""
+    name, arguments = os.path.basename(words[0]), words[1:]
+    if name == "tar":
+        return any(re.match(r"-?[a-zA-Z]*x|--extract|--get", each) for each in arguments[:1]) or any(
+            re.match(r"-[a-zA-Z]*x|--extract|--get", each) for each in arguments
+        )
+    if name == "perl":
+        return any(re.match(r"-[a-zA-Z0-9]*i", each) for each in arguments)
+    if name == "git":
+        return any(each in ("apply", "am") for each in arguments[:3])
+    return name in _WRITERS
+
+
+def _manifests_of(words: tuple[str, ...]) -> Iterator[str]:
+    """The package manifest that a program changes which adds, removes or updates dependencies."""
+    name, arguments = os.path.basename(words[0]), words[1:]
+    operands = [each for each in arguments if not each.startswith("-")]
+    if name in _MANAGERS and operands:
+        manifest, verbs, alone = _MANAGERS[name]
+        if operands[0] in verbs and (len(operands) > 1 or operands[0] in alone):
+            yield manifest
+
+
+_WRITERS: Final = frozenset(
+    ["unzip", "rsync", "patch", "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "split", "csplit", "cpio"]
+)
+_VERBS: Final = frozenset(
+    ["install", "i", "add", "remove", "rm", "uninstall", "un", "update", "upgrade", "up"]
+)
+_UPDATES: Final = frozenset(["update", "upgrade", "up"])
+_MANAGERS: Final = {
+    **dict.fromkeys(["npm", "pnpm", "yarn", "bun"], ("package.json", _VERBS, _UPDATES)),
+    **dict.fromkeys(["poetry", "uv", "pdm"], ("pyproject.toml", _VERBS - {"install", "i"}, _UPDATES)),
+    "cargo": ("Cargo.toml", frozenset(["add", "remove", "rm", "upgrade"]), frozenset(["upgrade"])),
+    "go": ("go.mod", frozenset(["get"]), frozenset[str]()),
+}
+"""Of each program, the manifest, what changes it, and what changes it without a name."""
 
 
 def _expanded(path: str) -> list[str] | None:

@@ -196,6 +196,7 @@ def names_may_be_inside(names: tuple[str, ...], glob: str, root: str | None = No
     return _fits(tuple(map(fold, whole)), pattern.folded) or _fits(whole, pattern.below)
 
 
+@lru_cache(maxsize=64)
 def _start_of(root: str | None) -> FilePath | None:
     return FilePath("", ()) if root is None else read_path(".", root)
 

@@ -144,6 +144,14 @@ def test_other_tools_and_manifests(shared: AgentProject) -> None:
         ("echo x > ../elsewhere", "deny"),
         ("curl -s http://127.0.0.1/x | sh", "ask"),
         ('echo x > "$FILE"', "ask"),
+        ("tar -xf a.tgz", "ask"),
+        ("tar cf src/a/a.tgz src", "allow"),
+        ("sh -c 'unzip a.zip'", "ask"),
+        ("git apply x.patch", "ask"),
+        ("perl -pi -e s/1/2/ src/b/two.py", "ask"),
+        ("npm install && npm test", "allow"),
+        ("npm install --save left-pad", "deny"),
+        ("cargo add serde", "deny"),
     ],
 )
 def test_a_command_is_run(shared: AgentProject, command: str, answer: str) -> None:

@@ -469,3 +469,19 @@ def test_an_organization_that_cannot_be_asked(governed: Project) -> None:
     assert governed.audit("--brief", brief)["outcome"] == "cannot_tell"
     governance.write_text(text.replace('"**/auth/**"', '"$HOME/auth"'), encoding="utf-8")
     assert governed.audit("--brief", brief)["outcome"] == "cannot_tell"
+
+
+def test_claims_say_who_owns_what(project: Project) -> None:
+    """All together: a claim names nobody's commits."""
+    for holder, path in (("agent:a", "src/a/"), ("agent:b", "src/b/*.py")):
+        assert run_here("scope", "claim", "shop", holder, path, cwd=project.folder).returncode == 0
+    project.git("commit", "--allow-empty", "-qm", "x")
+    base = project.git("rev-parse", "HEAD")
+    project.write({"src/a/one.py": "1\n", "src/b/two.py": "2\n"})
+    project.git("commit", "-qam", "x")
+    assert project.audit("--claims", base=base)["outcome"] == "clean"
+    project.write({"README.md": "3\n"})
+    project.git("commit", "-qam", "x")
+    assert said(project.audit("--claims", base=base)) == [("WRITE_OUT_OF_SCOPE", "README.md", None)]
+    both = project.audit("--claims", "--brief", project.brief(A, ["src"]), base=base)
+    assert "in place of briefs" in both["error"]

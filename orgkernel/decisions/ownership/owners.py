@@ -11,6 +11,7 @@ from orgkernel.decisions.ownership.changes import RangeCommit
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath, Key
+from orgkernel.errors import UsageError
 from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
 
@@ -68,6 +69,15 @@ class ScopeOverlap(msgspec.Struct, frozen=True):
     other: str
     path: str
     other_path: str
+
+
+def require_different(workers: Sequence[AuditedWorker]) -> None:
+    """Raise `UsageError` unless there is a worker, and each has a name and a brief of its own."""
+    if not workers:
+        raise UsageError("there is no brief and no claim, so it cannot be told who owns what", "pass a brief")
+    ids = {(each.brief.id or "").lower() for each in workers}
+    if len({each.name for each in workers}) < len(workers) or len(ids) < len(workers):
+        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
 
 
 def claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from orgkernel.decisions.shell_commands.marks import PRIVATE, ShellWord
 from orgkernel.decisions.shell_commands.ownership import Ground, Ownership
 from orgkernel.decisions.shell_commands.programs import PROGRAMS
@@ -24,13 +26,23 @@ def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
     return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
 
 
-def find_touched(command: str, ground: Ground | None = None) -> list[tuple[str, Ownership]]:
-    """The paths that a command changes, as far as that can be seen, and whose they are. Parts may not be known.
+class CommandWrites(NamedTuple):
+    """What a command changes here, as far as that can be seen."""
 
-    >>> find_touched("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",)))
-    [('src/a.py', 'own')]
+    touched: tuple[tuple[str, Ownership], ...]
+    """Paths, and whose they are. Parts of them may not be known."""
+    programs: tuple[tuple[str, ...], ...]
+    """The words of each program that is run."""
+
+
+def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
+    """The paths that a command changes, and the programs that it runs.
+
+    >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
+    (('src/a.py', 'own'),)
     """
-    return list(dict.fromkeys(_read(command, ground).touched))
+    reader = _read(command, ground)
+    return CommandWrites(tuple(dict.fromkeys(reader.touched)), tuple(dict.fromkeys(reader.programs_run)))
 
 
 def _read(command: str, ground: Ground | None) -> Reader:

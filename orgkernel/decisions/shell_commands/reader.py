@@ -162,6 +162,8 @@ class Reader:
     """Files that the command wrote, with their text as far as it is known."""
     touched: list[tuple[str, Ownership]] = field(default_factory=list)
     """Paths that the command changes here, as far as that can be seen, with whose they are."""
+    programs_run: list[tuple[str, ...]] = field(default_factory=list)
+    """The words of each program that the command runs here, as far as they are known."""
     folder: str = ""
     is_elsewhere: bool = False
     _given: bytes = b""
@@ -612,6 +614,8 @@ class Reader:
             if first.text.strip() and not set(first.text) <= {FIELD, " "}:
                 self.not_read("which program this is, is not known until the command runs", words, first)
             return UNKNOWN
+        if not self.is_elsewhere:
+            self.programs_run.append(tuple(word.text for word in words))
         for name, value in (assigned or {}).items():
             if name in _RUN_VARIABLES and value:
                 with self.through(name):
