@@ -97,6 +97,17 @@ def list_(
     """List the stored contracts, oldest first."""
     with looking_here(**where) as context:
         records = list_contracts(context, org, kind=kind, session=session, is_open=is_open)
+    if is_open:
+        echo_records(
+            form,
+            records,
+            ("id", "session", "by", "needs", "question"),
+            lambda each: (
+                each.record_id, each.session, each.body.get("agent") or each.actor, each.body.get("human_required_for"),
+                each.body.get("question"),
+            ),
+        )  # fmt: skip
+        return
     echo_records(
         form,
         records,

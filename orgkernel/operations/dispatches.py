@@ -13,9 +13,14 @@ import msgspec
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.contracts.reading import ReadContract, read_contract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
-from orgkernel.decisions.dispatch_permission.decide import find_parties, words_for
 from orgkernel.decisions.dispatch_permission.live_claims import is_of_mission
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.dispatch_permission.pairs import words_for
+from orgkernel.decisions.dispatch_permission.parties import find_parties
+from orgkernel.decisions.dispatch_permission.permission import (
+    DispatchPermission,
+    DispatchVerdict,
+    HandoverQuestion,
+)
 from orgkernel.decisions.state_records import DispatchRecord
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused
@@ -90,8 +95,11 @@ def record_dispatch(
             rows.require_new(written.id)
         origin = _origin(rows, order, written, identity)
         asked = _question(rows, order, origin, identity, receiver)
-        found = kernel.dispatch_permission(org_id, asked, DispatchBriefs(brief, origin.brief))
-        _require_permitted(found, origin)
+        briefs = DispatchBriefs(brief, origin.brief)
+        found = kernel.decide_dispatch(org_id, asked, briefs)
+        if found.outcome != "allow":
+            raise _refusal(kernel.dispatch_permission(org_id, asked, briefs))
+        _require_complete(found, origin)
         assert found.routing is not None
         session = order.session or found.routing.session_key
         holder = _holder(view, order, receiver)
@@ -194,19 +202,22 @@ def _question(
     )  # fmt: skip
 
 
-def _require_permitted(found: DispatchPermission, origin: _Origin) -> None:
-    """Raise `Refused` unless the dispatch is permitted and everything is shown and stated."""
-    if found.outcome != "allow":
-        first = next(each for each in found.findings if each.code == found.code)
-        others = [each.code for each in found.findings if each is not first]
-        more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
-        help = "; ".join(first.remedies) or "`orgkernel dispatch-check` shows every step"
-        if found.code == "SCOPE_CONFLICT":
-            raise Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
-        said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
-        if found.outcome == "cannot_tell":
-            said = f"nobody can tell whether {quote(found.sender)} may dispatch {quote(found.receiver)}"
-        raise Refused(f"{said}: {found.code}: {first.text}{more}", help, REFUSED)
+def _refusal(found: DispatchPermission) -> Refused:
+    """Which step fails first, and the codes of the others."""
+    first = next(each for each in found.findings if each.code == found.code)
+    others = [each.code for each in found.findings if each is not first]
+    more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
+    help = "; ".join(first.remedies) or "`orgkernel dispatch-check` shows every step"
+    if found.code == "SCOPE_CONFLICT":
+        return Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
+    said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
+    if found.outcome == "cannot_tell":
+        said = f"nobody can tell whether {quote(found.sender)} may dispatch {quote(found.receiver)}"
+    return Refused(f"{said}: {found.code}: {first.text}{more}", help, REFUSED)
+
+
+def _require_complete(found: DispatchVerdict, origin: _Origin) -> None:
+    """Raise `Refused` unless everything is shown and stated."""
     left = [each for each in found.obligations if each.startswith(_OPEN)]
     if origin.record is not None and origin.record.brief is None:
         left = [each for each in left if each != "state:parent_brief"]  # it came to its work without one

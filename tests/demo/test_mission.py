@@ -80,6 +80,7 @@ def test_records_cite_one_another(folder: Path) -> None:
     assert [each["brief_id"] for each in of["result"]] == [each["record_id"] for each in below]
     assert [each["body"]["original"] for each in of["correction"]] == [of["result"][0]["record_id"]]
     assert of["decision_entry"][-1]["body"]["answers"] == of["blocker"][0]["record_id"]
+    assert of["blocker"][0]["body"]["agent"] == "worker_3"
     assert of["mission_close"][0]["brief_id"] == mission["record_id"]
     assert [each["previous"] for each in records[1:]] == [each["digest"] for each in records[:-1]]
 

@@ -10,6 +10,7 @@ from orgkernel.decisions.contracts import (
     briefs,
     decision_log,
     lmc,
+    payload_secrets,
     preflights,
     results,
     subtask_plans,
@@ -99,7 +100,7 @@ def check_contract(contract: Contract, against: Contract | None = None) -> tuple
     Raises `ValueError` if the two have nothing to do with each other; `explain_strange_companion` says so beforehand.
     """
     kind = kind_of_contract(contract)
-    found = [each for rule in RULES[kind] for each in rule(contract)]
+    found = [each for rule in (*RULES[kind], payload_secrets.find_payload_secrets) for each in rule(contract)]
     if against is not None:
         other = kind_of_contract(against)
         if strange := explain_strange_companion(kind, other):
