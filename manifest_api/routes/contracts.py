@@ -47,6 +47,8 @@ class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
     against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
     """The brief, or the other contract, that this one belongs to, in the same way."""
+    org: Name | None = None
+    """Organization whose terms count as well: its modes of checking, and its phrases."""
 
 
 class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,14 +64,14 @@ class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/contracts/check",
-    responses=told(ContractAnswer, 400, 415, kept=False),
+    responses=told(ContractAnswer, 400, 404, 409, 415, 503, kept=False),
     openapi_extra=body_of(ContractQuestion, _EXAMPLE),
 )
 async def post_contract_check(request: Request, answers: AnswersOfApp) -> Response:
     """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored."""
     require_scope(request, "read")
     asked = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
-    return await answers.respond_once(lambda _: _check(asked))
+    return await answers.respond_once(lambda kernel: _check(kernel, asked))
 
 
 class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -169,9 +171,10 @@ async def get_decision_log(request: Request, org: Org) -> Response:
     return json_response(await operate(request, require_scope(request, "read"), read))
 
 
-def _check(asked: ContractQuestion) -> ContractAnswer:
+def _check(kernel: Kernel, asked: ContractQuestion) -> ContractAnswer:
     against = None if bytes(asked.against) == b"null" else read_in_body("against", asked.against)
-    checked = check_read_contract(read_in_body("contract", asked.contract), against)
+    terms = None if asked.org is None else kernel.contract_terms(asked.org)
+    checked = check_read_contract(read_in_body("contract", asked.contract), against, terms)
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
     )
