@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.orders import StandingOrders
     from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
+    from orgkernel.decisions.contracts.terms import ContractTerms
     from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
     from orgkernel.decisions.dispatch_permission.permission import (
         DispatchPermission,
@@ -579,6 +580,16 @@ class Kernel(Registry):
 
         desk = self.access(org)
         return decide_dispatch(desk.view, _asked_now(desk, question), desk.state, briefs or NO_BRIEFS)
+
+    def contract_terms(self, org: str) -> ContractTerms:
+        """What an organization demands of contracts besides their own rules. Raises as `dispatch`.
+
+        >>> Kernel.open().contract_terms("omega").batch_size
+        4
+        """
+        from orgkernel.decisions.contracts.terms import terms_of
+
+        return terms_of(self.organization(org).snapshot.index)
 
     def sacred_documents(self, org: str) -> list[str]:
         """The paths of the documents that say what is sacred. Raises as `dispatch`."""
