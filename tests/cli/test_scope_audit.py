@@ -513,3 +513,25 @@ def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
     brief = project.brief(A, ["**", "src/**", "docs/**"])
     answer = project.audit("--brief", brief, "--head", commit)
     assert ("WRITE_OUT_OF_SCOPE", f"src/a/{name}", brief) in said(answer)
+
+
+def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_path: Path) -> None:
+    """Changed, uncommitted or deleted: it cannot be told what was sacred, unless the documents of the beginning are passed."""
+    brief = governed.brief(A, ["**"], audit_gates=[])
+    governance = governed.folder / "acme/governance.yaml"
+    text = governance.read_text(encoding="utf-8")
+    governed.git("worktree", "add", "-q", str(tmp_path / "before"))
+    governed.commit({"src/auth/login.py": "x\n"})
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SCOPE_LOCKED", "src/auth/login.py", brief)]
+    weaker = text.replace('["**/auth/**"]', '["**/other/**"]')
+    governance.write_text(weaker, encoding="utf-8")
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SET_UNAVAILABLE", None, None)]
+    governed.commit()
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SET_UNAVAILABLE", None, None)]
+    passed = governed.audit("--brief", brief, "--path", str(tmp_path / "before/acme"))
+    assert said(passed) == [("SACRED_SCOPE_LOCKED", "src/auth/login.py", brief)]
+    governed.commit({"acme/governance.yaml": None})
+    assert ("SACRED_SET_UNAVAILABLE", None, None) in said(governed.audit("--brief", brief))
+    governed.git("rm", "-rq", "acme")
+    governed.commit()
+    assert ("SACRED_SET_UNAVAILABLE", None, None) in said(governed.audit("--brief", brief))
