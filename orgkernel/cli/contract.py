@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-import msgspec
 
 from orgkernel.cli.contract_files import read_contract_file, read_source
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
@@ -21,8 +20,7 @@ from orgkernel.cli.stores import (
     org_of_documents_option,
     show_time,
 )
-from orgkernel.decisions.contracts.briefs import sections
-from orgkernel.decisions.contracts.handover import render_brief
+from orgkernel.decisions.contracts.handover import as_document, render_brief
 from orgkernel.decisions.contracts.reading import (
     CONTRACT_KINDS,
     CheckedContract,
@@ -145,9 +143,9 @@ def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
     with looking_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)
     if form == "json":
-        echo_indented(_as_document(brief))
+        echo_indented(as_document(brief))
     else:
-        click.echo(render_brief(brief) if form == "markdown" else as_yaml(_as_document(brief)), nl=False)
+        click.echo(render_brief(brief) if form == "markdown" else as_yaml(as_document(brief)), nl=False)
 
 
 @command.command("show")
@@ -167,18 +165,6 @@ def show(ctx: click.Context, file: str) -> None:
         raise click.UsageError("the contract is no brief")
     _print("full", checked, {source.name: LINE_BREAK.split(source.text)})
     ctx.exit(_EXIT_CODES[checked.outcome])
-
-
-def _as_document(brief: Brief) -> dict[str, Any]:
-    """A brief as it is written, with every section."""
-    said: dict[str, Any] = msgspec.to_builtins(brief)
-    written = {"_schema": brief.kind, "_version": brief.version, **said}
-    for route in sections(brief):
-        inner = written
-        for step in route[:-1]:
-            inner = inner.setdefault(str(step), {})
-        inner.setdefault(str(route[-1]), {} if route == ("context",) else [])
-    return written
 
 
 def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]]) -> None:

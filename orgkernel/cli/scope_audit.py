@@ -26,7 +26,6 @@ from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.operations.claims import list_claims
 from orgkernel.project.git_range import read_range
 from orgkernel.records.brief import Brief
 
@@ -116,6 +115,8 @@ def _read_worker(text: str) -> AuditedWorker:
 
 def _read_claims(store: str | None) -> list[AuditedWorker]:
     """The holders of live claims, each with everything they claimed in one session."""
+    from orgkernel.operations.claims import list_claims  # which briefs do without
+
     with opened(store) as state:
         claims = list_claims(state)
     by_holder: dict[str, list[FileClaim]] = {}

@@ -55,6 +55,8 @@ class SacredScope(Record):
     """Permission in a brief that unlocks them."""
     unlocked_with_gate: Id | None = None
     """Quality gate that a brief must name to unlock them. With neither, nothing unlocks them."""
+    new_files_only: bool = False
+    """New files may come; those that are there stay as they are."""
 
 
 class QualityGate(Record):

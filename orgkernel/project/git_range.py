@@ -184,7 +184,12 @@ def _refuse_shallow(folder: str) -> None:
 def _find_commit(folder: str, revision: str) -> str:
     done = None
     if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
-        done = run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        done = run_git(folder, "rev-parse", "--verify", f"{revision}^{{commit}}")
+        if b"ambiguous" in done.stderr:
+            raise UsageError(
+                f"{quote(revision)} names more than one commit",
+                "pass `refs/heads/BRANCH`, or the id of the commit",
+            )
     if done is None or done.returncode != 0 or not _OBJECT.fullmatch(done.stdout):
         raise UsageError(
             f"{quote(revision)} is not a commit in the repository", "pass a branch, a tag or a commit"

@@ -294,6 +294,7 @@ def _name_pattern(name: str) -> re.Pattern[str]:
     return re.compile(translate(name))
 
 
+@lru_cache(maxsize=8192)
 def fold(name: str) -> str:
     r"""A name as the most forgiving file system compares it: without case, accents in one form, no dots at the end.
 

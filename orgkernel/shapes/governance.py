@@ -34,6 +34,7 @@ class SacredScope(Record, frozen=True, kw_only=True):
     description: str = ''
     unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
     unlocked_with_gate: Id | None = None
+    new_files_only: bool = False
 
 
 class QualityGate(Record, frozen=True, kw_only=True):

@@ -196,6 +196,7 @@ def _held(org_id: str) -> Select[Any]:
 
 
 def end_expired(transaction: Transaction, org_id: str) -> None:
+    """End every claim whose lease has run out, and write so into the audit."""
     query = _held(org_id).where(file_claims.c.expires_at <= transaction.now)
     for row in transaction.connection.execute(query).all():
         claim = record_of(FileClaim, row)
@@ -248,6 +249,7 @@ def _require_holder(holder: str, session: str | None, planner: str | None) -> No
 
 
 def require_seconds(seconds: float) -> None:
+    """Raise `Refused` for a lease that is no time or too long."""
     if not 0 < seconds <= MOST_SECONDS:
         raise Refused(
             f"a claim cannot last {seconds:g} seconds", f"it lasts at most {MOST_SECONDS:g}", "BAD_VALUE"

@@ -207,7 +207,7 @@ class _Held:
                 raised=raised,
                 skills=self.skills.get(org_id, MappingProxyType({})),
                 claims=self.claims.get(org_id, NO_CLAIMS),
-                lease_ends=(),
+                all_claims=(),
                 blockers=open_by_agent(self.questions.get(org_id, ())),
                 **self.crews.get(org_id, NO_CREW)._asdict(),
             )
@@ -309,11 +309,9 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
     )
     crews = patch_crews(known.crews, connection, since)
     claims = _claims_patched(known.claims, connection, since)
-    if claims is known.claims:
-        view = msgspec.structs.replace(view, lease_ends=last.lease_ends)
-    else:
-        ends = {claim.expires_at for index in claims.values() for claim in index.claims}
-        view = msgspec.structs.replace(view, lease_ends=tuple(sorted(ends)))
+    view = msgspec.structs.replace(
+        view, all_claims=tuple(claims[each] for each in sorted(claims) if claims[each])
+    )
     questions = patch_questions(known.questions, connection, since)
     return _Held(view, locks, reports, known_agents, skills, crews, claims, questions)
 
@@ -332,8 +330,6 @@ def _claims_patched(
             held.append(record_of(FileClaim, row))
         else:
             ended.append((row.org_id, row.token))
-    if not changed:
-        return old
     return {**old, **{org_id: old.get(org_id, NO_CLAIMS).changed(*each) for org_id, each in changed.items()}}
 
 

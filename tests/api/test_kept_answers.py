@@ -29,6 +29,7 @@ CHANGING = (
     # Levels of skills fall with time, and files beside a skill change without a new version.
     "/v1/orgs/{org}/skills", "/v1/orgs/{org}/skills/{name}", "/v1/orgs/{org}/skills/{name}/resources/{path}",
     "/v1/orgs/{org}/procedure-proposals",
+    "/v1/orgs/{org}/decisions", "/v1/orgs/{org}/contracts/{brief}/next",
     # There are none here.
     "/v1/orgs/{org}/bills/{bill}", "/v1/agents/{agent}/certificate", "/v1/agents/{agent}/episodes",
     "/v1/agents/{agent}/service-record", "/v1/agents/{agent}/skill-history",

@@ -332,6 +332,7 @@ def test_settings_of_a_repository_run_nothing_and_hide_nothing(project: Project)
         "log.showSignature": "true", "diff.renames": "copies", "diff.orderFile": "/nowhere", "color.ui": "always",
         "core.quotePath": "true", "diff.noprefix": "true", "diff.relative": "true", "diff.ignoreSubmodules": "all",
         "log.date": "human", "format.pretty": "oneline", "trailer.separators": "=", "log.diffMerges": "on",
+        "i18n.logOutputEncoding": "UTF-16", "core.warnAmbiguousRefs": "false",
     }.items():  # fmt: skip
         project.git("config", name, value)
     answer = project.audit("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["docs"]))
@@ -485,3 +486,30 @@ def test_claims_say_who_owns_what(project: Project) -> None:
     assert said(project.audit("--claims", base=base)) == [("WRITE_OUT_OF_SCOPE", "README.md", None)]
     both = project.audit("--claims", "--brief", project.brief(A, ["src"]), base=base)
     assert "in place of briefs" in both["error"]
+
+
+def test_a_name_of_two_commits(project: Project) -> None:
+    """A tag that is named like the branch would move the beginning of the work."""
+    brief = project.brief(A, ["src/a/**"])
+    project.git("checkout", "-qb", "work")
+    project.commit({"README.md": "bad\n"})
+    assert project.audit("--brief", brief, base="main")["outcome"] == "violations"
+    project.git("tag", "main")
+    project.git("config", "core.warnAmbiguousRefs", "false")
+    assert "more than one commit" in project.audit("--brief", brief, base="main")["error"]
+    assert project.audit("--brief", brief, base="refs/heads/main")["outcome"] == "violations"
+
+
+@pytest.mark.parametrize("name", ["..", ".git", ".GIT ", "git~1"])
+def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
+    """Nobody owns what leads out of a folder, or into that of git."""
+    blob = project.git("hash-object", "-w", "--stdin", input=b"x\n")
+    tree = project.base + "^{tree}"
+    for folder, mode in ((name, "100644"), ("a", "40000"), ("src", "40000")):
+        content = blob if mode == "100644" else tree
+        raw = f"{mode} {folder}".encode() + b"\0" + bytes.fromhex(content)
+        tree = project.git("hash-object", "-t", "tree", "--literally", "-w", "--stdin", input=raw)
+    commit = project.git("commit-tree", tree, "-p", project.base, "-m", "x")
+    brief = project.brief(A, ["**", "src/**", "docs/**"])
+    answer = project.audit("--brief", brief, "--head", commit)
+    assert ("WRITE_OUT_OF_SCOPE", f"src/a/{name}", brief) in said(answer)

@@ -95,7 +95,8 @@ def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[Dispatc
     if not any(found):
         return
     for scope_id, scope in governance.sacred_scopes.items():
-        if is_unlocked(scope, brief):
+        # Who adds a new file owns it before it is there.
+        if scope.new_files_only or is_unlocked(scope, brief):
             continue
         for number, owned in enumerate(brief.files_owned):
             if scope_id in found[number]:

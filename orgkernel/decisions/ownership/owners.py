@@ -15,6 +15,9 @@ from orgkernel.errors import UsageError
 from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
 
+# Folded: `.` and `..` are nothing. The last one is another name of the first on some file systems.
+_NEVER = frozenset(["", ".git", "git~1"])
+
 
 class AuditedWorker(msgspec.Struct, frozen=True):
     """A worker, with the brief it works by."""
@@ -45,8 +48,10 @@ class OwnedPaths:
                 self._folded.add(scope.literal)
 
     def owns(self, path: str) -> bool:
-        """Whether a file is surely among them."""
+        """Whether a file is surely among them. What may lead elsewhere, or into the folder of git, is not."""
         names = tuple(path.split("/"))
+        if any(fold(name) in _NEVER for name in names):
+            return False
         return (
             path in self._literal
             or any(names[:length] in self._plain for length in range(1, len(names) + 1))

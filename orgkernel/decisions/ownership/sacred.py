@@ -74,7 +74,7 @@ class SacredFiles:
         found = [
             self._touch(scope_id, scope)
             for scope_id, scope in self._scopes.items()
-            if not keys_of(scope) and self._holds(scope, path)
+            if not keys_of(scope) and not scope.new_files_only and self._holds(scope, path)
         ]
         yield from found or ([_ENVIRONMENT] if is_env_file(key) else [])
 
@@ -90,6 +90,8 @@ class SacredFiles:
                 briefs and all(is_unlocked(scope, each) for each in briefs)
             ):
                 continue
+            if scope.new_files_only and not file.existed:
+                continue
             if scope.unlocked_by == _OF_DEPENDENCIES and not _touches_dependencies(file, key):
                 continue
             yield self._touch(scope_id, scope)
@@ -97,6 +99,8 @@ class SacredFiles:
     def _touch(self, scope_id: str, scope: SacredScope) -> SacredTouch:
         keys = keys_of(scope)
         lies = f"lies in sacred scope {quote(scope_id)}"
+        if scope.new_files_only:
+            lies += ", where only new files may come"
         if keys:
             text, help = (
                 f"{lies}; {keys} in the brief would unlock it",
