@@ -60,6 +60,7 @@ def main() -> None:
     claims = make_claims(CLAIMS)
     start = time.perf_counter()
     index = ClaimIndex(claims)
+    index.find_conflicts(["a"])  # the first question builds it
     built = (time.perf_counter() - start) * 1e3
     for path in ASKED:
         assert [(each.claim.token, each.claimed) for each in index.find_conflicts([path])] == scan(

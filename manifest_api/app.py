@@ -20,6 +20,7 @@ from manifest_api.current_request import ROUTE
 from manifest_api.engine.fast_path import build_fast_path
 from manifest_api.feed import Feed
 from manifest_api.guards.authentication import DEFAULT_RATE, KeyRing, build_authenticator
+from manifest_api.guards.caller_secrets import CallerSecrets
 from manifest_api.guards.gate import Gate
 from manifest_api.guards.limits import BodyLimits
 from manifest_api.guards.middleware import Faults, HeadAsGet, StandardHeaders
@@ -169,6 +170,7 @@ def _install_routes(app: FastAPI, answers: Answers) -> None:
     # From the inside out.
     app.add_middleware(BodyLimits)
     app.add_middleware(Faults)
+    app.add_middleware(CallerSecrets)
     app.add_middleware(StandardHeaders)
     app.add_middleware(Representing, answers=answers)
     app.add_middleware(HeadAsGet)

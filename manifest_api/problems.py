@@ -187,6 +187,8 @@ DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result al
     "A session has exactly one result. Store a correction that names it.")
 CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",
     "Contracts are never changed. A new contract has a new id.")
+LOG_MUTATED = ProblemCode("LOG_MUTATED", 409, "The log was changed in the store",
+    "What is stored does not fit its digests, so nothing of it is told. Compare the store with a backup.")
 DISPATCH_REFUSED = ProblemCode("DISPATCH_REFUSED", 409, "The dispatch is not permitted",
     "The detail names the first step that fails, with its code. Nothing was stored. "
     "`POST /v1/orgs/{org}/dispatch/check` gives every step with its lines and remedies.")

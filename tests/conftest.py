@@ -34,6 +34,8 @@ _numbers = itertools.count()
 def _a_cache_of_its_own(tmp_path_factory):
     """Commands fill a cache of this run, not the user's."""
     with pytest.MonkeyPatch.context() as patch:
+        # The compiled rules of the detector of secrets take ten seconds to make, and come from no test.
+        patch.setenv("KF_RULE_CACHE_DIR", str(Path.home() / ".cache" / "orgkernel-tests" / "kingfisher"))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.delenv("CI", raising=False)  # there, a cache inside the checked tree is not used
         yield

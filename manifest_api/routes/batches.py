@@ -18,6 +18,8 @@ from manifest_api.status import build_finding
 from orgkernel.decisions.batches.answer import plan_text
 from orgkernel.decisions.batches.plan import BatchPlan
 from orgkernel.diagnostics.wording import quote
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.permissions import Name
 
 router = APIRouter(tags=["batches"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _EXAMPLE = {
@@ -35,6 +37,8 @@ class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Subtasks that are done."""
     running: SubtaskIds = ()
     """Subtasks that are worked on now."""
+    org: Name | None = None
+    """Organization whose batch size bounds that of the plan."""
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +52,7 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/batches/plan",
-    responses=told(BatchAnswer, 400, 415, kept=False),
+    responses=told(BatchAnswer, 400, 404, 409, 415, 503, kept=False),
     openapi_extra=body_of(BatchQuestion, _EXAMPLE),
 )
 async def post_batch_plan(request: Request, answers: AnswersOfApp) -> Response:
@@ -57,11 +61,12 @@ async def post_batch_plan(request: Request, answers: AnswersOfApp) -> Response:
     """
     require_scope(request, "read")
     asked = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
-    return await answers.respond_once(lambda _: _plan(asked))
+    return await answers.respond_once(lambda kernel: _plan(kernel, asked))
 
 
-def _plan(asked: BatchQuestion) -> BatchAnswer:
-    answer = plan_text(text_in_body("plan", asked.plan), asked.done, asked.running)
+def _plan(kernel: Kernel, asked: BatchQuestion) -> BatchAnswer:
+    most = None if asked.org is None else kernel.contract_terms(asked.org).batch_size
+    answer = plan_text(text_in_body("plan", asked.plan), asked.done, asked.running, most)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
         where = "running" if name in asked.running else "done"

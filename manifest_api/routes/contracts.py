@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
@@ -14,17 +14,28 @@ from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, tex
 from manifest_api.routes.documented import body_of, change, stored, told
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
-from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, page_from_store, write
+from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, operate, page_from_store, write
+from orgkernel.decisions.contracts.handover import as_document, render_brief
+from orgkernel.decisions.contracts.markdown import render_decision_log
 from orgkernel.decisions.contracts.reading import ReadContract, check_read_contract, read_contract
 from orgkernel.decisions.state_records import ContractRecord
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
-from orgkernel.operations.contracts import record_contract, select_contracts
+from orgkernel.operations.contracts import (
+    draft_next_brief,
+    read_decision_log,
+    record_contract,
+    select_contracts,
+)
 from orgkernel.operations.permissions import Name
 from orgkernel.operations.reports import org_of
+from orgkernel.records.decision_entry import DecisionEntry
 
 router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+BriefId = Annotated[
+    str, Path(description="Id of a stored brief.", examples=["0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a55"])
+]
 _NONE = msgspec.Raw(b"null")
 _EXAMPLE = {"contract": {"_schema": "orgkernel:brief", "mission": "Let customers pay with saved cards"}}
 
@@ -36,6 +47,8 @@ class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
     against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
     """The brief, or the other contract, that this one belongs to, in the same way."""
+    org: Name | None = None
+    """Organization whose terms count as well: its modes of checking, and its phrases."""
 
 
 class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,14 +64,14 @@ class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post(
     "/v1/contracts/check",
-    responses=told(ContractAnswer, 400, 415, kept=False),
+    responses=told(ContractAnswer, 400, 404, 409, 415, 503, kept=False),
     openapi_extra=body_of(ContractQuestion, _EXAMPLE),
 )
 async def post_contract_check(request: Request, answers: AnswersOfApp) -> Response:
     """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored."""
     require_scope(request, "read")
     asked = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
-    return await answers.respond_once(lambda _: _check(asked))
+    return await answers.respond_once(lambda kernel: _check(kernel, asked))
 
 
 class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -119,9 +132,49 @@ async def get_contracts(
     return json_response(ContractPage(contracts=shown, next=following))
 
 
-def _check(asked: ContractQuestion) -> ContractAnswer:
+class NextBrief(msgspec.Struct, frozen=True, kw_only=True):
+    """The draft of a brief below a stored one, from the results and decisions of its mission."""
+
+    brief: dict[str, Any]
+    """A contract of kind `brief`. Task, criteria, verify command and files are empty: whoever dispatches writes them."""
+    markdown: str
+    """The same, as its receiver reads it."""
+
+
+@router.get("/v1/orgs/{org}/contracts/{brief}/next", responses=stored(NextBrief, 404, 409))
+async def get_next_brief(request: Request, org: Org, brief: BriefId) -> Response:
+    """Draft the next brief of a mission: a brief below a stored one. Nothing is stored, and every draft has an id of its own."""
+
+    def draft(context: Context) -> NextBrief:
+        found = draft_next_brief(context, brief, org)
+        return NextBrief(brief=as_document(found), markdown=render_brief(found))
+
+    return json_response(await operate(request, require_scope(request, "read"), draft))
+
+
+class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
+    """The decision log of an organization, oldest first."""
+
+    entries: tuple[DecisionEntry, ...]
+    markdown: str
+    """The same, as people and agents read it."""
+
+
+@router.get("/v1/orgs/{org}/decisions", responses=stored(DecisionLog, 404, 409))
+async def get_decision_log(request: Request, org: Org) -> Response:
+    """Get the decision log. A log that was changed in the store is refused (`LOG_MUTATED`)."""
+
+    def read(context: Context) -> DecisionLog:
+        entries = read_decision_log(context, org)
+        return DecisionLog(entries=entries, markdown=render_decision_log(entries))
+
+    return json_response(await operate(request, require_scope(request, "read"), read))
+
+
+def _check(kernel: Kernel, asked: ContractQuestion) -> ContractAnswer:
     against = None if bytes(asked.against) == b"null" else read_in_body("against", asked.against)
-    checked = check_read_contract(read_in_body("contract", asked.contract), against)
+    terms = None if asked.org is None else kernel.contract_terms(asked.org)
+    checked = check_read_contract(read_in_body("contract", asked.contract), against, terms)
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))
     )

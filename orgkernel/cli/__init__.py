@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from orgkernel.cli.repeated_secrets import without_secrets
 from orgkernel.diagnostics.wording import did_you_mean, printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 
@@ -161,6 +162,8 @@ def main() -> None:
 
 
 def _main() -> None:
+    sys.stdout = without_secrets(sys.stdout, sys.argv[1:])
+    sys.stderr = without_secrets(sys.stderr, sys.argv[1:])
     stdout = sys.stdout
     for stream in (stdout, sys.stderr):
         # A file name may be invalid text, and a terminal may not use UTF-8.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli.contract_files import read_source
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
 from orgkernel.cli.output import as_text, echo_json, painted
 from orgkernel.decisions.batches.answer import PlannedText, plan_text
 from orgkernel.decisions.batches.plan import BatchPlan
@@ -27,9 +27,21 @@ def command() -> None:
 @click.argument("file", metavar="FILE")
 @click.option("--done", multiple=True, metavar="ID", help="A subtask that is done; repeatable.")
 @click.option("--running", multiple=True, metavar="ID", help="A subtask that is worked on now; repeatable.")
+@click.option("--org", metavar="ORG", help="Organization whose batch size bounds that of the plan.")
+@path_option
+@cache_option
 @format_option("text", "json")
 @click.pass_context
-def plan(ctx: click.Context, file: str, done: tuple[str, ...], running: tuple[str, ...], form: str) -> None:
+def plan(
+    ctx: click.Context,
+    file: str,
+    done: tuple[str, ...],
+    running: tuple[str, ...],
+    org: str | None,
+    paths: tuple[str, ...],
+    no_cache: bool,
+    form: str,
+) -> None:
     """Make the fewest batches of the subtasks in FILE, and say what may start now. `-` reads standard input.
 
     Narrow subtasks with disjoint files share a batch, a broad one is alone, terminal ones come alone and last.
@@ -38,7 +50,8 @@ def plan(ctx: click.Context, file: str, done: tuple[str, ...], running: tuple[st
     the file cannot be read or is no plan, or an id is unknown.
     """
     source = read_source(file)
-    answer = plan_text(source, done, running)
+    most = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org).batch_size
+    answer = plan_text(source, done, running, most)
     if answer.unknown is not None:
         problem, name, help = answer.unknown
         raise UsageError(f"subtask `{name}` {problem}", help)

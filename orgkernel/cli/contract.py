@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
-import msgspec
 
 from orgkernel.cli.contract_files import read_contract_file, read_source
-from orgkernel.cli.opening import format_option
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
 from orgkernel.cli.output import as_text, as_yaml, counted, echo_indented, echo_json, painted
 from orgkernel.cli.stores import (
     acting_here,
@@ -21,8 +20,7 @@ from orgkernel.cli.stores import (
     org_of_documents_option,
     show_time,
 )
-from orgkernel.decisions.contracts.briefs import sections
-from orgkernel.decisions.contracts.handover import render_brief
+from orgkernel.decisions.contracts.handover import as_document, render_brief
 from orgkernel.decisions.contracts.reading import (
     CONTRACT_KINDS,
     CheckedContract,
@@ -50,10 +48,23 @@ def command() -> None:
     metavar="FILE",
     help="The brief, or the other contract, that this one belongs to.",
 )
+@click.option("--org", metavar="ORG", help="Organization whose terms count as well.  [default: none]")
+@path_option
+@cache_option
 @format_option("full", "concise", "json", "github")
 @click.pass_context
-def check(ctx: click.Context, file: str, against: str | None, form: str) -> None:
+def check(
+    ctx: click.Context,
+    file: str,
+    against: str | None,
+    org: str | None,
+    paths: tuple[str, ...],
+    no_cache: bool,
+    form: str,
+) -> None:
     """Check the contract in FILE; `-` reads it from standard input.
+
+    With an organization, its modes of checking and its phrases count too, as they do when a contract is stored.
 
     Exit codes: 0 sound, 1 with errors, 2 if it cannot be told because a file cannot be read or is no contract.
     """
@@ -61,7 +72,8 @@ def check(ctx: click.Context, file: str, against: str | None, form: str) -> None
         raise click.UsageError("only one of FILE and --against can be `-`")
     sources = [read_source(file), *([] if against is None else [read_source(against)])]
     read = [read_contract(source) for source in sources]
-    checked = check_read_contract(read[0], read[1] if against is not None else None)
+    terms = None if org is None else open_kernel(paths, org, no_cache=no_cache).contract_terms(org)
+    checked = check_read_contract(read[0], read[1] if against is not None else None, terms)
     _print(form, checked, {source.name: LINE_BREAK.split(source.text) for source in sources})
     click.echo(_summary(checked), err=True)
     ctx.exit(_EXIT_CODES[checked.outcome])
@@ -97,6 +109,17 @@ def list_(
     """List the stored contracts, oldest first."""
     with looking_here(**where) as context:
         records = list_contracts(context, org, kind=kind, session=session, is_open=is_open)
+    if is_open:
+        echo_records(
+            form,
+            records,
+            ("id", "session", "by", "needs", "question"),
+            lambda each: (
+                each.record_id, each.session, each.body.get("agent") or each.actor, each.body.get("human_required_for"),
+                each.body.get("question"),
+            ),
+        )  # fmt: skip
+        return
     echo_records(
         form,
         records,
@@ -120,9 +143,9 @@ def next_(brief_id: str, org: str | None, form: str, **where: Any) -> None:
     with looking_here(**where) as context:
         brief = draft_next_brief(context, brief_id, org)
     if form == "json":
-        echo_indented(_as_document(brief))
+        echo_indented(as_document(brief))
     else:
-        click.echo(render_brief(brief) if form == "markdown" else as_yaml(_as_document(brief)), nl=False)
+        click.echo(render_brief(brief) if form == "markdown" else as_yaml(as_document(brief)), nl=False)
 
 
 @command.command("show")
@@ -142,18 +165,6 @@ def show(ctx: click.Context, file: str) -> None:
         raise click.UsageError("the contract is no brief")
     _print("full", checked, {source.name: LINE_BREAK.split(source.text)})
     ctx.exit(_EXIT_CODES[checked.outcome])
-
-
-def _as_document(brief: Brief) -> dict[str, Any]:
-    """A brief as it is written, with every section."""
-    said: dict[str, Any] = msgspec.to_builtins(brief)
-    written = {"_schema": brief.kind, "_version": brief.version, **said}
-    for route in sections(brief):
-        inner = written
-        for step in route[:-1]:
-            inner = inner.setdefault(str(step), {})
-        inner.setdefault(str(route[-1]), {} if route == ("context",) else [])
-    return written
 
 
 def _print(form: str, checked: CheckedContract, lines: dict[str, Sequence[str]]) -> None:

@@ -17,16 +17,13 @@ from orgkernel.cli.stores import (
     echo_record,
     echo_records,
     looking_here,
+    org_of_documents_option,
     show_time,
     store_option,
 )
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.operations.contracts import organization_of
 from orgkernel.operations.dispatches import DispatchOrder, list_dispatches, record_dispatch
-
-_org_option = click.option(
-    "--org", metavar="ORG", help="Organization.  [default: the one of the documents here]"
-)
 
 
 @click.group("dispatches")
@@ -51,7 +48,7 @@ def command() -> None:
     metavar="N",
     help="How long the files are claimed. Default: one hour. Maximum: 7 days.",
 )
-@_org_option
+@org_of_documents_option
 @change_options
 def record(
     sender: str,
@@ -90,7 +87,7 @@ def record(
 
 
 @command.command("list")
-@_org_option
+@org_of_documents_option
 @click.option("--session", metavar="SESSION", help="Only those from or into one session.")
 @click.option("--from", "sender", metavar="SUBJECT", help="Only those by one subject, such as `role:ID`.")
 @click.option("--to", "receiver", metavar="SUBJECT", help="Only those to one role or agent.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import click
 
 from orgkernel.cli.opening import format_option
-from orgkernel.cli.scope_audit import audit
 from orgkernel.cli.stores import (
     acting_here,
     change_options,
@@ -37,12 +37,31 @@ _token = click.argument("token", type=click.IntRange(min=1))
 _holder = click.argument("holder", metavar="SUBJECT")
 
 
-@click.group("scope")
+# They read briefs, which takes longer to import than claims take to list.
+_PLACES = {
+    "audit": "scope_audit:audit",
+    "install-hooks": "scope_hooks:install",
+    "hook": "scope_hooks:hook",
+}
+
+
+class _ScopeGroup(click.Group):
+    """Claims here, and the other commands where they are."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *_PLACES]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _PLACES:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = _PLACES[cmd_name].partition(":")
+        found: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name)
+        return found
+
+
+@click.group("scope", cls=_ScopeGroup)
 def command() -> None:
     """Claim files, so that no two workers write the same one, and show who works on which."""
-
-
-command.add_command(audit)
 
 
 @command.command("claims")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,15 +17,20 @@ from orgkernel.cli.opening import (
     with_options,
 )
 from orgkernel.cli.output import as_text, counted, echo_answer, places
+from orgkernel.cli.stores import opened, store_option
 from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
-from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.decisions.ownership.claims import FileClaim
+from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
 from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.git_range import read_range
+from orgkernel.project.git_range import find_changed_rules, read_range
 from orgkernel.records.brief import Brief
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
 
 _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
 
@@ -55,7 +61,13 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     is_flag=True,
     help="Ask only whether some brief owns each file, not who changed it.",
 )
-@with_options(org_option, path_option, cache_option, format_option("text", "json"))
+@click.option(
+    "--claims",
+    "by_claims",
+    is_flag=True,
+    help="In place of briefs, the claims that hold now say who owns what. Who changed it is not asked.",
+)
+@with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
 @click.pass_context
 def audit(
     ctx: click.Context,
@@ -69,19 +81,30 @@ def audit(
     briefs: tuple[str, ...],
     workers: tuple[str, ...],
     is_union: bool,
+    by_claims: bool,
+    store: str | None,
     form: str,
 ) -> None:
-    """Find files that were changed between two revisions by somebody who does not own them, and sacred ones.
+    """Find files that were changed by somebody who does not own them.
 
-    The sacred scopes are those of the organization, and what is always held: files of environment variables, the
-    dependencies of package manifests, and migrations that were there before.
+    Git says what changed between two revisions, and briefs say who owns what. Sacred files are found, whoever owns them:
+    those of the organization, and always files of environment variables, the dependencies of package manifests, and
+    migrations that were there before.
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
     named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
-    _require_different(named)
+    if by_claims:
+        if named:
+            raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
+        named, is_union = _read_claims(store), True
+    require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
-    sacred = _read_sacred(org, paths, found.folder, no_cache=no_cache)
+    kernel = open_governed(org, paths, no_cache=no_cache)
+    if kernel is None:
+        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+    rules = find_changed_rules(found, [] if kernel is None else kernel.sacred_documents(org))
+    sacred = sacred_of(kernel, org, found.folder, rules)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
     echo_answer(form, answer, lambda: as_text(_lines(answer)))
     ctx.exit(_EXIT_CODES[answer.outcome])
@@ -94,30 +117,41 @@ def _read_worker(text: str) -> AuditedWorker:
     return AuditedWorker(branch, _read(file), has_branch=True)
 
 
+def _read_claims(store: str | None) -> list[AuditedWorker]:
+    """The holders of live claims, each with everything they claimed in one session."""
+    from orgkernel.operations.claims import list_claims  # which briefs do without
+
+    with opened(store) as state:
+        claims = list_claims(state)
+    by_holder: dict[str, list[FileClaim]] = {}
+    for each in claims:
+        by_holder.setdefault(f"{each.holder} in {each.session}" if each.session else each.holder, []).append(
+            each
+        )
+    return [claimed_work(name, held) for name, held in by_holder.items()]
+
+
 def _read(file: str) -> Brief:
     return expect_sound(read_contract_file(file), Brief)
 
 
-def _read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
-    """The sacred files. Where nobody names an organization and there is none, those that always are."""
+def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
+    """The kernel for the paths. None where nobody names an organization and there is none."""
     try:
         kernel = open_kernel(paths, org, no_cache=no_cache)
     except NothingToRead:
         if paths or org != ACTIVE:
             raise
-        kernel = None
-    if kernel is None or (org == ACTIVE and not paths and not (kernel.state.served or kernel.state.refused)):
-        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
-        return SacredFiles(roots=(folder,))
-    return kernel.sacred_files(org, folder)
+        return None
+    is_there = org != ACTIVE or paths or kernel.state.served or kernel.state.refused
+    return kernel if is_there else None
 
 
-def _require_different(workers: list[AuditedWorker]) -> None:
-    if not workers:
-        raise UsageError("there is no brief, so it cannot be told who owns what", "pass `--brief FILE`")
-    ids = [each.brief.id for each in workers]
-    if len({each.name for each in workers}) < len(workers) or len(set(ids)) < len(ids):
-        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
+def sacred_of(kernel: Kernel | None, org: str, folder: str, changed: Sequence[str] = ()) -> SacredFiles:
+    """The sacred files of an organization; without one, those that always are."""
+    if kernel is None:
+        return SacredFiles(roots=(folder,), changed=changed)
+    return kernel.sacred_files(org, folder, changed)
 
 
 def _lines(found: OwnershipAudit) -> Iterator[str]:

@@ -222,8 +222,8 @@ class StateView(msgspec.Struct, frozen=True):
     """The latest observation by agent id."""
     claims: ClaimIndex = NO_CLAIMS
     """The claims of files that nobody has ended; leases that have run out may be among them."""
-    lease_ends: tuple[float, ...] = ()
-    """When those of all organizations run out. Only the view of no organization has them."""
+    all_claims: tuple[ClaimIndex, ...] = ()
+    """Those of every organization. Only the view of no organization has them: it says when something runs out."""
     blockers: Mapping[str, tuple[OpenBlocker, ...]] = MappingProxyType({})
     """The open ones by agent id, in the order in which they were stored."""
 

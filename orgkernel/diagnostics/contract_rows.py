@@ -1,4 +1,4 @@
-"""The findings about contracts (ORG650 to ORG689): one row each, with the text of its page. Predicates are in `decisions`."""
+"""The findings about contracts (ORG630, ORG650 to ORG689): one row each, with the text of its page. Predicates are in `decisions`."""
 
 from __future__ import annotations
 
@@ -223,6 +223,12 @@ WORK_AFTER_TERMINAL = Row(
     "A subtask that is not terminal depends on a terminal one.",
     "Terminal subtasks come after all others, so it could never start.",
     "Make it terminal too, or put it into the plan of a later mission.",
+)  # fmt: skip
+SECRET_IN_PAYLOAD = Row(
+    "ORG630", "secret-in-payload", _E,
+    "A text in a contract looks like a secret: a token of a known issuer, or a random value in the place of a password.",
+    "A contract is stored for good and never changed, and everyone who works on the mission reads it. It is not masked, because then it would no longer be what its writer signed.",
+    "Revoke the secret, and write the name of a credential instead. In the output of a command, leave the line out.",
 )  # fmt: skip
 
 CONTRACT_ROWS: dict[str, Row] = {row.code: row for row in list(globals().values()) if isinstance(row, Row)}

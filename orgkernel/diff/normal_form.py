@@ -11,7 +11,8 @@ Left out, or null, because the rest of the same manifest determines it (where it
 - what a role is called, when it is called by its id in words; the organization's id and name inside of roles;
 - name, type and authority of a role inside of another role's parts;
 - superiors beyond the direct one, `count`, whether a role is `chosen` for a domain (the organization's domains name who
-  is), to whom a PACE tier escalates (`escalation` says it), a department's name inside of roles.
+  is), to whom a PACE tier escalates (`escalation` says it), a department's name inside of roles,
+  how many dispatches may follow one another below a role (`limits` says it).
 
 Everything else counts, the order of every other list included.
 """
@@ -114,6 +115,7 @@ def _reduce_role(
         role["role_name"] = None
     _reduce_findings(role)
     role["requestable_tools"] = []
+    role["depth_left"] = None
     for tool in (*role["tools"], *role["essential_tools"]):
         for field in _DERIVED:
             del tool[field]

@@ -91,7 +91,8 @@ def _ends(state: RegistryState, stored: StateView) -> Iterator[float]:
     for restrictions in stored.restrictions.values():
         yield from (each.expires_at for each in restrictions if each.expires_at is not None)
     yield from (lock.expires_at for lock in stored.locks.values() if lock.expires_at is not None)
-    yield from stored.lease_ends
+    for claims in stored.all_claims:
+        yield from claims.ends()
     for reports in stored.reports.values():
         yield from (report.at + REPORT_COUNTS_FOR for report in reports)
     for results in stored.results.values():

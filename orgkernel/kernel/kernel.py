@@ -34,8 +34,13 @@ if TYPE_CHECKING:
     from orgkernel.decisions.capability.orders import StandingOrders
     from orgkernel.decisions.capability.proposals import Proposals
     from orgkernel.decisions.capability.skills import SkillList
+    from orgkernel.decisions.contracts.terms import ContractTerms
     from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-    from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
+    from orgkernel.decisions.dispatch_permission.permission import (
+        DispatchPermission,
+        DispatchVerdict,
+        HandoverQuestion,
+    )
     from orgkernel.decisions.ownership.sacred import SacredFiles
     from orgkernel.decisions.pace import RolePace
     from orgkernel.decisions.promotion import PromotionDecision
@@ -554,17 +559,47 @@ class Kernel(Registry):
         >>> answer.outcome, answer.code, answer.findings[0].remedies
         ('deny', 'DISPATCH_EDGE_FORBIDDEN', ('hand the work to role `planner`, which can pass it on',))
         """
-        from orgkernel.decisions.access.request import AccessRequest
         from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS
         from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 
         desk = self.access(org)
-        now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
-        asked = msgspec.structs.replace(question, context=now)
+        asked = _asked_now(desk, question)
         return decide_dispatch_permission(desk.view, asked, desk.state, briefs or NO_BRIEFS)
 
-    def sacred_files(self, org: str, folder: str | None = None) -> SacredFiles:
+    def decide_dispatch(
+        self, org: str, question: HandoverQuestion, briefs: DispatchBriefs | None = None
+    ) -> DispatchVerdict:
+        """The same as `dispatch_permission` in codes, for callers that ask often. Raises as `dispatch`.
+
+        >>> from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+        >>> Kernel.open().decide_dispatch("omega", HandoverQuestion(sender="L3", receiver="L5")).failures[0]
+        ('edge', 'DISPATCH_EDGE_FORBIDDEN')
+        """
+        from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS
+        from orgkernel.decisions.dispatch_permission.decide import decide_dispatch
+
+        desk = self.access(org)
+        return decide_dispatch(desk.view, _asked_now(desk, question), desk.state, briefs or NO_BRIEFS)
+
+    def contract_terms(self, org: str) -> ContractTerms:
+        """What an organization demands of contracts besides their own rules. Raises as `dispatch`.
+
+        >>> Kernel.open().contract_terms("omega").batch_size
+        4
+        """
+        from orgkernel.decisions.contracts.terms import terms_of
+
+        return terms_of(self.organization(org).snapshot.index)
+
+    def sacred_documents(self, org: str) -> list[str]:
+        """The paths of the documents that say what is sacred. Raises as `dispatch`."""
+        records = self.organization(org).snapshot.index.records
+        return [each.path for each in (records.document, records.governance) if each is not None]
+
+    def sacred_files(self, org: str, folder: str | None = None, changed: Sequence[str] = ()) -> SacredFiles:
         """The files of a project in a folder that nobody changes, or nobody without a key. Raises as `dispatch`.
+
+        `changed` are documents that said something else when the work began.
 
         >>> [touch.code for touch in Kernel.open().sacred_files("omega").find_never("secrets/key.txt")]
         ['SACRED_SCOPE']
@@ -576,7 +611,7 @@ class Kernel(Registry):
         governance = read_governance(records.governance)
         roots = tuple(each for each in (records.organization.workspace_root, folder) if each)
         scopes = None if governance is None else governance.sacred_scopes
-        return SacredFiles(scopes, roots, records.governance)
+        return SacredFiles(scopes, roots, records.governance, changed)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.
@@ -651,6 +686,14 @@ class Kernel(Registry):
         return build_organization_manifest(
             snapshot.index, page, snapshot.diagnostics, desk.state, desk.here_and_now(), count=len(fitting), cursor=page[-1] if page and end < len(fitting) else None
         )  # fmt: skip
+
+
+def _asked_now(desk: OrganizationAccess, question: HandoverQuestion) -> HandoverQuestion:
+    """A question about a dispatch with the time it is asked at, and with the recorded alert and watch."""
+    from orgkernel.decisions.access.request import AccessRequest
+
+    now = desk.at_this_moment(AccessRequest("", "", "", question.context)).context
+    return msgspec.structs.replace(question, context=now)
 
 
 def _find_bill(view: OrgView, bill: str) -> SourceDocument:

@@ -55,6 +55,8 @@ class SacredScope(Record):
     """Permission in a brief that unlocks them."""
     unlocked_with_gate: Id | None = None
     """Quality gate that a brief must name to unlock them. With neither, nothing unlocks them."""
+    new_files_only: bool = False
+    """New files may come; those that are there stay as they are."""
 
 
 class QualityGate(Record):
@@ -90,5 +92,11 @@ class Governance(Document):
     """Destructive operations that a brief may allow (docs/destructive-commands.md). Absent means any; empty means none."""
     quality_gates: dict[Id, QualityGate] = Field(default_factory=dict)
     """Audits. If there are any, a brief names no other ones."""
+    lmc_modes: dict[Id, Literal["full", "lite", "direct"]] = Field(default_factory=dict)
+    """By layer, how much of the work is checked: `full` by a manager and a checker, `lite` by the lead, `direct` by nobody.
+    A record of a lead with less is not sound. A role may demand something else under `lmc_mode`."""
+    phrases: tuple[Annotated[str, StringConstraints(pattern=r"[^ ]", max_length=200)], ...] = ()
+    """Words that a session that waits for nobody never says, besides those that always count. A blocker that asks with
+    them, and a pending action that has them, are not sound."""
     batch_size: Annotated[int, Field(ge=1, le=4)] | None = None
     """How many workers of one mission may write at the same time. Default: 3."""

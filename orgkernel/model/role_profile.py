@@ -172,8 +172,8 @@ class RoleProfile(Document):
     file_scope: tuple[str, ...] = ()
     """Paths or globs where the role may write; `src/**` is everything in `src`. Empty means anywhere (orgkernel)."""
     lmc_mode: Literal["full", "lite", "direct"] | None = None
-    """Whether work runs with lead, manager and checker, with lead and manager, or directly. Not yet: the governance work reads
-    it (orgkernel)."""
+    """Whether work that the role leads runs with lead, manager and checker, with lead and manager, or directly. A record with
+    less is not sound. Default: what the governance document demands of its layer (orgkernel)."""
     standing_orders: tuple[str, ...] = ()
     """Orders for every task. The agent reads them; no decision depends on them (orgkernel)."""
 

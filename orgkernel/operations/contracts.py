@@ -37,7 +37,7 @@ UNSOUND = "CONTRACT_UNSOUND"
 
 
 def record_contract(context: Context, checked: CheckedContract, *, org: str | None = None) -> ContractRecord:
-    """Store a contract that was checked, if it is sound by itself and beside what is stored.
+    """Store a contract that was checked, if it is sound by itself, by the terms of the organization and beside what is stored.
 
     Beside its brief, a correction beside its original, an entry of the log beside the one it supersedes, a result beside the
     open blockers of its session, and a close beside the results of its workers. The audit has what was reported and refused.
@@ -139,6 +139,10 @@ def _store(context: Context, contract: Contract, org: str | None) -> ContractRec
         raise Refused(message, "write the contract as the agent of the credential", OTHER_REPORTER)
     if isinstance(contract, SessionReport) and contract.session is None:
         raise Refused("the contract names no session", "write the name of the session in `session`", UNSOUND)
+
+    if context.kernel is not None:
+        terms = context.kernel.contract_terms(org_id)
+        _refuse_errors(check_contract(contract, terms=terms))
 
     def require(rows: ContractRows) -> None:
         for other in _companions(contract, rows):

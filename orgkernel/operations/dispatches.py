@@ -13,9 +13,14 @@ import msgspec
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.contracts.reading import ReadContract, read_contract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
-from orgkernel.decisions.dispatch_permission.decide import find_parties, words_for
 from orgkernel.decisions.dispatch_permission.live_claims import is_of_mission
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.dispatch_permission.pairs import words_for
+from orgkernel.decisions.dispatch_permission.parties import find_parties
+from orgkernel.decisions.dispatch_permission.permission import (
+    DispatchPermission,
+    DispatchVerdict,
+    HandoverQuestion,
+)
 from orgkernel.decisions.state_records import DispatchRecord
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused
@@ -88,10 +93,13 @@ def record_dispatch(
         written = brief_of(brief)
         if written is not None and written.id is not None:
             rows.require_new(written.id)
-        origin = _origin(rows, order, written, identity)
+        origin = _origin(context, rows, order, written, identity)
         asked = _question(rows, order, origin, identity, receiver)
-        found = kernel.dispatch_permission(org_id, asked, DispatchBriefs(brief, origin.brief))
-        _require_permitted(found, origin)
+        briefs = DispatchBriefs(brief, origin.brief)
+        found = kernel.decide_dispatch(org_id, asked, briefs)
+        if found.outcome != "allow":
+            raise _refusal(kernel.dispatch_permission(org_id, asked, briefs))
+        _require_complete(found, origin)
         assert found.routing is not None
         session = order.session or found.routing.session_key
         holder = _holder(view, order, receiver)
@@ -144,9 +152,12 @@ def _parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity
 
 
 def _origin(
-    rows: DispatchRows, order: DispatchOrder, brief: Brief | None, sender: SubjectIdentity
+    context: Context, rows: DispatchRows, order: DispatchOrder, brief: Brief | None, sender: SubjectIdentity
 ) -> _Origin:
-    """How the sender came to its work: the stored brief that this one is derived from, and the dispatch of that."""
+    """How the sender came to its work: the stored brief that this one is derived from, and the dispatch of that.
+
+    An agent cannot store a brief and then work by it: what it derives from was dispatched to it.
+    """
     read, record = None, None
     if brief is not None and brief.parent is not None:
         stored = rows.contracts.find(brief.parent, "brief")
@@ -154,6 +165,19 @@ def _origin(
             text = msgspec.json.format(msgspec.json.encode(stored.body)).decode()
             read = read_contract(decode(f"brief {brief.parent}", f"brief {brief.parent}", text.encode()))
         record = rows.find_brief(brief.parent)
+        if stored is not None and record is None and context.actor.agent_id:
+            raise Refused(
+                f"brief {quote(brief.parent)} was never dispatched",
+                "whoever works by a brief dispatches what is derived from it",
+                REFUSED,
+            )
+        if record is not None and order.from_session not in (None, record.session):
+            raise Refused(
+                f"brief {quote(brief.parent)} was dispatched into session {quote(record.session)}, not into "
+                f"{quote(order.from_session)}",
+                "leave the session of the sender out",
+                REFUSED,
+            )
     if record is None and order.from_session is not None:
         record = rows.find_session(order.from_session)
     if record is not None and record.holder not in words_for(sender):
@@ -175,8 +199,8 @@ def _question(
     depth = max((each for each in (stated.depth, above) if each is not None), default=None)
     if depth is None and came is None and not sender.is_crew:
         depth = 0  # nothing dispatches people and systems
-    session = order.from_session or (None if came is None else came.session)
-    running = rows.count_running(sender.subject, session)
+    # A session that the log does not know would begin to count anew.
+    running = rows.count_running(sender.subject, None if came is None else came.session)
     principal = stated.on_behalf_of
     if came is not None and came.on_behalf_of is not None:
         if principal not in (None, came.on_behalf_of):
@@ -194,19 +218,22 @@ def _question(
     )  # fmt: skip
 
 
-def _require_permitted(found: DispatchPermission, origin: _Origin) -> None:
-    """Raise `Refused` unless the dispatch is permitted and everything is shown and stated."""
-    if found.outcome != "allow":
-        first = next(each for each in found.findings if each.code == found.code)
-        others = [each.code for each in found.findings if each is not first]
-        more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
-        help = "; ".join(first.remedies) or "`orgkernel dispatch-check` shows every step"
-        if found.code == "SCOPE_CONFLICT":
-            raise Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
-        said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
-        if found.outcome == "cannot_tell":
-            said = f"nobody can tell whether {quote(found.sender)} may dispatch {quote(found.receiver)}"
-        raise Refused(f"{said}: {found.code}: {first.text}{more}", help, REFUSED)
+def _refusal(found: DispatchPermission) -> Refused:
+    """Which step fails first, and the codes of the others."""
+    first = next(each for each in found.findings if each.code == found.code)
+    others = [each.code for each in found.findings if each is not first]
+    more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
+    help = "; ".join(first.remedies) or "`orgkernel dispatch-check` shows every step"
+    if found.code == "SCOPE_CONFLICT":
+        return Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
+    said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
+    if found.outcome == "cannot_tell":
+        said = f"nobody can tell whether {quote(found.sender)} may dispatch {quote(found.receiver)}"
+    return Refused(f"{said}: {found.code}: {first.text}{more}", help, REFUSED)
+
+
+def _require_complete(found: DispatchVerdict, origin: _Origin) -> None:
+    """Raise `Refused` unless everything is shown and stated."""
     left = [each for each in found.obligations if each.startswith(_OPEN)]
     if origin.record is not None and origin.record.brief is None:
         left = [each for each in left if each != "state:parent_brief"]  # it came to its work without one

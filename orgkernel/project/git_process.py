@@ -22,9 +22,11 @@ _SETTINGS: Final = {
     "core.hooksPath": os.devnull,
     "core.pager": "cat",
     "core.untrackedCache": "false",
+    "core.warnAmbiguousRefs": "true",
     "diff.ignoreSubmodules": "none",
     "diff.orderFile": os.devnull,
     "diff.renames": "false",
+    "i18n.logOutputEncoding": "UTF-8",
     "log.showSignature": "false",
     # Whether this user may open the repository is asked before, with the settings of the user.
     "safe.directory": "*",

@@ -6,6 +6,7 @@ one: what is the same as on a side that did not change it, although another side
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -20,7 +21,7 @@ from orgkernel.decisions.ownership.changes import (
 from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import MAX_BYTES
+from orgkernel.loading.files import MAX_BYTES, is_candidate
 from orgkernel.project.git_process import as_lines, read_git, run_git
 from orgkernel.project.git_tree import find_repository
 from orgkernel.runtime.paths import fold
@@ -89,6 +90,129 @@ def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) ->
     return GitRange(folder, common[0], last, changed)
 
 
+def find_changed_rules(found: GitRange, documents: Sequence[str]) -> list[str]:
+    """Documents in the repository that say what is sacred and are not as at the base: changed, new, or gone.
+
+    `documents` are those that count now. If none of them lies in the repository, none there says so.
+    """
+    inside = [
+        os.path.relpath(each, found.folder).replace(os.sep, "/") for each in map(os.path.realpath, documents)
+    ]
+    if documents and all(each.startswith("../") for each in inside):
+        return []
+    changed = [each for each in inside if not each.startswith("../") and _differs(found, each)]
+    gone = [
+        path
+        for each in found.changed.files
+        for path in each.touched
+        if each.existed(path)
+        and path not in changed
+        and is_candidate(path)
+        and _MARK in _text_at(found, path)
+    ]
+    return [*changed, *gone]
+
+
+_MARK: Final = b"orgkernel:governance"
+
+
+def _differs(found: GitRange, path: str) -> bool:
+    try:
+        with open(os.path.join(found.folder, path), "rb") as file:
+            now = file.read()
+    except OSError:
+        return True
+    return now.replace(b"\r\n", b"\n") != _text_at(found, path).replace(b"\r\n", b"\n")
+
+
+def _text_at(found: GitRange, path: str) -> bytes:
+    """What a file contained at the base; empty if there was none."""
+    done = run_git(found.folder, "cat-file", "blob", f"{found.base}:{path}")
+    return done.stdout if done.returncode == 0 else b""
+
+
+def read_staged() -> ChangedFiles:
+    """What is about to be committed, for a hook of git: as one commit of nobody. Raises `UsageError`.
+
+    Of a merge, only what is not as on one of its sides.
+    """
+    raw = [
+        read_git(
+            ".",
+            "diff-index",
+            "--cached",
+            *_DIFF[1:],
+            *_RENAMES,
+            side,
+            what="compare what is staged",
+            in_hook=True,
+        )
+        for side in _sides()
+    ]
+    entries = list(_read_entries(_words(raw[0])))
+    for other in raw[1:]:
+        differing = {path for each in _read_entries(_words(other)) for path in (each.path, each.before)}
+        entries = [each for each in entries if each.path in differing]
+    files = tuple(_changes(".", entries, in_hook=True))
+    paths = dict.fromkeys(path for each in files for path in each.touched)
+    return ChangedFiles(files=files, commits=(RangeCommit(id="", paths=tuple(paths)),))
+
+
+def _sides() -> list[str]:
+    """The commit that the new one follows, and those that it merges. The empty tree, if it is the first."""
+    first = (
+        run_git(".", "rev-parse", "--verify", "--quiet", "HEAD^{commit}", in_hook=True)
+        .stdout.decode()
+        .strip()
+    )
+    merged = run_git(".", "rev-parse", "--git-path", "MERGE_HEAD", in_hook=True).stdout.decode().strip()
+    others: list[str] = []
+    if os.path.isfile(merged):
+        with open(merged, encoding="ascii", errors="replace") as file:
+            others = file.read().split()
+    return [first or _empty_tree("."), *others]
+
+
+def _empty_tree(folder: str) -> str:
+    return (
+        read_git(folder, "hash-object", "-t", "tree", "--stdin", what="name the empty tree").decode().strip()
+    )
+
+
+def find_pushed_base(local: str, remote: str, remote_name: str) -> str | None:
+    """The commit from which on a pushed one is new to the remote; None if it is not new at all. Raises `UsageError`.
+
+    `remote` is what the remote has there, zeros for nothing.
+    """
+    if remote.strip("0"):
+        if run_git(".", "cat-file", "-e", f"{remote}^{{commit}}").returncode != 0:
+            raise UsageError(
+                f"the remote has commit {quote(remote[:12])} there, which is not known here",
+                "run `git fetch` first",
+            )
+        return remote
+    known = (
+        f"--remotes={remote_name}"
+        if run_git(".", "remote", "get-url", remote_name).returncode == 0
+        else "--remotes"
+    )
+    listed = (
+        read_git(".", "rev-list", "--boundary", local, "--not", known, what="list the commits")
+        .decode()
+        .split()
+    )
+    ends = [each[1:] for each in listed if each.startswith("-")]
+    if not listed:
+        return None
+    last = run_git(".", "merge-base", "--independent", *ends).stdout.decode().split() if ends else []
+    if len(last) != 1:
+        raise UsageError(
+            "it cannot be told which of the pushed commits are new to the remote",
+            "push the branch at which the work began first, or run `git fetch`",
+        )
+    return last[0]
+
+
 def _refuse_shallow(folder: str) -> None:
     said = read_git(folder, "rev-parse", "--is-shallow-repository", what="read the repository")
     if said.strip() != b"false":
@@ -101,7 +225,12 @@ def _refuse_shallow(folder: str) -> None:
 def _find_commit(folder: str, revision: str) -> str:
     done = None
     if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
-        done = run_git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        done = run_git(folder, "rev-parse", "--verify", f"{revision}^{{commit}}")
+        if b"ambiguous" in done.stderr:
+            raise UsageError(
+                f"{quote(revision)} names more than one commit",
+                "pass `refs/heads/BRANCH`, or the id of the commit",
+            )
     if done is None or done.returncode != 0 or not _OBJECT.fullmatch(done.stdout):
         raise UsageError(
             f"{quote(revision)} is not a commit in the repository", "pass a branch, a tag or a commit"
@@ -115,9 +244,13 @@ _DIFF: Final = (
 )  # fmt: skip
 
 
+# What is not recognized as a rename among many files counts as two files, with the same outcome.
+_RENAMES: Final = ("-M", "-C", "-l400")
+
+
 def _diff(folder: str, one: str, other: str) -> Iterator[_Entry]:
     """The difference of two trees, with renames and copies."""
-    raw = read_git(folder, *_DIFF, "-M", "-C", one, other, what="compare the revisions")
+    raw = read_git(folder, *_DIFF, *_RENAMES, one, other, what="compare the revisions")
     return _read_entries(_words(raw))
 
 
@@ -139,7 +272,7 @@ def _read_entry(word: str, words: Iterator[str]) -> _Entry:
     return _Entry(old_mode, mode, old_id, id, status[0], path, before)
 
 
-def _changes(folder: str, entries: Sequence[_Entry]) -> Iterator[FileChange]:
+def _changes(folder: str, entries: Sequence[_Entry], *, in_hook: bool = False) -> Iterator[FileChange]:
     links = [each.id for each in entries if each.mode == _LINK]
     manifests = [
         id
@@ -150,7 +283,7 @@ def _changes(folder: str, entries: Sequence[_Entry]) -> Iterator[FileChange]:
         )
         if mode in _REGULAR and _is_manifest(path)
     ]
-    contents = read_blobs(folder, dict.fromkeys([*links, *manifests]))
+    contents = read_blobs(folder, dict.fromkeys([*links, *manifests]), in_hook=in_hook)
     for each in entries:
         change = _STATUS.get(each.status)
         if change is None:
@@ -181,20 +314,26 @@ def _is_manifest(path: str) -> bool:
     return has_dependency_block(tuple(map(fold, path.split("/"))))
 
 
-def read_blobs(folder: str, ids: Iterable[str]) -> dict[str, bytes]:
+def read_blobs(folder: str, ids: Iterable[str], *, in_hook: bool = False) -> dict[str, bytes]:
     """The contents of objects, without those that are large. Raises `UsageError` if one is not there."""
     asked = list(ids)
     if not asked:
         return {}
     what = "read the files of a revision"
     sizes = (
-        read_git(folder, "cat-file", "--batch-check", input=as_lines(asked), what=what).decode().splitlines()
+        read_git(folder, "cat-file", "--batch-check", input=as_lines(asked), what=what, in_hook=in_hook)
+        .decode()
+        .splitlines()
     )
     if any(len(line.split()) != 3 for line in sizes):
         help = "this clone is partial; fetch the content first"
         raise UsageError("git does not have the content of a file", help)
     small = [line.split()[0] for line in sizes if int(line.split()[2]) <= MAX_BYTES]
-    raw = read_git(folder, "cat-file", "--batch", input=as_lines(small), what=what) if small else b""
+    raw = (
+        read_git(folder, "cat-file", "--batch", input=as_lines(small), what=what, in_hook=in_hook)
+        if small
+        else b""
+    )
     found: dict[str, bytes] = {}
     at = 0
     for id in small:
@@ -257,11 +396,7 @@ def _taken_back(folder: str, parents: Sequence[str], sides: Sequence[set[str]]) 
         return
     common = run_git(folder, "merge-base", "--all", "--octopus", *parents).stdout.decode().split()
     if not common:
-        common = [
-            read_git(folder, "hash-object", "-t", "tree", "--stdin", what="name the empty tree")
-            .decode()
-            .strip()
-        ]
+        common = [_empty_tree(folder)]
     for parent, side in zip(parents, sides, strict=True):
         changed: set[str] = set()
         for base in common if side else ():

@@ -34,6 +34,7 @@ class SacredScope(Record, frozen=True, kw_only=True):
     description: str = ''
     unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
     unlocked_with_gate: Id | None = None
+    new_files_only: bool = False
 
 
 class QualityGate(Record, frozen=True, kw_only=True):
@@ -58,4 +59,6 @@ class Governance(Document, frozen=True, kw_only=True):
     sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
     destructive_operations: tuple[Id, ...] | None = None
     quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)
+    lmc_modes: dict[Id, Literal['full', 'lite', 'direct']] = msgspec.field(default_factory=dict)
+    phrases: tuple[str, ...] = ()
     batch_size: int | None = None

@@ -3,7 +3,7 @@
 ## What it checks
 
 If a roster assigns agents to an organization, at least one agent fills each of its roles. Roles whose `tier` is `external`
-are exempt.
+are exempt, and so are those of an `optional` layer of the governance document.
 
 ## Why it matters
 
@@ -38,6 +38,7 @@ from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.rule import Finding, Rule, RuleScope
@@ -48,8 +49,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     filled = frozenset(view.targets_of(EdgeKind.FILLS))
     if not filled or "crew_roster" in view.records.incomplete:
         return
+    governance = read_governance(view.records.governance)
+    layers = {} if governance is None else governance.layers
+    spared = {layer_id for layer_id, layer in layers.items() if layer.optional}
     for role_id, post in view.records.posts.items():
-        if role_id not in filled and post.profile.tier != "external":
+        if role_id in filled or post.profile.layer in spared:
+            continue
+        if post.profile.tier != "external":
             yield Finding(
                 view.place_of(role_id),
                 f"role {quote(role_id)} of organization {quote(view.org_id)} has no agent",

@@ -1,13 +1,14 @@
-"""A governance document names a gate or a destructive operation that is not declared.
+"""A governance document names a gate, a layer or a destructive operation that is not declared.
 
 ## What it checks
 
 Gates under `gates` of an edge and under `unlocked_with_gate` are declared under `quality_gates`. Operations under
-`destructive_operations` are in the [catalog](../destructive-commands.md#the-catalog).
+`destructive_operations` are in the [catalog](../destructive-commands.md#the-catalog). Layers under `lmc_modes` are declared.
 
 ## Why it matters
 
-A brief can name only declared gates, so what waits for another one stays closed. An unknown operation allows nothing.
+A brief can name only declared gates, so what waits for another one stays closed. An unknown operation allows nothing, and
+a mode for an unknown layer demands nothing.
 
 ## Example
 
@@ -54,6 +55,12 @@ def check(view: OrgView) -> Iterator[Finding]:
             help = did_you_mean(word, governance.quality_gates) or "declare it under `quality_gates`"
             message = f"gate {quote(word)} is not declared"
             yield Finding(document.place(*route), message, help, f"organization:{view.org_id}")
+    layers = view.records.organization.layers
+    for layer in governance.lmc_modes:
+        if layer not in layers:
+            help = did_you_mean(layer, layers) or "declare it under `layers`"
+            place = document.place("lmc_modes", layer, key=True)
+            yield Finding(place, f"layer {quote(layer)} is not declared", help, f"organization:{view.org_id}")
     for number, operation in enumerate(governance.destructive_operations or ()):
         if operation not in CATALOG:
             help = did_you_mean(operation, CATALOG) or "use an id of the catalog"

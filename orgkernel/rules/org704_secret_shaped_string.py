@@ -2,10 +2,11 @@
 
 ## What it checks
 
-No text in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
-Google, Groq, OpenRouter, Slack, Stripe, DigitalOcean, npm, PyPI, SendGrid, Hugging Face, Vault, age, Telegram, JSON web
-tokens, private keys). No text assigns a random value to a key, secret, token or password, holds the value of an
-`Authorization` header, or an address with a password. The message never repeats the secret.
+No text or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
+Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No text assigns a random value to
+a key, secret, token or password, holds the value of an `Authorization` header, or an address with a password. With
+`orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The message never repeats
+the secret.
 
 ## Why it matters
 
@@ -29,7 +30,7 @@ standing_orders:
 
 ## Known limits
 
-The rule does not check keys, comments or documents that could not be read, so run a history scanner as well. It does not
+The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
 recognize a password made of words. If a text is escaped or folded over several lines, the place is the line on which it
 begins.
 
@@ -41,7 +42,6 @@ begins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -50,33 +50,42 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.known_tokens import find_known_tokens, is_installed, may_hold_token
 from orgkernel.rules.rule import Finding, Rule, RuleScope
-from orgkernel.runtime.secret_shapes import find_secrets, may_hold_secrets
+from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets, without_overlaps
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Texts that look like secrets."""
     # As JSON the whole record is one text, searched at once: 30 µs for a full profile.
-    texts: Iterator[tuple[tuple[RouteStep, ...], str]] = iter(())
-    if may_hold_secrets(msgspec.json.encode(document.record).decode()):
-        texts = _texts(msgspec.to_builtins(document.record), ())
-    unread = (text for route, value in document.unknown for text in _texts(value, route))
-    for route, text in chain(texts, unread):
-        for found in find_secrets(text, str(route[-1])):
-            where = ".".join(map(str, route))
+    whole = msgspec.json.encode(document.record).decode()
+    if may_hold_secrets(whole) or (is_installed() and may_hold_token(whole)):
+        yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
+    for route, value in document.unknown:
+        yield from _secrets_in(document, value, route)
+
+
+def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:
+    for at, text, is_key in _texts(value, route):
+        known = () if is_key else find_known_tokens(text)
+        for found in without_overlaps((*find_secrets(text, "" if is_key else str(at[-1])), *known)):
+            where = mask_secrets(".".join(map(str, at)))
+            place = document.place(*at, key=True) if is_key else document.place_within(found.start, *at)
             yield Finding(
-                document.place_within(found.start, *route),
-                f"{quote(where)} contains {quote(found.masked)}, which looks like {found.what}",
+                place,
+                f"{quote(where)} {'is' if is_key else 'contains'} {quote(found.masked)}, which looks like {found.what}",
                 "revoke the secret, and write the name of a credential instead",
                 f"field:{where}",
             )
 
 
-def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[RouteStep, ...], str]]:
+def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:
+    """The texts of a value, and the keys of its tables."""
     if isinstance(value, str):
-        yield route, value
+        yield route, value, False
     elif isinstance(value, dict):
         for key, item in value.items():
+            yield (*route, key), str(key), True
             yield from _texts(item, (*route, key))
     elif isinstance(value, tuple | list):
         for number, item in enumerate(value):

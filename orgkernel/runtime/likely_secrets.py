@@ -1,6 +1,6 @@
 """Texts to mask before anything is written: what is probably a secret, where `secret_shapes` finds what is surely one.
 
-A key is told by the prefix that its issuer publishes, whatever its length; a password by what stands before it
+A key is told by the prefix that its issuer publishes (`token_shapes`), whatever its length; a password by what stands before it
 (`password=`, `PGPASSWORD=`, `--password`, `"api_key":`, `https://user:…@`, `Authorization:`). Masking too much costs a
 word of a report; so a value in an assignment counts unless it is written like code, a placeholder or a word of prose.
 
@@ -11,54 +11,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from itertools import pairwise
 from typing import Final, NamedTuple
+
+from .token_shapes import find_masked
 
 
 class Likely(NamedTuple):
-    """A probable secret: its place, and how many of its first characters may be shown."""
+    """A probable secret: its place, what it is, and how many of its first characters may be shown."""
 
     start: int
     end: int
+    what: str = "a secret"
     shown: int = 0
 
 
-# Prefixes of keys and the fewest characters after them. `W` is a letter, digit, `_` or `-`; `D` also needs a digit.
-_PREFIXES: Final = (
-    r"sk-(?:or-v1|or|ant|proj|svcacct|admin|lf|litellm)-W{12,}|sk-DW{18,}|sk_DW{24,}|[sprk]k_(?:live|test)_W{10,}",
-    r"gsk_W{20,}|xai-DW{20,}|hf_W{20,}|AIzaW{28,}|AQ\.W{24,}|ya29\.W{20,}|GOCSPX-W{16,}|pplx-W{20,}|r8_W{20,}|nvapi-W{20,}",
-    r"tvly-DW{16,}|fw_DW{20,}|csk-W{20,}|jina_W{20,}|lsv2_[a-z]{2}_W{20,}|fc-[0-9a-f]{24,}|e2b_W{20,}|rpa_W{20,}|BSADW{24,}",
-    r"gh[pousr]_W{16,}|github_pat_W{16,}|gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|wt|soat|ffct)-[A-Za-z0-9_.-]{16,}",
-    r"xox[a-z](?:\.xox[a-z])?-DW{10,}|xapp-DW{10,}|(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{12,}",
-    r"(?:FwoGZXIvYXdz|FQoGZXIvYXdz|IQoJb3JpZ2lu|AQoDYXdz)[A-Za-z0-9/+=_-]{20,}",
-    r"eyJW{10,}\.W{4,}\.[A-Za-z0-9_.-]{8,}",
-    r"shp(?:at|ca|pa|ss)_W{20,}|sq0[a-z]{3}-W{20,}|whsec_[A-Za-z0-9+/=_-]{16,}|SG\.W{16,}\.W{16,}|key-[0-9a-f]{32}|SK[0-9a-f]{32}",
-    r"sbp_W{20,}|sb_secret_W{16,}|ntn_W{20,}|secret_[A-Za-z0-9]{32,}|lin_api_W{20,}|figd_W{20,}|dapi[0-9a-f]{32}|pat[A-Za-z0-9]{14}\.[0-9a-f]{20,}",
-    r"PMAK-W{20,}|AT[AC]TT3xW{20,}|NRAK-W{20,}|dckr_[po]at_W{16,}|npm_DW{20,}|pypi-AgW{20,}|rubygems_W{20,}|hv[sbr]\.W{20,}",
-    r"dp\.[a-z]{2,5}\.[A-Za-z0-9.]{20,}|do[opr]_v1_W{20,}|glsa_W{20,}|sntry[su]_W{20,}|ph[cx]_W{24,}|tskey-[a-z]+-W{10,}|LTAI[A-Za-z0-9]{12,}",
-    r"AGE-SECRET-KEY-1W{20,}|orgk_W{20,}|EAA[A-Za-z0-9]{40,}",
-)
-_MARKS: Final = (
-    "sk-", "sk_", "pk_", "rk_", "xai-", "hf_", "AIza", "AQ.", "ya29.", "GOCSPX-", "pplx-", "r8_", "nvapi-", "tvly-", "fw_", "jina_", "lsv2_",
-    "fc-", "e2b_", "rpa_", "BSA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-",
-    "glft-", "glimt-", "glagent-", "glwt-", "glsoat-", "glffct-", "xox", "xapp-", "AKIA", "ASIA", "ABIA", "ACCA", "A3T", "GZXIvYXdz", "JpZ2lu",
-    "AQoDYXdz", "eyJ", "shp", "sq0", "whsec_", "SG.", "key-", "SK", "sbp_", "sb_secret_", "ntn_", "secret_", "lin_api_", "figd_", "dapi", "pat", "PMAK-",
-    "TT3x", "NRAK-", "dckr_", "npm_", "pypi-Ag", "rubygems_", "hvs.", "hvb.", "hvr.", "dp.", "dop_", "doo_", "dor_", "glsa_", "sntry", "phc_", "phx_",
-    "tskey-", "LTAI", "AGE-SECRET", "orgk_", "EAA",
-)  # fmt: skip
-"""A text with none of these holds no key."""
 _SHOWN: Final = 4
-
-
-@cache
-def _prefixed() -> re.Pattern[str]:
-    """One pattern for all prefixes. It is compiled on first need, because that takes milliseconds."""
-    text = "|".join(_PREFIXES)
-    text = text.replace("DW", r"(?=[A-Za-z_-]{0,80}[0-9])W")
-    text = re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", text)
-    return re.compile(rf"(?<![A-Za-z0-9_])(?:{text})")
-
-
 _IN_ADDRESS: Final = tuple(
     re.compile(
         rf"[A-Za-z][A-Za-z0-9+.-]{{1,30}}://[^\s/:@\"'`<>]{{0,200}}:([^\s{sign}\"'`<>]{{1,200}})@[\w\[%]"
@@ -113,7 +81,7 @@ _COOKIE: Final = re.compile(
 
 _REFERENCE: Final = re.compile(
     r"\$[A-Za-z_]\w*\Z|\$[{(]|\$\$|\{\{|\{[\w.\[\]]*\}\Z|<[^<>]*>?\Z|%[\w(]|\*+\Z|[xX•.…*#_-]{3,}\Z|\[[A-Za-z _-]+\]\Z|.*(?:\.\.\.|…)\Z"
-    r"|!\w+ |(?:process\.)?env\b|ENC\[|vault:|op://|arn:|file:|/run/secrets"
+    r"|!\w+ |!(?:vault|secret|env)\b|\[(?:an?|the)\Z|(?:process\.)?env\b|ENC\[|vault:|op://|arn:|file:|/run/secrets"
 )
 _CODE: Final = re.compile(
     r"[A-Za-z_][\w.]*[(\[{]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|f?[\"']|[a-z_]*(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|cred)[A-Za-z_]*\Z"
@@ -305,7 +273,10 @@ _HINTS: Final = (
     "pass", "pwd", "pw", "kennwort", "contrase", "senha", "key", "secret", "token", "credential", "sig",
 )  # fmt: skip
 _LONG: Final = re.compile(r"[A-Za-z0-9_.-]{14}")
-_RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
+# A token of an issuer that no table has: a short prefix, and much that is random.
+_OTHER: Final = re.compile(
+    r"(?<![A-Za-z0-9_./+-])[A-Za-z][A-Za-z0-9]{1,9}(?:[_-][a-z]{1,8}){0,2}[_-]([A-Za-z0-9_-]{30,400})(?![A-Za-z0-9_/+=])"
+)
 
 
 def names_secret(name: str) -> bool:
@@ -317,11 +288,13 @@ def names_secret(name: str) -> bool:
 def find_likely(text: str) -> Iterator[Likely]:
     """Everything that is probably a secret, in no order."""
     lower = text.lower()
-    long = _LONG.search(text) is not None and any(mark in text for mark in _MARKS)
-    for run in _RUN.finditer(text) if long else ():
-        for found in _prefixed().finditer(text, *run.span()):
-            if len(set(found[0])) >= 8:
-                yield Likely(found.start(), found.end(), _SHOWN)
+    long = _LONG.search(text) is not None
+    for start, end, what in find_masked(text) if long else ():
+        yield Likely(start, end, what, _SHOWN)
+    if long:
+        for other in _OTHER.finditer(text):
+            if _is_token(other[1]):
+                yield Likely(other.start(), other.end(), "a token", _SHOWN)
     if "://" in text and "@" in text:
         for pattern in _IN_ADDRESS:
             yield from _group(pattern, text)
@@ -346,6 +319,13 @@ def find_likely(text: str) -> Iterator[Likely]:
         for found in _BEARER.finditer(text):
             if _is_mixed(found[1]):
                 yield Likely(found.start(1), found.end(1))
+
+
+def _is_token(value: str) -> bool:
+    """Whether capitals, small letters and digits alternate, as nobody writes them."""
+    kinds = ["A" if each.isupper() else "a" if each.islower() else "0" for each in value if each.isalnum()]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    return len(set(kinds)) == 3 and 3 * changes > len(kinds)
 
 
 def _group(pattern: re.Pattern[str], text: str) -> Iterator[Likely]:

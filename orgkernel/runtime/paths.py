@@ -50,6 +50,7 @@ class FilePath(NamedTuple):
         return self.start + "/".join(self.names) or "."
 
 
+@lru_cache(maxsize=1024)
 def read_path(path: str, root: str | None = None) -> FilePath | None:
     r"""A path without `.`, `..`, doubled and trailing separators; None if it cannot be compared.
 
@@ -195,6 +196,7 @@ def names_may_be_inside(names: tuple[str, ...], glob: str, root: str | None = No
     return _fits(tuple(map(fold, whole)), pattern.folded) or _fits(whole, pattern.below)
 
 
+@lru_cache(maxsize=64)
 def _start_of(root: str | None) -> FilePath | None:
     return FilePath("", ()) if root is None else read_path(".", root)
 
@@ -261,6 +263,12 @@ def folded_names(path: str, root: str | None = None) -> FixedNames | None:
 
 
 def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
+    if given and held:
+        # What begins or ends with a name is told apart by it, nearly always.
+        if held[0] != ANYWHERE and not _name_is_within(given[0], held[0]):
+            return False
+        if held[-1] != ANYWHERE and not _name_is_within(given[-1], held[-1]):
+            return False
     # Row by row from the end: whether what is left of `given` is within what is left of `held`.
     below = [each == len(given) for each in range(len(given) + 1)]
     for number in reversed(range(len(held))):
@@ -278,9 +286,15 @@ def _is_within(given: tuple[str, ...], held: tuple[str, ...]) -> bool:
 def _name_is_within(given: str, held: str) -> bool:
     if given == ANYWHERE or held in (given, "*"):
         return given != ANYWHERE
-    return not _WILD.search(given) and re.fullmatch(translate(held), given) is not None
+    return not _WILD.search(given) and _name_pattern(held).fullmatch(given) is not None
 
 
+@lru_cache(maxsize=4096)
+def _name_pattern(name: str) -> re.Pattern[str]:
+    return re.compile(translate(name))
+
+
+@lru_cache(maxsize=8192)
 def fold(name: str) -> str:
     r"""A name as the most forgiving file system compares it: without case, accents in one form, no dots at the end.
 

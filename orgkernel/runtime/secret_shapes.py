@@ -10,11 +10,11 @@ import base64
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
-from functools import cache
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from .likely_secrets import find_likely, names_secret
+from .token_shapes import find_refused
 
 
 class FoundSecret(NamedTuple):
@@ -26,45 +26,8 @@ class FoundSecret(NamedTuple):
     masked: str
 
 
-# The forms of known tokens. The lengths are those that the issuers publish.
-_SHAPES: Final = {
-    "an AWS access key id": r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])",
-    "a GitHub token": r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{82}",
-    "a GitLab token": r"glpat-[A-Za-z0-9_-]{20,}",
-    "an Anthropic key": r"sk-ant-[a-z]{3,6}[0-9]{2}-[A-Za-z0-9_-]{80,}",
-    "an OpenRouter key": r"sk-or-v1-[0-9a-f]{64}",
-    "a Groq key": r"gsk_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{40,}(?![A-Za-z0-9_])",
-    "a DigitalOcean token": r"do[opr]_v1_[0-9a-f]{64}",
-    "an OpenAI key": r"sk-[A-Za-z0-9_-]{20,}T3BlbkFJ[A-Za-z0-9_-]{20,}",
-    "a Google API key": r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])",
-    "a Slack token": r"(?:xox[a-z]|xapp)-(?=[A-Za-z-]*[0-9])[A-Za-z0-9-]{20,}",
-    "a Slack webhook": r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,}",
-    "a Stripe key": r"[sr]k_(?:live|test)_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{10,99}(?![A-Za-z0-9_])",
-    "an npm token": r"npm_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{36}(?![A-Za-z0-9_])",
-    "a PyPI token": r"pypi-[A-Za-z0-9_-]{50,}",
-    "a SendGrid key": r"SG\.[A-Za-z0-9=_.-]{66}(?![A-Za-z0-9_-])",
-    "a Hugging Face token": r"hf_(?=[a-z]*[A-Z])[A-Za-z]{34}(?![A-Za-z0-9_])",
-    "a Vault token": r"hv[bsr]\.[A-Za-z0-9_-]{90,}",
-    "an orgkernel key": r"orgk_[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])",
-    "an age key": r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}",
-    "a JSON web token": r"eyJ[A-Za-z0-9_-]{14,}\.eyJ[A-Za-z0-9_-]{14,}\.[A-Za-z0-9_-]{10,}",
-    "a private key": r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[^-]{0,16000}",
-    "a Telegram bot token": r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])",
-}
-
-
-@cache
-def _any_shape() -> re.Pattern[str]:
-    """One pattern for all shapes. It is compiled on first need, because that takes milliseconds."""
-    shapes = "|".join(f"({shape})" for shape in _SHAPES.values())
-    return re.compile(rf"(?<![A-Za-z0-9_-])(?:{shapes})")
-
-
-_KINDS: Final = tuple(_SHAPES)
 _SHOWN: Final = 4
 """Characters of a token that may be shown: its prefix, which is the same in every token."""
-_LEAST_VARIETY: Final = 8
-"""Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 
 _WORDS: Final = ("key", "secret", "token", "password", "passwd", "passphrase")
 # Keys and tokens that point at something and open nothing: `cache key`, `primary_key`, `nextPageToken`.
@@ -81,6 +44,8 @@ _HEADER: Final = re.compile(r"\b(?i:(basic)|bearer)\s{1,3}([A-Za-z0-9+/_.~-]{8,4
 _IN_ADDRESS: Final = re.compile(
     r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@\"'`]{0,200}:([^\s/@\"'`]{3,200})@[\w\[]"
 )
+_LEAST_REPEATED: Final = 8
+"""Characters of a secret that an answer does not repeat. A shorter one may be part of any word."""
 _LEAST_ENTROPY: Final = 3.5
 _LONGEST_ORDINARY: Final = 40
 """Characters before an assignment in which the name of an ordinary key is looked for."""
@@ -89,7 +54,7 @@ _BARE_KEY: Final = re.compile(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
 _UUID: Final = re.compile(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
 # Addresses, paths, references to variables and placeholders, digests with their algorithm.
 _NOT_RANDOM: Final = re.compile(
-    r"[$<{%*/\[(]|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…"
+    r"[$<{%*/\[(]|arn:|.*EXAMPLE|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…"
 )
 _PLACEHOLDERS: Final = re.compile(
     r"(?i:pass|password|passwd|secret|token|key|pw|pwd|xxx+|redacted|changeme)\Z|.*\*\*\*"
@@ -118,20 +83,37 @@ def may_hold_secrets(text: str) -> bool:
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:
     """Everything in a text that looks like a secret, in order. `name` is the key whose value the text is."""
+    yield from without_overlaps((*_find_tokens(text), *_find_values(text, name), *_find_random(text)))
+
+
+def without_overlaps(found: Iterable[FoundSecret]) -> Iterator[FoundSecret]:
+    """What was found, in order, and of several finds in one place the first: `token = ghp_…` is one secret."""
     ends = 0
-    for found in sorted((*_find_tokens(text), *_find_values(text, name))):
-        if found.start >= ends:  # `token = ghp_…` is one secret
-            yield found
-            ends = found.end
+    for each in sorted(found, key=lambda each: each.start):
+        if each.start >= ends:
+            yield each
+            ends = each.end
+
+
+def find_in_value(value: Any, *route: str | int) -> Iterator[tuple[tuple[str | int, ...], str, FoundSecret]]:
+    """Everything in a value of JSON that looks like a secret, with its route and its text."""
+    if isinstance(value, str):
+        for found in find_secrets(value, str(route[-1]) if route else ""):
+            yield route, value, found
+    elif isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from find_in_value(each, *route, key)
+    elif isinstance(value, list | tuple):
+        for number, each in enumerate(value):
+            yield from find_in_value(each, *route, number)
 
 
 def _find_tokens(text: str) -> Iterator[FoundSecret]:
     """The tokens that are told by their form."""
-    for found in _any_shape().finditer(text):
-        if len(set(found[0])) >= _LEAST_VARIETY and not found[0].endswith("EXAMPLE"):
-            what = _KINDS[(found.lastindex or 1) - 1]
-            shown = "" if found[0][0].isdigit() else found[0][:_SHOWN]
-            yield FoundSecret(found.start(), found.end(), what, f"{shown}…")
+    for start, end, what in find_refused(text):
+        yield FoundSecret(
+            start, end, what, f"{'' if text[start].isdigit() else text[start : start + _SHOWN]}…"
+        )
 
 
 def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
@@ -139,34 +121,82 @@ def _find_values(text: str, name: str) -> Iterator[FoundSecret]:
     if _NAMED.search(name) and _is_assigned(name, text.strip()):
         yield FoundSecret(0, len(text), _WHAT_ASSIGNED, "…")
         return
-    for found in _ASSIGNED.finditer(text):
-        named = text[max(0, found.start() - _LONGEST_ORDINARY) : found.end(1)]
-        if _is_assigned(named, found[2].rstrip(".,;:!?)]}>")):
-            yield FoundSecret(found.start(2), found.end(2), _WHAT_ASSIGNED, "…")
     for found in _HEADER.finditer(text):
         if _is_basic(found[2]) if found[1] else _is_random(found[2][:150]):
             yield FoundSecret(found.start(2), found.end(2), "the value of an Authorization header", "…")
     for found in _IN_ADDRESS.finditer(text):
         if not _NOT_RANDOM.match(found[1]) and not _PLACEHOLDERS.match(found[1]):
             yield FoundSecret(found.start(1), found.end(1), "the password in an address", "…")
+    for found in _ASSIGNED.finditer(text):
+        named = text[max(0, found.start() - _LONGEST_ORDINARY) : found.end(1)]
+        if _is_assigned(named, found[2].rstrip(".,;:!?)]}>")):
+            yield FoundSecret(found.start(2), found.end(2), _WHAT_ASSIGNED, "…")
+
+
+def _find_random(text: str) -> Iterator[FoundSecret]:
+    """What is only likely by where it stands (`--password …`, `mysql -p…`, `?sig=…`), and looks random."""
+    for likely in find_likely(text):
+        value = text[likely.start : likely.end].rstrip(".,;:!?)]}>")
+        if not likely.shown and _is_random(value):
+            yield FoundSecret(likely.start, likely.start + len(value), _WHAT_ASSIGNED, "…")
 
 
 def mask_secrets(text: str) -> str:
     """The text with everything that is or may be a secret overwritten. The length stays the same."""
-    found: list[tuple[int, int, int]] = []
+    return _replace(
+        text, lambda start, end, shown, what: text[start : start + shown] + "*" * (end - start - shown)
+    )
+
+
+def name_secrets(text: str) -> str:
+    """The text with the kind in the place of everything that is or may be a secret: `[a GitHub token, masked]`."""
+    return _replace(text, lambda start, end, shown, what: masked(what))
+
+
+def masked(what: str) -> str:
+    """What stands in a stored text in the place of a secret of this kind."""
+    return f"[{what}, masked]"
+
+
+def _replace(text: str, say: Callable[[int, int, int, str], str]) -> str:
+    found: list[tuple[int, int, int, str]] = []
     if may_hold_secrets(text):
-        found += ((each.start, each.end, len(each.masked) - 1) for each in find_secrets(text))
-    found += find_likely(text)
+        sure = (*_find_tokens(text), *_find_values(text, ""))
+        found += ((each.start, each.end, len(each.masked) - 1, each.what) for each in sure)
+    found += ((each.start, each.end, each.shown, each.what) for each in find_likely(text))
     if not found:
         return text
     parts: list[str] = []
     ends = 0
-    for start, end, shown in sorted(found, key=lambda each: (each[0], -each[1])):
-        first = start + shown if start >= ends else ends
-        if first < end:
-            parts += (text[ends:first], "*" * (end - first))
-            ends = end
+    for start, end, shown, what in _joined(found):
+        parts += (text[ends:start], say(start, end, shown, what))
+        ends = end
     return "".join((*parts, text[ends:]))
+
+
+def _joined(found: list[tuple[int, int, int, str]]) -> Iterator[tuple[int, int, int, str]]:
+    """Overlapping finds as one: `token = ghp_…` is one secret."""
+    found.sort(key=lambda each: (each[0], -each[1]))
+    start, end, shown, what = found[0]
+    for each in found[1:]:
+        if each[0] >= end:
+            yield start, end, shown, what
+            start, end, shown, what = each
+        elif each[1] > end or what == _WHAT_ASSIGNED:
+            end, what = max(end, each[1]), what if what != _WHAT_ASSIGNED else each[3]
+    yield start, end, shown, what
+
+
+def secrets_of(text: str) -> dict[str, str]:
+    """The secrets in a text of a caller, each with what stands for it wherever an answer would repeat it."""
+    found = {text[each.start : each.end]: masked(each.what) for each in find_likely(text)}
+    found = {each: mask for each, mask in found.items() if any(map(str.isdigit, each))}
+    if may_hold_secrets(text):
+        found |= {text[each.start : each.end]: masked(each.what) for each in find_secrets(text)}
+    # The longest first: a part of it may be a secret too.
+    return {
+        each: found[each] for each in sorted(found, key=len, reverse=True) if len(each) >= _LEAST_REPEATED
+    }
 
 
 def is_secret(text: str, name: str) -> bool:

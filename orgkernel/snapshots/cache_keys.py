@@ -21,7 +21,15 @@ _PARTS = (
     "decisions", "diagnostics", "graph", "index", "loading", "model", "records", "rules", "runtime", "shapes", "snapshots",
     "triggers",
 )  # fmt: skip
-_LIBRARIES = ("jsonschema-", "msgspec-", "networkx-", "pydantic-", "pydantic_core-", "pyyaml-")
+_LIBRARIES = (
+    "jsonschema-",
+    "kingfisher_secret_scanner-",
+    "msgspec-",
+    "networkx-",
+    "pydantic-",
+    "pydantic_core-",
+    "pyyaml-",
+)
 
 
 def fingerprint(store: Cache) -> bytes:

@@ -17,7 +17,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, Table, exists, insert, select
 
 from orgkernel.decisions.state_records import AuditEntry, AuditKind, Stream, audit_id, stream_of
-from orgkernel.runtime.secret_shapes import is_secret, mask_secrets
+from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.engine import failure_of
 from orgkernel.state.tables import (
@@ -94,12 +94,13 @@ def link(previous: str, writer: str, stream: str, sequence: int, body: str) -> s
 
 
 def clean_text(text: str, name: str = "", longest: int = _LONGEST_REASON) -> str:
-    """A text as it may be stored: secrets masked, no NUL and no lone surrogates, not longer than allowed."""
+    """A text as it may be stored: the kind in the place of a secret, no NUL and no lone surrogates, not too long."""
     if not _is_plain(text):
         text = text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
-    if len(text) > longest:
-        text = text[: longest - 1] + "…"
-    return "…" if name and is_secret(text, name) else mask_secrets(text)
+    # Cut well beyond the length first: the secrets found stay the same, and a text of megabytes costs nothing.
+    text = text if len(text) <= 4 * longest else text[: 4 * longest] + "…"
+    text = masked("a secret") if name and is_secret(text, name) else name_secrets(text)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 @lru_cache(maxsize=4_096)
@@ -109,7 +110,7 @@ def _is_clean(texts: tuple[str, ...]) -> bool:
     if len(said) > _LONGEST or not _is_plain(said):
         return False
     # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
-    return mask_secrets(said) == said or all(clean_text(each, longest=_LONGEST) == each for each in texts)
+    return name_secrets(said) == said or all(clean_text(each, longest=_LONGEST) == each for each in texts)
 
 
 def _is_plain(text: str) -> bool:

@@ -89,7 +89,7 @@ class WantedContract:
                 session=session or "", record_id=record_id, detail={"sequence": sequence, "digest": record.digest},
             )
         )  # fmt: skip
-        is_report = kind in ("result", "correction")
+        is_report = kind in (*ENDING, "correction")
         if is_report and self.body.get("status") == "done_clean" and session is not None:
             holder = f"agent:{self.body.get('agent')}"
             release_session(transaction, org_id, session, holder, brief_id, actor)
@@ -111,7 +111,7 @@ class Contracts:
         *,
         actor: str,
     ) -> ContractRecord:
-        """Store a contract. A result or correction that is `done_clean` releases what its agent claimed in the session.
+        """Store a contract. A report that is `done_clean` releases what its agent claimed in the session.
 
         `require` raises if what is stored already forbids it, and sees nothing change until then. Raises `Conflict`
         (`DONE_DUPLICATE`, `CONTRACT_EXISTS`) and `Refused`.

@@ -67,7 +67,9 @@ def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
     """Every document of the ontology and the templates, the schemas and the typing markers."""
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in ("ontology", "templates", "extension"):
-        for path in (REPOSITORY / folder).rglob("*.*"):
+        for path in (
+            each for each in (REPOSITORY / folder).rglob("*.*") if each.parent.name != "__pycache__"
+        ):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
     assert {"orgkernel/py.typed", "manifest_api/py.typed"} <= names
     assert {

@@ -61,7 +61,8 @@ def test_everything_is_remembered_in_its_order(folder: Path) -> None:
         ("decision_entry", by["planner"], None),
         ("result", by["worker_3"], "done_clean"),
         ("correction", by["worker_1"], "failed"),
-        ("correction", by["worker_1"], "done_clean"),
+        ("brief", by["planner"], None),
+        ("result", by["worker_1"], "done_clean"),
         ("mission_close", by["planner"], "done_clean"),
     ]  # fmt: skip
 
@@ -75,9 +76,11 @@ def test_records_cite_one_another(folder: Path) -> None:
     }
     mission, *below = of["brief"]
     assert {each["body"]["parent"] for each in below} == {mission["record_id"]}
+    assert below[-1]["body"]["replaces"] == below[0]["record_id"]
     assert [each["brief_id"] for each in of["result"]] == [each["record_id"] for each in below]
-    assert {each["body"]["original"] for each in of["correction"]} == {of["result"][0]["record_id"]}
+    assert [each["body"]["original"] for each in of["correction"]] == [of["result"][0]["record_id"]]
     assert of["decision_entry"][-1]["body"]["answers"] == of["blocker"][0]["record_id"]
+    assert of["blocker"][0]["body"]["agent"] == "worker_3"
     assert of["mission_close"][0]["brief_id"] == mission["record_id"]
     assert [each["previous"] for each in records[1:]] == [each["digest"] for each in records[:-1]]
 
@@ -101,6 +104,9 @@ def test_what_was_claimed_and_refused_is_in_the_audit(folder: Path) -> None:
         (("contract", "list", "--kind", "correction"), "/v1/orgs/omega/contracts?kind=correction", "contracts"),
         (("contract", "list", "--session", "shop-worker-3"), "/v1/orgs/omega/contracts?session=shop-worker-3", "contracts"),
         (("contract", "list", "--open"), "/v1/orgs/omega/contracts?open=true", "contracts"),
+        (("dispatches", "list"), "/v1/orgs/omega/dispatches", "dispatches"),
+        (("dispatches", "list", "--running"), "/v1/orgs/omega/dispatches?running=true", "dispatches"),
+        (("decisions", "list"), "/v1/orgs/omega/contracts?kind=decision_entry", "contracts"),
         (("scope", "claims"), "/v1/claims", "claims"),
     ],
 )  # fmt: skip
@@ -111,6 +117,34 @@ def test_http_gives_the_same(
     answer = client.get(path)
     assert answer.status_code == 200, answer.text
     assert answer.json()[name] == told(folder, *words)
+
+
+def test_dispatches_have_their_briefs_and_depths(folder: Path) -> None:
+    """From the person down to the workers, none of whom dispatches."""
+    dispatches = told(folder, "dispatches", "list")
+    assert [(each["sender"], each["holder"], each["depth"]) for each in dispatches] == [
+        ("role:human", "agent:intake_1", 0),
+        ("agent:intake_1", "agent:planner_1", 1),
+        *[("agent:planner_1", f"agent:worker_{number}", 2) for number in (1, 2, 3, 1)],
+    ]
+    briefs = [each["record_id"] for each in told(folder, "contract", "list", "--kind", "brief")]
+    assert [each["brief"] for each in dispatches] == [None, *briefs]
+
+
+def test_manifests_say_who_dispatches_whom_and_that_nothing_is_left(folder: Path, client: TestClient) -> None:
+    """Of the role and of the agent, on the command line and over HTTP."""
+    manifests = [
+        told(folder, "manifest", "planner"),
+        told(folder, "manifest", "--agent", "planner_1"),
+        client.get("/v1/orgs/omega/roles/planner").json(),
+        client.get("/v1/agents/planner_1?org=omega").json(),
+    ]
+    for manifest in manifests:
+        assert [each["id"] for each in manifest["dispatch_targets"]] == ["worker"]
+        assert [each["id"] for each in manifest["dispatch_sources"]] == ["intake"]
+        assert manifest["depth_left"]["value"] == 4
+        assert manifest["file_claims"] == manifest["open_blockers"] == []
+    assert told(folder, "manifest", "worker")["depth_left"] is None
 
 
 def test_the_repository_is_as_the_records_say(folder: Path) -> None:

@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 import yaml
 
+from orgkernel.decisions.contracts.check import check_contract
 from orgkernel.decisions.contracts.reading import read_contract
+from orgkernel.decisions.contracts.terms import terms_of
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.state_view import StateView
 from orgkernel.loading.files import decode
+from orgkernel.records.blocker import Blocker
+from orgkernel.records.lmc_record import LmcAttempt, LmcRecord, ManagerOutput
 from tests.support.trees import TEMPLATES, copy_template, read
 
 DOCUMENT = yaml.safe_load((TEMPLATES / "omega" / "governance.yaml").read_text(encoding="utf-8"))
@@ -44,6 +48,8 @@ FIELDS: dict[str, Any] = {
     "governance:destructive_operations": ["force_push"],
     "governance:quality_gates": {"secaudit": {}},
     "governance:batch_size": 1,
+    "governance:lmc_modes": {"L4": "full"},
+    "governance:phrases": ["should we ask"],
 }
 BRIEF = DispatchBriefs(
     read_contract(
@@ -58,6 +64,11 @@ BRIEF = DispatchBriefs(
         )
     )
 )
+LED = LmcRecord(mode="lite", lead="planner", attempts=(LmcAttempt(manager=ManagerOutput(agent="a", status="DONE", confidence=1)),))  # fmt: skip
+ASKS = Blocker(
+    session="s", blocked_at="2026-05-17T10:05:00Z", question="Shall we discuss the color?", best_guess="Blue", fallback_action="Paint it blue",
+    can_resume_without_answer=True,
+)  # fmt: skip
 ASKED = HandoverQuestion(sender="L4", receiver="L5")
 RUNNING = FileClaim(
     org_id="omega", token=1, holder="agent:a", paths=("docs/a.md",), claimed_at=0, expires_at=1,
@@ -82,6 +93,8 @@ def observe(folder: Path, document: Any) -> list[Any]:
     snapshot = read(folder)
     view = snapshot.organizations["omega"].index
     seen: list[Any] = sorted((found.code, found.message) for found in snapshot.diagnostics)
+    terms = terms_of(view)
+    seen += [len(check_contract(contract, terms=terms)) for contract in (LED, ASKS)]
     layers = [f"L{number}" for number in range(6)]
     for sender in layers:
         for receiver in layers:

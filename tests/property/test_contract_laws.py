@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.decisions.contracts.check import check_contract
+from orgkernel.decisions.contracts.coherence import find_incoherence
 from orgkernel.decisions.contracts.markdown import render_decision_log
 from orgkernel.decisions.state_records import ContractRecord
 from orgkernel.errors import Refused
@@ -101,3 +102,68 @@ def test_nothing_of_a_store_changes_a_contract() -> None:
     """The part of the store has one way to write, which adds."""
     with_names = [name for name in vars(Store.__init__.__globals__["Contracts"]) if not name.startswith("_")]
     assert with_names == ["record", "new_id", "list", "open_blockers", "get", "find_changes"]
+
+
+IDS = st.sampled_from(["b1", "b2", "b3"])
+STATUS = st.sampled_from(["done_clean", "pending", "failed"])
+STORED = st.one_of(
+    st.builds(
+        lambda id, parent, replaces: ("brief", id, None, None, {"parent": parent, "replaces": replaces}),
+        IDS, st.sampled_from(["m", "x"]), st.none() | IDS,
+    ),
+    st.builds(
+        lambda kind, brief, status: (kind, None, brief, f"s-{brief}", {"agent": f"w-{brief}", "status": status}),
+        st.sampled_from(["result", "correction"]), IDS, STATUS,
+    ),
+    st.builds(lambda id, brief: ("blocker", id, None, f"s-{brief}", {}), st.sampled_from(["q1", "q2"]), IDS),
+    st.builds(
+        lambda id, answers, old: ("decision_entry", id, None, None, {"answers": answers, "supersedes": old}),
+        st.sampled_from(["d1", "d2"]), st.none() | st.sampled_from(["q1", "q2"]), st.none() | st.just("d1"),
+    ),
+)  # fmt: skip
+
+
+def as_record(
+    sequence: int, row: tuple[str, str | None, str | None, str | None, dict[str, Any]]
+) -> ContractRecord:
+    kind, name, brief, session, body = row
+    return ContractRecord(
+        org_id="shop", sequence=sequence, kind=kind, record_id=name or f"r{sequence}", brief_id=brief, session=session,
+        at=0.0, actor="", previous="", digest="", body=body,
+    )  # fmt: skip
+
+
+@given(rows=st.lists(STORED, max_size=9, unique_by=lambda row: row[1] or object()), listed=st.sets(IDS))
+def test_no_done_clean_close_of_unfinished_work(rows: list[Any], listed: set[str]) -> None:
+    """A close is coherent exactly if every brief of the mission that none replaced ended clean, is listed, and nothing is open."""
+    records = [as_record(number, row) for number, row in enumerate(rows, 1)]
+    workers = [
+        {"agent": f"w-{each}", "session": f"s-{each}", "status": "done_clean"} for each in sorted(listed)
+    ]
+    close = msgspec.convert({**SOUND["mission_close"], "brief": "m", "workers": workers}, MissionClose)
+
+    below = [name for kind, name, _, _, body in rows if kind == "brief" and body["parent"] == "m"]
+    replaced = [body["replaces"] for kind, _, _, _, body in rows if kind == "brief" and body["parent"] == "m"]
+    last = {brief: body["status"] for kind, _, brief, _, body in rows if kind in ("result", "correction")}
+    entries = [(name, body) for kind, name, _, _, body in rows if kind == "decision_entry"]
+    gone = [body["supersedes"] for _, body in entries]
+    answered = [body["answers"] for name, body in entries if name not in gone]
+    asked = {session for kind, name, _, session, _ in rows if kind == "blocker" and name not in answered}
+
+    is_coherent = (
+        all(each in below and last.get(each) == "done_clean" for each in listed)
+        and all(each in replaced or (last.get(each) == "done_clean" and each in listed) for each in below)
+        and not any(f"s-{each}" in asked for each in below if each in last)
+    )
+    assert (not [*find_incoherence(close, records)]) == is_coherent
+
+
+def test_a_done_close_can_be_coherent() -> None:
+    """Otherwise the law would say nothing."""
+    rows = [
+        ("brief", "b1", None, None, {"parent": "m", "replaces": None}),
+        ("result", None, "b1", "s-b1", {"agent": "w-b1", "status": "done_clean"}),
+    ]
+    workers = [{"agent": "w-b1", "status": "done_clean"}]
+    close = msgspec.convert({**SOUND["mission_close"], "brief": "m", "workers": workers}, MissionClose)
+    assert [*find_incoherence(close, [as_record(number, row) for number, row in enumerate(rows, 1)])] == []

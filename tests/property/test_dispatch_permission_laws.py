@@ -8,17 +8,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.contracts.reading import ReadContract, read_contract
 from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS, DispatchBriefs
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch_permission.decide import decide_dispatch, decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import STEPS, HandoverQuestion
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.overlap import scopes_overlap
 from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
 from orgkernel.runtime.paths import is_inside
+from tests.support.depth import DEPTH
 from tests.support.trees import TEMPLATES, read, write_tree
 
 ROLES = ("a", "b", "c", "d")
@@ -100,6 +105,19 @@ def brief(number: int, files: list[str], parent: int | None = None) -> ReadContr
     return read_contract(decode("brief", "brief", json.dumps(document).encode()))
 
 
+@st.composite
+def claims_of_others(draw: st.DrawFn) -> ClaimIndex:
+    """Claims of whoever, some of the same mission, some run out at 5."""
+    count = draw(st.integers(0, 4))
+    return ClaimIndex(
+        FileClaim(
+            org_id="made", token=number, holder="agent:x", claimed_at=0, expires_at=draw(st.sampled_from((5.0, 9.0))),
+            paths=(draw(st.sampled_from((*PATHS, *GLOBS))),), mission=draw(st.sampled_from((None, identity(1)))),
+        )
+        for number in range(count)
+    )  # fmt: skip
+
+
 def identity(number: int) -> str:
     return f"6f1c1d3a-8a52-4d0e-9a3b-{number:012d}"
 
@@ -179,3 +197,59 @@ def test_a_fuller_run_never_opens(
     now = {"depth": depth, "children": children, "concurrent": running}
     for name, value in now.items():
         assert outcome(**now) == "allow" or outcome(**{**now, name: value + 1}) == "deny"
+
+
+@settings(max_examples=40 * DEPTH, deadline=None)
+@given(
+    view=organizations(), state=states(), sender=st.sampled_from((*ROLES, "x", "y", "nobody")),
+    receiver=st.sampled_from((*ROLES, "x", "y")), files=st.lists(st.sampled_from(GLOBS), max_size=2),
+    parent=st.booleans(), claims=claims_of_others(),
+    run=st.fixed_dictionaries({}, optional={"depth": st.integers(0, 4), "children": st.integers(0, 6)}),
+)  # fmt: skip
+def test_the_quick_answer_is_the_explained_one(
+    view: OrgView,
+    state: StateView,
+    sender: str,
+    receiver: str,
+    files: list[str],
+    parent: bool,
+    claims: ClaimIndex,
+    run: dict[str, int],
+) -> None:
+    """The same outcome, codes, obligations and hints; asked again, and by others meanwhile, they are the same too."""
+    briefs = DispatchBriefs(brief(2, files, parent=1), brief(1, ["src/**"]) if parent else None)
+    asked = HandoverQuestion(sender=sender, receiver=receiver, context=AccessContext(now=5.0), **run)
+    now = replace(state, claims=claims)
+    told = decide_dispatch_permission(view, asked, now, briefs)
+    for _ in range(2):
+        quick = decide_dispatch(view, asked, now, briefs)
+        assert quick.failures == tuple((each.step, each.code) for each in told.findings)
+        for name in (
+            "outcome",
+            "code",
+            "sender",
+            "receiver",
+            "obligations",
+            "routing",
+            "snapshot",
+            "state_version",
+        ):
+            assert getattr(quick, name) == getattr(told, name)
+        decide_dispatch(view, asked, state)
+    taken = [text for claim in claims.claims if claim.expires_at > 5 for text in claim.paths]
+    overlaps = any(scopes_overlap(mine, theirs) for mine in files for theirs in taken)
+    assert (
+        overlaps == ("live claims" in {step for step, _ in quick.failures})
+        or told.findings[0].step == "names"
+    )
+
+
+@given(files=st.lists(st.sampled_from(GLOBS), min_size=1, max_size=2), claims=claims_of_others())
+def test_a_claim_never_opens(files: list[str], claims: ClaimIndex) -> None:
+    """Whatever others work on only takes away."""
+    briefs = DispatchBriefs(brief(2, files, parent=1), brief(1, ["**"]))
+    asked = HandoverQuestion(sender="L4", receiver="L5", depth=2, children=0, concurrent=0)
+    free = decide_dispatch(omega(), asked, briefs=briefs)
+    beside = decide_dispatch(omega(), asked, StateView(1, claims=claims), briefs)
+    assert set(free.failures) <= set(beside.failures)
+    assert free.outcome != "deny" or beside.outcome == "deny"

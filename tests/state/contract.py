@@ -393,7 +393,7 @@ class Requests:
         assert secret[4:] not in repr((request, stored, rows))
         assert "vX9$kQ2" not in repr((request, stored))
         assert stored == request
-        assert stored.reason.startswith("with ghp_*")
+        assert stored.reason == "with [a GitHub token, masked]"
 
 
 class LocksAndTheRest:

@@ -127,8 +127,7 @@ class ContractsOnce:
         stored(store, "blocker")
 
         def refuse(rows: ContractRows) -> None:
-            blocker = rows.blocker_of("shop-worker-1")
-            assert blocker is not None
+            (blocker,) = rows.about_blockers("shop-worker-1")
             raise Refused(f"there is {blocker.kind}")
 
         with pytest.raises(Refused, match="there is blocker"):

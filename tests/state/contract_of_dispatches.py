@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -20,7 +21,7 @@ from orgkernel.state.dispatches import DispatchRows, WantedDispatch
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from orgkernel.state.tables import dispatches
-from tests.state.opening import Clock, opened
+from tests.state.opening import Clock
 
 
 def wanted(number: int, *files: str, parent: str | None = None, **said: Any) -> WantedDispatch:
@@ -60,7 +61,7 @@ def dispatch_all(place: StoreLocation, number: int) -> list[int]:
     """In a process of its own: hand down work on the same few files; the numbers of what was written down."""
     found: list[int] = []
     codes: set[str] = set()
-    with opened(place, busy_seconds=30) as store:
+    with Store(place, clock=Clock(), tokens=os.urandom, busy_seconds=30) as store:
         for step in range(8):
             try:
                 found.append(dispatched(store, number * 100 + step, f"src/{(number + step) % 4}.py").number)
@@ -182,6 +183,7 @@ class DispatchesOnce:
 
         def look(rows: DispatchRows) -> WantedDispatch:
             seen.extend([rows.count_running("agent:data", None), rows.count_running("agent:data", "s-0")])
+            seen.append([claim.token for claim in store.read_view("shop").claims.claims])
             last = rows.find_session("s-2")
             seen.extend(
                 [
@@ -193,4 +195,4 @@ class DispatchesOnce:
             return wanted(3)
 
         store.dispatches.record("shop", look, actor="a")
-        assert seen == [1, 2, "brief-2", None, [1]]
+        assert seen == [1, 2, [1, 2], "brief-2", None, [1]]

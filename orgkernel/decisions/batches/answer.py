@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from orgkernel.decisions.batches.plan import BatchPlan, find_unknown, plan_batches
 from orgkernel.decisions.contracts.reading import check_read_contract, read_contract
 from orgkernel.diagnostics import Diagnostic, Place
@@ -28,8 +30,10 @@ class PlannedText:
     """What is wrong with an id that was reported, the id, and what to do about it."""
 
 
-def plan_text(source: SourceText, done: Collection[str] = (), running: Collection[str] = ()) -> PlannedText:
-    """The batches of the plan in a text, given what is done and what is running."""
+def plan_text(
+    source: SourceText, done: Collection[str] = (), running: Collection[str] = (), most: int | None = None
+) -> PlannedText:
+    """The batches of the plan in a text, given what is done and what is running. `most` bounds the batch size of the plan."""
     read = read_contract(source)
     if read.kind not in (None, "subtask_plan"):
         message = f"a document of kind {quote(read.kind)} is not a plan of subtasks"
@@ -46,5 +50,8 @@ def plan_text(source: SourceText, done: Collection[str] = (), running: Collectio
     if unknown is not None:
         help = did_you_mean(unknown[1], [each.id for each in checked.contract.subtasks])
         return PlannedText("cannot_tell", None, checked.diagnostics, (*unknown, help))
-    plan = plan_batches(checked.contract, done, running)
+    subtasks = checked.contract
+    if most is not None and most < subtasks.batch_size:
+        subtasks = msgspec.structs.replace(subtasks, batch_size=most)
+    plan = plan_batches(subtasks, done, running)
     return PlannedText("refused" if plan.problems else "planned", plan, checked.diagnostics)

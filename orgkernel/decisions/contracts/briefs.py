@@ -37,12 +37,13 @@ def find_missing_sections(brief: Brief) -> Iterator[ContractFinding]:
     """BRIEF_SECTION_MISSING."""
     required = {("id",): brief.id, **sections(brief), ("ship",): brief.ship}
     for route, value in required.items():
-        name = quote(route_text(route))
         if value is None:
+            name = quote(route_text(route))
             yield ContractFinding(
                 row.BRIEF_SECTION_MISSING, route, f"the brief has no {name}", f"write {name}"
             )
         elif route[0] in _WITH_WORDS and not str(value).strip():
+            name = quote(route_text(route))
             yield ContractFinding(row.BRIEF_SECTION_MISSING, route, f"{name} of the brief is empty")
 
 

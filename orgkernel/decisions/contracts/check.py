@@ -10,11 +10,14 @@ from orgkernel.decisions.contracts import (
     briefs,
     decision_log,
     lmc,
+    payload_secrets,
     preflights,
     results,
     subtask_plans,
 )
+from orgkernel.decisions.contracts import terms as terms_module
 from orgkernel.decisions.contracts.findings import ContractFinding
+from orgkernel.decisions.contracts.terms import ContractTerms
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.records.contract import Contract
 
@@ -93,13 +96,29 @@ PAIR_RULES: Final[Mapping[tuple[str, str], PairRule]] = {
 """The rule of each kind beside a contract of another, or of the same, kind."""
 
 
-def check_contract(contract: Contract, against: Contract | None = None) -> tuple[ContractFinding, ...]:
-    """Everything that is wrong with a contract. `against` is the brief or other contract it belongs to.
+TermRule = Callable[[Any, ContractTerms], Iterable[ContractFinding]]
+TERM_RULES: Final[Mapping[str, TermRule]] = {
+    "blocker": terms_module.find_declared_phrase,
+    "result": terms_module.find_declared_waiting,
+    "correction": terms_module.find_declared_waiting,
+    "mission_close": terms_module.find_declared_waiting,
+    "lmc_record": terms_module.find_weak_mode,
+}
+"""The rule of each kind by the terms of an organization."""
+
+
+def check_contract(
+    contract: Contract, against: Contract | None = None, terms: ContractTerms | None = None
+) -> tuple[ContractFinding, ...]:
+    """Everything that is wrong with a contract. `against` is the brief or other contract it belongs to, `terms` what its
+    organization demands.
 
     Raises `ValueError` if the two have nothing to do with each other; `explain_strange_companion` says so beforehand.
     """
     kind = kind_of_contract(contract)
-    found = [each for rule in RULES[kind] for each in rule(contract)]
+    found = [each for rule in (*RULES[kind], payload_secrets.find_payload_secrets) for each in rule(contract)]
+    if terms is not None and kind in TERM_RULES:
+        found += TERM_RULES[kind](contract, terms)
     if against is not None:
         other = kind_of_contract(against)
         if strange := explain_strange_companion(kind, other):

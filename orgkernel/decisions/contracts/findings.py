@@ -69,8 +69,9 @@ def is_same_name(one: str, other: str) -> bool:
     >>> is_same_name("agent:seraph", "Seraph ")
     True
     """
-    return _bare(one) == _bare(other)
+    return bare_name(one) == bare_name(other)
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """The name of an agent as it is compared."""
     return name.strip().casefold().removeprefix("agent:")

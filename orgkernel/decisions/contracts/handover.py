@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
+from orgkernel.decisions.contracts.briefs import sections
 from orgkernel.records.brief import Brief, BriefContext, BriefScope, BriefSpec
 from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.result import SessionReport
@@ -83,12 +85,24 @@ def render_brief(brief: Brief) -> str:
     return "\n".join(f"## {TITLES[name]}\n{_closed(body)}" for name, body in bodies.items())
 
 
+def as_document(brief: Brief) -> dict[str, Any]:
+    """A brief as it is written, with every section."""
+    said: dict[str, Any] = msgspec.to_builtins(brief)
+    written = {"_schema": brief.kind, "_version": brief.version, **said}
+    for route in sections(brief):
+        inner = written
+        for step in route[:-1]:
+            inner = inner.setdefault(str(step), {})
+        inner.setdefault(str(route[-1]), {} if route == ("context",) else [])
+    return written
+
+
 def _done(report: SessionReport) -> str:
     """A line about a result."""
     rest = {
         "done_clean": "",
-        "pending": f"; pending: {', '.join(report.pending_actions)}",
-        "failed": f"; failed: {report.refusal_reason or report.evidence.verify_stderr}",
+        "pending": f": {', '.join(report.pending_actions)}",
+        "failed": f": {report.refusal_reason or report.evidence.verify_stderr}",
     }[report.status]
     return f"{report.session or report.agent}: {report.status}{rest}"
 

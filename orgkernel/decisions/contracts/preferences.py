@@ -6,6 +6,7 @@ What is quoted does not count, because it is somebody else's words or code.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 PHRASES: Final = (
@@ -53,8 +54,19 @@ def find_phrase(text: str) -> str:
     >>> find_phrase("The tests are red. Should I proceed?"), find_phrase("Is `awaiting confirmation` a state?")
     ('should i proceed', '')
     """
+    return find_one_of(PHRASES, text)
+
+
+def find_one_of(phrases: Iterable[str], text: str) -> str:
+    """The first of some phrases that is in a text, outside of what is quoted; empty if there is none.
+
+    >>> find_one_of(["Shall  we ship"], "The tests pass. Shall we ship?")
+    'Shall  we ship'
+    """
     said = _plain(text)
-    return next((phrase for phrase in PHRASES if phrase in said), "")
+    return next(
+        (phrase for phrase in phrases if " ".join(phrase.replace("’", "'").lower().split()) in said), ""
+    )
 
 
 def find_preference(text: str) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from orgkernel.decisions.contracts.check import check_contract, explain_strange_companion
 from orgkernel.decisions.contracts.findings import ContractFinding, Route
+from orgkernel.decisions.contracts.terms import ContractTerms
 from orgkernel.diagnostics import Diagnostic, Place, Severity
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.diagnostic import Related, sort_diagnostics
@@ -112,8 +113,10 @@ def read_contract(source: SourceText) -> ReadContract:
     return ReadContract(source.name, kind, contract, marks, found)
 
 
-def check_read_contract(read: ReadContract, against: ReadContract | None = None) -> CheckedContract:
-    """Everything that is found in a contract, by itself and beside the one it belongs to.
+def check_read_contract(
+    read: ReadContract, against: ReadContract | None = None, terms: ContractTerms | None = None
+) -> CheckedContract:
+    """Everything that is found in a contract, by itself, beside the one it belongs to, and by the terms of an organization.
 
     Nothing is said about the other contract, except that it cannot be read.
     """
@@ -135,7 +138,7 @@ def check_read_contract(read: ReadContract, against: ReadContract | None = None)
             against = None
     if read.contract is not None:
         other = None if against is None else against.contract
-        for each in check_contract(read.contract, other):
+        for each in check_contract(read.contract, other, terms):
             diagnostics.append(_finding(each, read, against))
     return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
 

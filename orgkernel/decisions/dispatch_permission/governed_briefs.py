@@ -7,6 +7,7 @@ the answer then obliges the caller to spare that file, because a broad glob is n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
 from orgkernel.decisions.dispatch_permission.edges import EdgeFound
@@ -15,6 +16,8 @@ from orgkernel.decisions.ownership.sacred import is_unlocked, keys_of
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
+from orgkernel.graph.memo import per_view_and_key
+from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.runtime.paths import glob_is_inside, globs_may_meet, may_touch
 
@@ -60,17 +63,43 @@ def find_unlisted_operations(records: OrgRecords, briefs: DispatchBriefs) -> Ite
             yield DispatchFinding("permissions", "DESTRUCTIVE_NOT_AUTHORISED", text, why)
 
 
-def find_sacred_files(records: OrgRecords, briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
+class _Reached(NamedTuple):
+    """The sacred scopes that a path or a glob of a brief lies in, and those that it may reach, by id."""
+
+    inside: tuple[str, ...]
+    reached: tuple[str, ...]
+
+
+@per_view_and_key(4096)
+def _sacred(view: OrgView, owned: str) -> _Reached:
+    governance, root = read_governance(view.records.governance), view.records.organization.workspace_root
+    scopes = {} if governance is None else governance.sacred_scopes
+    inside = (
+        name
+        for name, scope in scopes.items()
+        if any(glob_is_inside(owned, each, root) for each in scope.paths)
+    )
+    reached = (
+        name for name, scope in scopes.items() if any(_may_reach(owned, each, root) for each in scope.paths)
+    )
+    return _Reached(tuple(inside), tuple(reached))
+
+
+def find_sacred_files(view: OrgView, briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
     """Files that the brief owns and that are sacred."""
+    records = view.records
     governance, brief = read_governance(records.governance), brief_of(briefs.brief)
     if governance is None or records.governance is None or brief is None or briefs.brief is None:
         return
-    root = records.organization.workspace_root
+    found = [_sacred(view, owned).inside for owned in brief.files_owned]
+    if not any(found):
+        return
     for scope_id, scope in governance.sacred_scopes.items():
-        if is_unlocked(scope, brief):
+        # Who adds a new file owns it before it is there.
+        if scope.new_files_only or is_unlocked(scope, brief):
             continue
         for number, owned in enumerate(brief.files_owned):
-            if any(glob_is_inside(owned, each, root) for each in scope.paths):
+            if scope_id in found[number]:
                 why = (
                     why_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),
                     why_place(
@@ -85,16 +114,15 @@ def find_sacred_files(records: OrgRecords, briefs: DispatchBriefs) -> Iterator[D
                 yield DispatchFinding("sacred scopes", code, text + said, why)
 
 
-def sacred_obligations(records: OrgRecords, briefs: DispatchBriefs) -> Iterator[str]:
+def sacred_obligations(view: OrgView, briefs: DispatchBriefs) -> Iterator[str]:
     """What has to be spared within the globs of the brief, and the operations that need a pre-flight first."""
-    governance, brief = read_governance(records.governance), brief_of(briefs.brief)
+    governance, brief = read_governance(view.records.governance), brief_of(briefs.brief)
     if brief is None:
         return
     yield from (f"preflight:{operation}" for operation in dict.fromkeys(brief.destructive))
-    root = records.organization.workspace_root
-    for scope_id, scope in () if governance is None else governance.sacred_scopes.items():
-        reached = any(_may_reach(owned, each, root) for owned in brief.files_owned for each in scope.paths)
-        if reached and not is_unlocked(scope, brief):
+    reached = {each for owned in brief.files_owned for each in _sacred(view, owned).reached}
+    for scope_id, scope in governance.sacred_scopes.items() if governance is not None and reached else ():
+        if scope_id in reached and not is_unlocked(scope, brief):
             yield f"spare:{scope_id}"
 
 

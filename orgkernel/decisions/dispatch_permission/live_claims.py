@@ -7,11 +7,14 @@ claim without a stated time of the question counts as live.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from functools import partial
 
-from orgkernel.decisions.batches.rules import DEFAULT_SIZE, check_batch, propose
+from orgkernel.decisions.batches.rules import DEFAULT_SIZE, BatchProblem, check_batch, propose
+from orgkernel.decisions.contracts.reading import ReadContract
 from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
+from orgkernel.decisions.dispatch_permission.failures import Failure
 from orgkernel.decisions.dispatch_permission.permission import DispatchFinding
-from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
@@ -22,26 +25,29 @@ from orgkernel.runtime.utc import as_utc
 
 def find_claimed_files(
     briefs: DispatchBriefs, claims: ClaimIndex, now: float, sender: Collection[str]
-) -> Iterator[DispatchFinding]:
+) -> Iterator[Failure]:
     """Files of the brief that overlap what somebody else has claimed. `sender` are the words for whoever dispatches."""
-    brief = brief_of(briefs.brief)
-    if brief is None or briefs.brief is None:
+    read, brief = briefs.brief, brief_of(briefs.brief)
+    if brief is None or read is None:
         return
     for conflict in claims.find_conflicts(brief.files_owned, now):
-        claim = conflict.claim
-        if is_of_mission(claim, brief, sender):
-            continue
-        told = [f"session {quote(claim.session)}"] if claim.session else []
-        told += [f"planner {quote(claim.planner)}"] if claim.planner else []
-        whom = f" ({', '.join(told)})" if told else ""
-        text = (
-            f"the brief owns {quote(conflict.path)}, which overlaps with {quote(conflict.claimed)}, "
-            f"claimed by {quote(claim.holder)}{whom}"
-        )
-        number = brief.files_owned.index(conflict.path)
-        why = (why_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned", number))),)
-        remedy = f"claim {claim.token} ends at {as_utc(claim.expires_at)}; wait, or ask its holder to release or transfer it"
-        yield DispatchFinding("live claims", "SCOPE_CONFLICT", text, why, (remedy,))
+        if not is_of_mission(conflict.claim, brief, sender):
+            yield Failure("live claims", "SCOPE_CONFLICT", partial(_tell_conflict, read, brief, conflict))
+
+
+def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) -> DispatchFinding:
+    claim = conflict.claim
+    told = [f"session {quote(claim.session)}"] if claim.session else []
+    told += [f"planner {quote(claim.planner)}"] if claim.planner else []
+    whom = f" ({', '.join(told)})" if told else ""
+    text = (
+        f"the brief owns {quote(conflict.path)}, which overlaps with {quote(conflict.claimed)}, "
+        f"claimed by {quote(claim.holder)}{whom}"
+    )
+    number = brief.files_owned.index(conflict.path)
+    why = (why_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
+    remedy = f"claim {claim.token} ends at {as_utc(claim.expires_at)}; wait, or ask its holder to release or transfer it"
+    return DispatchFinding("live claims", "SCOPE_CONFLICT", text, why, (remedy,))
 
 
 def is_of_mission(claim: FileClaim, brief: Brief, sender: Collection[str]) -> bool:
@@ -51,10 +57,10 @@ def is_of_mission(claim: FileClaim, brief: Brief, sender: Collection[str]) -> bo
 
 def find_broken_batch(
     records: OrgRecords, briefs: DispatchBriefs, claims: ClaimIndex, now: float
-) -> Iterator[DispatchFinding]:
+) -> Iterator[Failure]:
     """Rules of a batch that the brief would break beside what runs of its mission. Work that only reads breaks none."""
-    brief = brief_of(briefs.brief)
-    if brief is None or briefs.brief is None or brief.parent is None or not brief.files_owned:
+    read, brief = briefs.brief, brief_of(briefs.brief)
+    if brief is None or read is None or brief.parent is None or not brief.files_owned:
         return
     running = [
         each for each in claims.of_mission(brief.parent) if each.expires_at > now and each.brief != brief.id
@@ -65,19 +71,18 @@ def find_broken_batch(
     batch = [propose(mine, brief.files_owned), *(propose(_name(each), each.paths) for each in running)]
     governance = read_governance(records.governance)
     size = DEFAULT_SIZE if governance is None or governance.batch_size is None else governance.batch_size
-    line = why_place("files_owned", briefs.brief.place(("spec", "scope", "files_owned")))
     for problem in check_batch(batch, (), size):
-        if mine not in problem.subtasks:
-            continue
-        why = [line]
-        if (
-            problem.code == "BATCH_TOO_LARGE"
-            and records.governance is not None
-            and records.governance.has("batch_size")
-        ):
-            why.append(why_place("batch_size", records.governance.place("batch_size", key=True)))
-        remedy = "dispatch it when a result of the others is stored"
-        yield DispatchFinding("batch rules", problem.code, problem.text, tuple(why), (remedy,))
+        if mine in problem.subtasks:
+            yield Failure("batch rules", problem.code, partial(_tell_batch, records, read, problem))
+
+
+def _tell_batch(records: OrgRecords, read: ReadContract, problem: BatchProblem) -> DispatchFinding:
+    why = [why_place("files_owned", read.place(("spec", "scope", "files_owned")))]
+    document = records.governance
+    if problem.code == "BATCH_TOO_LARGE" and document is not None and document.has("batch_size"):
+        why.append(why_place("batch_size", document.place("batch_size", key=True)))
+    remedy = "dispatch it when a result of the others is stored"
+    return DispatchFinding("batch rules", problem.code, problem.text, tuple(why), (remedy,))
 
 
 def _name(claim: FileClaim) -> str:

@@ -76,6 +76,21 @@ class DispatchRouting(msgspec.Struct, frozen=True):
     """The lines of the edge; empty where the defaults count."""
 
 
+class DispatchVerdict(msgspec.Struct, frozen=True, gc=False):
+    """The same as a permission says, without texts, lines and remedies."""
+
+    outcome: PermissionOutcome
+    code: str
+    sender: str
+    receiver: str
+    failures: tuple[tuple[DispatchStep, str], ...]
+    """The step and the code of every failure, in the order of the steps."""
+    obligations: tuple[str, ...]
+    routing: DispatchRouting | None
+    snapshot: str
+    state_version: int
+
+
 class DispatchPermission(msgspec.Struct, frozen=True):
     """Whether a sender may dispatch a receiver, and every step that fails."""
 

@@ -90,6 +90,9 @@ class ClaimIndex:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __len__(self) -> int:
+        return len(self._claims)
+
     def __repr__(self) -> str:
         return f"ClaimIndex({list(self.claims)!r})"
 
@@ -121,6 +124,10 @@ class ClaimIndex:
     def of_mission(self, brief: str) -> Sequence[FileClaim]:
         """The claims for briefs that are derived from a brief."""
         return self._missions.get(brief, ())
+
+    def ends(self) -> Iterator[float]:
+        """When they run out, in no order."""
+        return (claim.expires_at for claim in self._claims.values())
 
     def of_holder(self, holder: str) -> Sequence[FileClaim]:
         """The claims of a holder, in the order of their tokens."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from orgkernel.decisions.ownership.paths import Key
 
-_MANIFESTS: Final = frozenset(
+MANIFESTS: Final = frozenset(
     [
         "package.json",
         "package-lock.json",
@@ -52,6 +52,7 @@ _MANIFESTS: Final = frozenset(
         "conda-lock.yml",
     ]
 )
+"""Names of files that name dependencies or fix their versions."""
 _MORE_MANIFESTS: Final = ("requirements*.txt", "constraints*.txt", "*.csproj", "*.gemspec")
 _MIGRATION_FOLDERS: Final = frozenset({"migrations", "migrate"})
 # What shows a form without values: `.env.example`.
@@ -65,7 +66,7 @@ def is_package_manifest(key: Key) -> bool:
     >>> is_package_manifest(("web", "package.json")), is_package_manifest(("web", "package.js"))
     (True, False)
     """
-    return key[-1] in _MANIFESTS or any(fnmatchcase(key[-1], each) for each in _MORE_MANIFESTS)
+    return key[-1] in MANIFESTS or any(fnmatchcase(key[-1], each) for each in _MORE_MANIFESTS)
 
 
 def is_migration(key: Key) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import msgspec
 
@@ -10,8 +11,12 @@ from orgkernel.decisions.ownership.changes import RangeCommit
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath, Key
-from orgkernel.records.brief import Brief
+from orgkernel.errors import UsageError
+from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
+
+# Folded: `.` and `..` are nothing. The last one is another name of the first on some file systems.
+_NEVER = frozenset(["", ".git", "git~1"])
 
 
 class AuditedWorker(msgspec.Struct, frozen=True):
@@ -43,8 +48,10 @@ class OwnedPaths:
                 self._folded.add(scope.literal)
 
     def owns(self, path: str) -> bool:
-        """Whether a file is surely among them."""
+        """Whether a file is surely among them. What may lead elsewhere, or into the folder of git, is not."""
         names = tuple(path.split("/"))
+        if any(fold(name) in _NEVER for name in names):
+            return False
         return (
             path in self._literal
             or any(names[:length] in self._plain for length in range(1, len(names) + 1))
@@ -67,6 +74,21 @@ class ScopeOverlap(msgspec.Struct, frozen=True):
     other: str
     path: str
     other_path: str
+
+
+def require_different(workers: Sequence[AuditedWorker]) -> None:
+    """Raise `UsageError` unless there is a worker, and each has a name and a brief of its own."""
+    if not workers:
+        raise UsageError("there is no brief and no claim, so it cannot be told who owns what", "pass a brief")
+    ids = {(each.brief.id or "").lower() for each in workers}
+    if len({each.name for each in workers}) < len(workers) or len(ids) < len(workers):
+        raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")
+
+
+def claimed_work(name: str, claims: Sequence[FileClaim]) -> AuditedWorker:
+    """Whoever holds claims, as if a brief of that name owned what they claim."""
+    owned = tuple(path for each in claims for path in each.paths)
+    return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=owned))))
 
 
 def find_author(
@@ -107,7 +129,7 @@ def find_scope_overlaps(workers: Sequence[AuditedWorker]) -> tuple[ScopeOverlap,
         ]
         before.append(
             FileClaim(
-                org_id="", token=number, holder=worker.name, paths=owned, claimed_at=0.0, expires_at=0.0
+                org_id="", token=number, holder=worker.name, paths=owned, claimed_at=0.0, expires_at=inf
             )
         )
     return tuple(found)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from orgkernel.decisions.shell_commands.marks import PRIVATE, ShellWord
-from orgkernel.decisions.shell_commands.ownership import Ground
+from orgkernel.decisions.shell_commands.ownership import Ground, Ownership
 from orgkernel.decisions.shell_commands.programs import PROGRAMS
 from orgkernel.decisions.shell_commands.reader import MOST_CHARACTERS, Reader
 from orgkernel.decisions.shell_commands.verdict import CommandCheck, CommandOutcome
@@ -17,16 +19,40 @@ def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
     >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
     ('harmless', 'cannot_tell')
     """
+    reader = _read(command, ground)
+    outcome: CommandOutcome = (
+        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
+    )
+    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+
+
+class CommandWrites(NamedTuple):
+    """What a command changes here, as far as that can be seen."""
+
+    touched: tuple[tuple[str, Ownership], ...]
+    """Paths, and whose they are. Parts of them may not be known."""
+    programs: tuple[tuple[str, ...], ...]
+    """The words of each program that is run."""
+
+
+def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
+    """The paths that a command changes, and the programs that it runs.
+
+    >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
+    (('src/a.py', 'own'),)
+    """
+    reader = _read(command, ground)
+    return CommandWrites(tuple(dict.fromkeys(reader.touched)), tuple(dict.fromkeys(reader.programs_run)))
+
+
+def _read(command: str, ground: Ground | None) -> Reader:
     reader = Reader(PROGRAMS, ground or Ground())
     problem = _unreadable(command)
     if problem:
         reader.not_read(problem, (), ShellWord("", 0, 0))
     else:
         reader.read(command)
-    outcome: CommandOutcome = (
-        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
-    )
-    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+    return reader
 
 
 def _unreadable(command: str) -> str:

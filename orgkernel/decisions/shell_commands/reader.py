@@ -142,7 +142,8 @@ class ProgramCall:
             return self.reader.run_text(word, args, self.stdin)
 
     def owner(self, path: ShellWord | str) -> Ownership:
-        return self.reader.owner(path if isinstance(path, str) else path.text)
+        """Whose a path is that the program changes."""
+        return self.reader.touch(path if isinstance(path, str) else path.text)
 
 
 @dataclass(slots=True)
@@ -159,6 +160,10 @@ class Reader:
     """What runs when the shell ends."""
     written: dict[str, str] = field(default_factory=dict)
     """Files that the command wrote, with their text as far as it is known."""
+    touched: list[tuple[str, Ownership]] = field(default_factory=list)
+    """Paths that the command changes here, as far as that can be seen, with whose they are."""
+    programs_run: list[tuple[str, ...]] = field(default_factory=list)
+    """The words of each program that the command runs here, as far as they are known."""
     folder: str = ""
     is_elsewhere: bool = False
     _given: bytes = b""
@@ -288,7 +293,15 @@ class Reader:
             del self.variables[name]
         self.variables.update(before)
 
+    def touch(self, path: str) -> Ownership:
+        """Whose a path is that is changed."""
+        found = self.owner(path)
+        if not self.is_elsewhere:
+            self.touched.append((join(self.folder, path), found))
+        return found
+
     def owner(self, path: str) -> Ownership:
+        """Whose a path is."""
         found = owner_of(join(self.folder, path), self.ground, is_elsewhere=self.is_elsewhere)
         if (
             found == "foreign"
@@ -534,7 +547,7 @@ class Reader:
         if _DEVICE.match(path):
             self.found("destroy_data", f"overwrites the device {quote(shown(path))}", (target,), target)
             return
-        owner = self.owner(path)
+        owner = self.touch(path)
         if owner in ("own", "temporary") or (owner == "unclear" and not appends):
             return
         if owner == "foreign":
@@ -601,6 +614,8 @@ class Reader:
             if first.text.strip() and not set(first.text) <= {FIELD, " "}:
                 self.not_read("which program this is, is not known until the command runs", words, first)
             return UNKNOWN
+        if not self.is_elsewhere:
+            self.programs_run.append(tuple(word.text for word in words))
         for name, value in (assigned or {}).items():
             if name in _RUN_VARIABLES and value:
                 with self.through(name):

@@ -107,7 +107,11 @@ def _make(call: ProgramCall) -> str | None:
     if options.has("n", "dry-run", "just-print", "recon", "q", "l", "list", "summary", "p"):
         return UNKNOWN
     for file in options.all_values("f", "file", "makefile", "justfile", "taskfile"):
-        if call.reader.read_file(file.text) != UNKNOWN or not file.is_known or call.owner(file) != "own":
+        if (
+            call.reader.read_file(file.text) != UNKNOWN
+            or not file.is_known
+            or call.reader.owner(file.text) != "own"
+        ):
             call.unread("what the tasks in this file do cannot be seen", file)
     for target in options.operands:
         if re.match(r"[A-Za-z_]\w*[:+?]?=", target.text):
@@ -471,7 +475,7 @@ HARMLESS: Final = names_in(
     ifconfig route_ ping ping6 traceroute tracepath mtr dig nslookup host whois arp nmap tcpdump iftop nethogs ethtool_ curl_ sysctl_
     hostnamectl timedatectl loginctl resolvectl networkctl cal bc dc expr factor numfmt cmp diff sdiff diff3 colordiff comm join
     md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum od hexdump strings look spell aspell fmt expand
-    unexpand split csplit tsort ptx touch mkdir tree exa eza bat delta glow mdcat fzf peco zoxide z autojump ncdu duf broot nano
+    unexpand split csplit tsort ptx mkdir tree exa eza bat delta glow mdcat fzf peco zoxide z autojump ncdu duf broot nano
     code subl less most clear reset_ tput stty echo_ zip gpg gpg2 age ssh-keygen ssh-keyscan ssh-add ssh-agent scp sftp ftp_ lftp_
     dos2unix unix2dos csvcut csvstat csvgrep csvsort csvlook csvjoin csvsql in2csv xsv qsv mlr gron jo fx dasel htmlq pup xmllint
     xmlstarlet tidy pandoc pdftotext pdfinfo qpdf gs pdflatex xelatex lualatex latexmk bibtex convert magick identify mogrify_ ffmpeg

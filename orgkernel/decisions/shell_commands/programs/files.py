@@ -54,6 +54,12 @@ def _rm(call: ProgramCall) -> None:
             _delete_file(call, target)
 
 
+def _touch(call: ProgramCall) -> None:
+    """It destroys nothing, but may make files."""
+    for target in read_options(call.args, valued="drt", long_valued=("date", "reference", "time")).operands:
+        call.owner(target)
+
+
 def _rimraf(call: ProgramCall) -> None:
     for target in read_options(call.args).operands:
         delete_tree(call, target)
@@ -504,7 +510,7 @@ def _extract(call: ProgramCall) -> None:
 
 PROGRAMS: Final[Mapping[str, Program]] = {
     "rm": _rm, "grm": _rm, "srm": _rm, "rmdir": _rmdir, "unlink": _unlink, "shred": _shred, "wipe": _shred,
-    "truncate": _truncate, "dd": _dd, "dcfldd": _dd,
+    "touch": _touch, "truncate": _truncate, "dd": _dd, "dcfldd": _dd,
     "mkfs": _erase_device, "mke2fs": _erase_device, "mkswap": _erase_device, "wipefs": _erase_device, "blkdiscard": _erase_device,
     **{f"mkfs.{kind}": _erase_device for kind in ("ext2", "ext3", "ext4", "xfs", "btrfs", "vfat", "fat", "ntfs", "f2fs", "exfat")},
     "fdisk": _partition, "parted": _partition, "sgdisk": _partition, "sfdisk": _partition, "gdisk": _partition, "cfdisk": _partition,

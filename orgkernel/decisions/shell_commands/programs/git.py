@@ -279,6 +279,14 @@ def _rm(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
             call.unread("whether this file may be deleted cannot be seen", word)
 
 
+def _mv(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
+    """It overwrites nothing without force, and can be undone."""
+    options = read_options(args, longs=("force", "dry-run", "verbose"))
+    if not options.has("n", "dry-run"):
+        for word in options.operands:
+            call.owner(word)
+
+
 def _read_tree(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
     options = read_options(args, longs=("reset",))
     if options.has("reset") and options.has("u"):
@@ -338,12 +346,12 @@ def _send_email(call: ProgramCall, args: tuple[ShellWord, ...]) -> None:
 _COMMANDS: Final[Mapping[str, Callable[[ProgramCall, tuple[ShellWord, ...]], str | None]]] = {
     "push": _push, "reset": _reset, "branch": _branch, "checkout": _checkout, "restore": _restore, "switch": _switch, "clean": _clean,
     "stash": _stash, "reflog": _reflog, "gc": _gc, "prune": _prune, "filter-branch": _rewrites, "filter-repo": _rewrites,
-    "update-ref": _update_ref, "tag": _tag, "worktree": _worktree, "submodule": _submodule, "rm": _rm, "read-tree": _read_tree,
+    "update-ref": _update_ref, "tag": _tag, "worktree": _worktree, "submodule": _submodule, "rm": _rm, "mv": _mv, "read-tree": _read_tree,
     "checkout-index": _checkout_index, "bisect": _bisect, "rebase": _rebase, "config": _config, "ls-files": _ls_files,
     "diff": _ls_files, "rev-parse": _rev_parse, "describe": _rev_parse, "for-each-ref": _lines, "send-email": _send_email,
 }  # fmt: skip
 _HARMLESS: Final = names_in(
-    """status log show fetch pull add commit merge cherry-pick revert blame remote clone init mv archive shortlog grep help version
+    """status log show fetch pull add commit merge cherry-pick revert blame remote clone init archive shortlog grep help version
     cat-file ls-tree ls-remote rev-list name-rev merge-base diff-tree diff-index diff-files cherry count-objects fsck notes
     format-patch am apply bundle verify-commit verify-tag whatchanged range-diff sparse-checkout maintenance repack pack-refs lfs
     hash-object write-tree commit-tree symbolic-ref show-ref show-branch stripspace var mergetool difftool rerere flow annotate

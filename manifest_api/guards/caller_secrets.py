@@ -1,0 +1,103 @@
+"""No answer repeats a secret of the request: not as the id of a subject, not in the words of a command, not in a refusal.
+
+What looks like a secret in the path, the query or the body of a request is overwritten in the answer to it. Whatever else
+the answer holds stays: the secret of a new key is shown once. Answers in other forms than JSON do not repeat requests.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import unquote_plus
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Message, Receive, Scope, Send
+
+from manifest_api.guards.middleware import HttpMiddleware
+from orgkernel.runtime.secret_shapes import secrets_of
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]{6,}")
+_MOST: Final = 256 * 1024
+"""Characters of a request that are looked at."""
+_MOST_INLINE: Final = 4 * 1024
+"""Longer requests are looked at in a thread, so that nobody else waits."""
+
+
+class CallerSecrets(HttpMiddleware):
+    """Overwrite in each answer what looks like a secret in its request."""
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sent = bytearray()
+        start: Message | None = None
+        body = b""
+
+        async def receive_noticing() -> Message:
+            message = await receive()
+            if message["type"] == "http.request" and len(sent) < _MOST:
+                sent.extend(message.get("body", b""))
+            return message
+
+        async def send_without(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start" and _is_json(message):
+                start = message
+            elif start is None:
+                await send(message)
+            else:
+                body += message.get("body", b"")
+                if not message.get("more_body"):
+                    asked = [scope["path"], unquote_plus(scope["query_string"].decode("latin-1"))]
+                    asked += _lines_of(bytes(sent))
+                    secrets = await _find_secrets("\n".join(asked)[:_MOST], body)
+                    await _send_without(secrets, start, body, send)
+
+        await self._app(scope, receive_noticing, send_without)
+
+
+def _lines_of(body: bytes) -> Iterator[str]:
+    """The texts of a body, each behind its key."""
+
+    def lines(value: Any, key: str) -> Iterator[str]:
+        if isinstance(value, str):
+            yield f"{key}: {value}" if key else value
+        elif isinstance(value, dict):
+            for name, each in value.items():
+                yield from lines(each, name)
+        elif isinstance(value, list):
+            for each in value:
+                yield from lines(each, key)
+
+    try:
+        yield from lines(msgspec.json.decode(body), "")
+    except (msgspec.DecodeError, RecursionError):
+        yield body.decode("utf-8", "replace")
+
+
+def secrets_of_request(asked: str, answer: bytes) -> dict[str, str]:
+    """The secrets of a request, if a word of it is in the answer at all."""
+    said = answer.decode("utf-8", "replace")
+    repeated = any(word in said for word in set(_WORD.findall(asked)))
+    return secrets_of(asked) if repeated else {}
+
+
+async def _find_secrets(asked: str, answer: bytes) -> dict[str, str]:
+    if len(asked) <= _MOST_INLINE:
+        return secrets_of_request(asked, answer)
+    return await run_in_threadpool(secrets_of_request, asked, answer)
+
+
+async def _send_without(secrets: dict[str, str], start: Message, body: bytes, send: Send) -> None:
+    for secret, mask in secrets.items():
+        body = body.replace(json.dumps(secret, ensure_ascii=False)[1:-1].encode(), mask.encode())
+    if secrets:
+        length = (b"content-length", b"%d" % len(body))
+        start = {**start, "headers": [each for each in start["headers"] if each[0] != length[0]] + [length]}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+def _is_json(start: Message) -> bool:
+    return any(name == b"content-type" and b"json" in value for name, value in start["headers"])

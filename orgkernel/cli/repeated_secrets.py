@@ -1,0 +1,55 @@
+"""What a command prints never repeats a secret of its arguments: terminals are recorded, and output is kept by CI."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+from orgkernel.runtime.secret_shapes import secrets_of
+
+
+def without_secrets(stream: TextIO, arguments: Sequence[str]) -> TextIO:
+    """The stream itself, or one that overwrites what looks like a secret in the arguments of the command."""
+    secrets = secrets_of("\n".join(arguments)) | secrets_of(" ".join(arguments))
+    if not secrets or not hasattr(stream, "buffer"):
+        return stream
+    below: Any = _Overwriting(stream.buffer, secrets)
+    return io.TextIOWrapper(below, stream.encoding, "backslashreplace", write_through=True)
+
+
+class _Overwriting(io.BufferedIOBase):
+    """A stream of bytes in which each write is a whole message, as the commands print them."""
+
+    def __init__(self, to: Any, secrets: Mapping[str, str]) -> None:
+        self._to = to
+        self._masks = {
+            form.encode("utf-8", "backslashreplace"): mask.encode()
+            for secret, mask in secrets.items()
+            for form in (secret, json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(secret)[1:-1])
+        }
+
+    def write(self, written: Any) -> int:
+        """Write a message without the secrets."""
+        message = bytes(written)
+        for secret, mask in self._masks.items():
+            message = message.replace(secret, mask)
+        self._to.write(message)
+        return len(written)
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def isatty(self) -> bool:
+        """As the stream below."""
+        return bool(self._to.isatty())
+
+    def fileno(self) -> int:
+        """As the stream below."""
+        return int(self._to.fileno())
+
+    def flush(self) -> None:
+        """Let the stream below write."""
+        self._to.flush()

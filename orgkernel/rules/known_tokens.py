@@ -1,0 +1,85 @@
+"""Tokens of issuers that our own table does not have, found by kingfisher if it is installed (`orgkernel[secrets]`).
+
+Its rules take a second to load, so it sees only texts that may hold a token at all; most trees have none. It runs in this
+process, asks nobody whether a token is valid, and no comment in a text switches it off.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any, Final
+
+from orgkernel.runtime.secret_shapes import FoundSecret
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_+/=~.:-]{16,}")
+# Digests with their algorithm, addresses and paths.
+_ORDINARY: Final = re.compile(
+    r"(?:sha|md|blake)[0-9]{1,3}[:-]|h1:|[a-z][a-z0-9+.-]*://|[./~]|arn:", re.IGNORECASE
+)
+_PART: Final = re.compile(r"[A-Za-z0-9]{14,}")
+_HEXADECIMAL: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_END_OF_WORD: Final = re.compile(r"[.,:!?)\]}>]+(?=\s|\Z)")
+_QUICK: Final = re.compile(r"[0-9][A-Za-z]")
+"""Most documents have none of these, and the test ends there."""
+_LEFT_TO_US: Final = frozenset({"betterleaks.generic-credential-uri"})
+"""It takes `postgres://user:password@host` for a secret."""
+
+
+def may_hold_token(text: str) -> bool:
+    """A quick test: whether a word of a text has a long part in which letters and digits mix."""
+    if not _QUICK.search(text) or not any(_is_mixed(part) for part in _PART.findall(text)):
+        return False
+    words = (word for word in _WORD.findall(text) if not _ORDINARY.match(word))
+    # A digest alone is no token, but a digest behind a prefix may be one.
+    return any(
+        _is_mixed(part) for word in words if not _HEXADECIMAL.fullmatch(word) for part in _PART.findall(word)
+    )
+
+
+def find_known_tokens(text: str) -> Iterator[FoundSecret]:
+    """The tokens of a text. None if the library is not installed."""
+    if is_installed() and may_hold_token(text):
+        yield from find_every_known_token(text)
+
+
+def find_every_known_token(text: str) -> Iterator[FoundSecret]:
+    """The tokens of a text that the library finds, without a quick test before it."""
+    # Its rules want a token to end in a space or a quote, and sentences end in a stop.
+    encoded = _END_OF_WORD.sub(lambda found: " " * len(found[0]), text).encode("utf-8", "replace")
+    for found in _scanner().scan(encoded):
+        if found.visible and found.rule_id not in _LEFT_TO_US:
+            place = found.location
+            start, end = (
+                len(encoded[: place[each]].decode("utf-8", "replace"))
+                for each in ("start_offset", "end_offset")
+            )
+            yield FoundSecret(start, end, f"a secret (`{found.rule_id.rpartition('.')[2]}`)", "…")
+
+
+@cache
+def is_installed() -> bool:
+    """Whether the library is there."""
+    return find_spec("kingfisher_sdk") is not None
+
+
+@cache
+def _scanner() -> Any:
+    import kingfisher_sdk  # it takes a second, and most trees do not need it
+
+    policy = kingfisher_sdk.DetectionPolicy(inline_ignores=False)
+    return kingfisher_sdk.Scanner(kingfisher_sdk.Rules(), base64=False, policy=policy)
+
+
+def _is_mixed(part: str) -> bool:
+    """`CrashLoopBackOff` is a name: a token has a digit."""
+    if not any(map(str.isdigit, part)):
+        return False
+    changes = sum(
+        one.isdigit() != other.isdigit() or (one.islower() and other.isupper())
+        for one, other in pairwise(part)
+    )
+    return changes >= 3

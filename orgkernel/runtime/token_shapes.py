@@ -1,0 +1,121 @@
+"""The forms of tokens, by issuer: the one table that refuses a token in a file and masks one before it is written.
+
+What is refused has the length that its issuer publishes. What is masked may be shorter: a token that was cut is still
+none of the reader's business, and masking too much costs a word of a report.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+
+class TokenShape(NamedTuple):
+    """The token of an issuer. In its patterns `W{` is a letter, digit, `_` or `-`, and `D` asks for a digit among them."""
+
+    what: str
+    marks: tuple[str, ...]
+    """Of which a text with such a token has one: nothing else is looked for."""
+    refused: str
+    """Empty for what is only masked: other things have this form too."""
+    masked: str
+    """Empty for what has no other form, or one that another row masks."""
+
+
+_END: Final = "(?![A-Za-z0-9_-])"
+TOKEN_SHAPES: Final = (
+    TokenShape("an AWS access key id", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])", r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{12,}"),
+    TokenShape("an AWS session token", ("GZXIvYXdz", "JpZ2lu", "AQoDYXdz"), r"(?:FwoGZXIvYXdz|FQoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9/+=]{100,}", r"(?:FwoGZXIvYXdz|FQoGZXIvYXdz|IQoJb3JpZ2lu|AQoDYXdz)[A-Za-z0-9/+=_-]{20,}"),
+    TokenShape("a GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"), r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{82}", r"gh[pousr]_W{16,}|github_pat_W{16,}"),
+    TokenShape("a GitLab token", ("glpat-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glwt-", "glsoat-", "glffct-"), r"glpat-[A-Za-z0-9_.-]{20,}|gl(?:dt|rt|ptt|ft|imt|agent|soat)-DW{20,}", r"gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|wt|soat|ffct)-[A-Za-z0-9_.-]{16,}"),
+    TokenShape("an Anthropic key", ("sk-",), r"sk-ant-[a-z]{3,6}[0-9]{2}-W{80,}", ""),
+    TokenShape("an OpenRouter key", ("sk-",), r"sk-or-v1-[0-9a-f]{64}", ""),
+    TokenShape("an OpenAI key", ("sk-",), r"sk-W{20,}T3BlbkFJW{20,}", ""),
+    TokenShape("a key of a model provider", ("sk-", "sk_"), "", r"sk-(?:or-v1|or|ant|proj|svcacct|admin|lf|litellm)-W{12,}|sk-DW{18,}|sk_DW{24,}"),
+    TokenShape("a Groq key", ("gsk_",), r"gsk_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{40,}(?![A-Za-z0-9_])", r"gsk_W{20,}"),
+    TokenShape("an xAI key", ("xai-",), rf"xai-[A-Za-z0-9]{{70,90}}{_END}", r"xai-DW{20,}"),
+    TokenShape("a Perplexity key", ("pplx-",), rf"pplx-D[A-Za-z0-9]{{48}}{_END}", r"pplx-W{20,}"),
+    TokenShape("a Replicate token", ("r8_",), rf"r8_D[A-Za-z0-9]{{37}}{_END}", r"r8_W{20,}"),
+    TokenShape("an NVIDIA key", ("nvapi-",), rf"nvapi-DW{{60,70}}{_END}", r"nvapi-W{20,}"),
+    TokenShape("a Google API key", ("AIza",), r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])", r"AIzaW{28,}"),
+    TokenShape("a Google token", ("AQ.", "ya29.", "GOCSPX-"), rf"GOCSPX-W{{28}}{_END}|ya29\.DW{{60,}}", r"AQ\.W{24,}|ya29\.W{20,}|GOCSPX-W{16,}"),
+    TokenShape("a Hugging Face token", ("hf_",), r"hf_(?=[a-z]*[A-Z])[A-Za-z]{34}(?![A-Za-z0-9_])", r"hf_W{20,}"),
+    TokenShape("a LangSmith key", ("lsv2_",), rf"lsv2_[a-z]{{2}}_[0-9a-f]{{32}}_[0-9a-f]{{10}}{_END}", r"lsv2_[a-z]{2}_W{20,}"),
+    TokenShape("an E2B key", ("e2b_",), rf"e2b_[0-9a-f]{{40}}{_END}", r"e2b_W{20,}"),
+    TokenShape("a key of a tool", ("tvly-", "fw_", "csk-", "jina_", "fc-", "rpa_", "BSA"), "", r"tvly-DW{16,}|fw_DW{20,}|csk-W{20,}|jina_W{20,}|fc-[0-9a-f]{24,}|rpa_W{20,}|BSADW{24,}"),
+    TokenShape("a Slack token", ("xox", "xapp-"), r"(?:xox[a-z]|xapp)-(?=[A-Za-z-]*[0-9])[A-Za-z0-9-]{20,}", r"xox[a-z](?:\.xox[a-z])?-DW{10,}|xapp-DW{10,}"),
+    TokenShape("a Slack webhook", ("hooks.slack.com",), r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{43,}", ""),
+    TokenShape("a Stripe key", ("k_live_", "k_test_"), r"[sr]k_(?:live|test)_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{10,99}(?![A-Za-z0-9_])", r"[spr]k_(?:live|test)_W{10,}"),
+    TokenShape("a webhook secret", ("whsec_",), rf"whsec_D[A-Za-z0-9+/]{{32,}}={{0,2}}{_END}", r"whsec_[A-Za-z0-9+/=_-]{16,}"),
+    TokenShape("a Shopify token", ("shpat_", "shpca_", "shppa_", "shpss_"), rf"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{{32}}{_END}", r"shp(?:at|ca|pa|ss)_W{20,}"),
+    TokenShape("a Square token", ("sq0",), rf"sq0(?:atp-W{{22}}|csp-W{{43}}){_END}", r"sq0[a-z]{3}-W{20,}"),
+    TokenShape("a SendGrid key", ("SG.",), r"SG\.[A-Za-z0-9=_.-]{66}(?![A-Za-z0-9_-])", r"SG\.W{16,}\.W{16,}"),
+    TokenShape("a Mailgun key", ("key-",), rf"key-[0-9a-f]{{32}}{_END}", r"key-[0-9a-f]{32}"),
+    TokenShape("a Twilio key", ("SK",), rf"SK[0-9a-f]{{32}}{_END}", r"SK[0-9a-f]{32}"),
+    TokenShape("an npm token", ("npm_",), r"npm_(?=[A-Za-z]*[0-9])[A-Za-z0-9]{36}(?![A-Za-z0-9_])", r"npm_DW{20,}"),
+    TokenShape("a PyPI token", ("pypi-",), r"pypi-W{50,}", r"pypi-AgW{20,}"),
+    TokenShape("a RubyGems key", ("rubygems_",), rf"rubygems_[0-9a-f]{{48}}{_END}", r"rubygems_W{20,}"),
+    TokenShape("a Docker Hub token", ("dckr_",), rf"dckr_[po]at_DW{{27,32}}{_END}", r"dckr_[po]at_W{16,}"),
+    TokenShape("a DigitalOcean token", ("dop_", "doo_", "dor_"), r"do[opr]_v1_[0-9a-f]{64}", r"do[opr]_v1_W{20,}"),
+    TokenShape("an Alibaba key id", ("LTAI",), rf"LTAID[A-Za-z0-9]{{20}}{_END}", r"LTAI[A-Za-z0-9]{12,}"),
+    TokenShape("a Databricks token", ("dapi",), rf"dapi[0-9a-f]{{32}}(?:-[0-9])?{_END}", r"dapi[0-9a-f]{32}"),
+    TokenShape("a Supabase key", ("sbp_", "sb_secret_"), rf"sbp_[0-9a-f]{{40}}{_END}|sb_secret_DW{{31,}}", r"sbp_W{20,}|sb_secret_W{16,}"),
+    TokenShape("a Notion token", ("ntn_", "secret_"), rf"ntn_[0-9]{{11}}[A-Za-z0-9]{{35}}{_END}|secret_D[A-Za-z0-9]{{43}}{_END}", r"ntn_W{20,}|secret_[A-Za-z0-9]{32,}"),
+    TokenShape("a Linear key", ("lin_api_",), rf"lin_api_D[A-Za-z0-9]{{40}}{_END}", r"lin_api_W{20,}"),
+    TokenShape("a Figma token", ("figd_",), rf"figd_DW{{40}}{_END}", r"figd_W{20,}"),
+    TokenShape("an Airtable token", ("pat",), rf"pat[A-Za-z0-9]{{14}}\.[0-9a-f]{{64}}{_END}", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{20,}"),
+    TokenShape("a Postman key", ("PMAK-",), rf"PMAK-[0-9a-f]{{24}}-[0-9a-f]{{34}}{_END}", r"PMAK-W{20,}"),
+    TokenShape("an Atlassian token", ("TT3x",), r"AT[AC]TT3xDW{100,}", r"AT[AC]TT3xW{20,}"),
+    TokenShape("a New Relic key", ("NRAK-",), rf"NRAK-[A-Z0-9]{{27}}{_END}", r"NRAK-W{20,}"),
+    TokenShape("a Doppler token", ("dp.",), rf"dp\.[a-z]{{2,5}}\.(?:[a-z0-9_-]{{2,35}}\.)?[A-Za-z0-9]{{40,44}}{_END}", r"dp\.[a-z]{2,5}\.[A-Za-z0-9.]{20,}"),
+    TokenShape("a Grafana token", ("glsa_",), rf"glsa_[A-Za-z0-9]{{32}}_[0-9a-fA-F]{{8}}{_END}", r"glsa_W{20,}"),
+    TokenShape("a Sentry token", ("sntry",), r"sntryu_[0-9a-f]{64}|sntrys_eyJ[A-Za-z0-9+/=_-]{80,}", r"sntry[su]_W{20,}"),
+    TokenShape("a PostHog key", ("phc_", "phx_"), rf"phx_D[A-Za-z0-9]{{43,}}{_END}", r"ph[cx]_W{24,}"),
+    TokenShape("a Tailscale key", ("tskey-",), r"tskey-[a-z]+-[A-Za-z0-9]{10,}-[A-Za-z0-9]{20,}", r"tskey-[a-z]+-W{10,}"),
+    TokenShape("a Facebook token", ("EAA",), "", r"EAA[A-Za-z0-9]{40,}"),
+    TokenShape("a Vault token", ("hvs.", "hvb.", "hvr."), r"hv[bsr]\.W{90,}", r"hv[sbr]\.W{20,}"),
+    TokenShape("an orgkernel key", ("orgk_",), r"orgk_W{43}(?![A-Za-z0-9_-])", r"orgk_W{20,}"),
+    TokenShape("an age key", ("AGE-SECRET",), r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", r"AGE-SECRET-KEY-1W{20,}"),
+    TokenShape("a JSON web token", ("eyJ",), r"eyJW{14,}\.eyJW{14,}\.W{10,}", r"eyJW{10,}\.W{4,}\.[A-Za-z0-9_.-]{8,}"),
+    TokenShape("a private key", ("PRIVATE KEY",), r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[^-]{0,16000}", ""),
+    TokenShape("a Telegram bot token", (":A",), r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])", ""),
+)  # fmt: skip
+
+_LEAST_VARIETY: Final = 8
+"""Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
+_RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
+
+
+def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
+    """The tokens of a text that have the length that is published: where each begins and ends, and what it is."""
+    for shape in TOKEN_SHAPES:
+        if shape.refused and any(mark in text for mark in shape.marks):
+            for found in _pattern("A-Za-z0-9_-", shape.refused).finditer(text):
+                if _is_varied(found[0]):
+                    yield found.start(), found.end(), shape.what
+
+
+def find_masked(text: str) -> Iterator[tuple[int, int, str]]:
+    """What may be a token, also where it is shorter."""
+    shapes = [each for each in TOKEN_SHAPES if each.masked and any(mark in text for mark in each.marks)]
+    for run in _RUN.finditer(text) if shapes else ():
+        for shape in shapes:
+            for found in _pattern("A-Za-z0-9_", shape.masked).finditer(text, *run.span()):
+                if _is_varied(found[0]):
+                    yield found.start(), found.end(), shape.what
+
+
+def _is_varied(token: str) -> bool:
+    return len(set(token)) >= _LEAST_VARIETY and not token.endswith("EXAMPLE")
+
+
+@cache
+def _pattern(before: str, shape: str) -> re.Pattern[str]:
+    """It is compiled on first need: all together take milliseconds."""
+    shape = re.sub(r"D(?=W\{|\[)", r"(?=[A-Za-z_-]{0,80}[0-9])", shape)
+    shape = re.sub(r"W(?=\{)", "[A-Za-z0-9_-]", shape)
+    return re.compile(rf"(?<![{before}])(?:{shape})")
