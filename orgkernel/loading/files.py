@@ -348,7 +348,9 @@ def is_file(path: str) -> bool:
 
 
 def has_markdown(folder: str) -> bool:
-    """Whether a folder, or one below it, has a Markdown file."""
+    """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
+    if os.path.islink(folder):
+        return os.path.isdir(folder)
     for _, below, names in os.walk(folder):
         below.sort()
         if any(name.endswith(MARKDOWN) for name in names):

@@ -33,6 +33,13 @@ def test_which_changes_count(path: str, relevant: bool) -> None:
     assert relevant_below(["/a"])(Change.modified, path) is relevant
 
 
+def test_markdown_counts_in_folders_of_others() -> None:
+    """Agents of another format are Markdown files."""
+    is_relevant = relevant_below(["/a/agents", "/b"], ["/a/agents"])
+    assert is_relevant(Change.modified, "/a/agents/deep/one.md")
+    assert not is_relevant(Change.modified, "/b/one.md")
+
+
 def test_where_the_watched_folder_lies_does_not_count() -> None:
     """Documents installed below a hidden folder are watched like any others."""
     assert relevant_below(["/home/me/.venv/node_modules/a"])(
