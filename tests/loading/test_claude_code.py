@@ -10,11 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from orgkernel import Kernel
 from orgkernel.errors import NothingToRead
 from orgkernel.loading.cache import Cache
+from orgkernel.loading.files import Area, Located, Root, decode
+from orgkernel.loading.formats import complete
+from orgkernel.loading.formats.claude_code.agents import read_agent
 from orgkernel.loading.formats.claude_code.names import id_of, name_of
+from orgkernel.loading.sources import FileRead
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
@@ -340,3 +346,54 @@ def test_ours_and_theirs_do_not_see_one_another(kept: Path, tmp_path: Path) -> N
     assert "Bash" in theirs
     assert "code_execution_tool" in ours
     assert not ours.keys() & theirs.keys()
+
+
+def test_a_messy_project(tmp_path: Path) -> None:
+    """Everything at once: each mistake is told at its line. Whether an agent is missing, nobody knows while files are broken."""
+    files = {
+        ".mcp.json": '{"mcpServers": {"github": {}}}\n',
+        f"{AGENTS}/a.md": "---\nname: coder\ndescription: Writes code\ntool: Read\n---\nAsk @agent-nobody.\n",
+        f"{AGENTS}/b.md": agent("coder", "Writes code. Use when asked: always.", "read, mcp__githob__x", more="skills: nope\n"),
+        f"{AGENTS}/c.md": "---\nname: other\n---\n",
+        f"{AGENTS}/d.md": "Just text.\n",
+        f"{AGENTS}/e.md": "---\nname: [\n---\n",
+        f"{AGENTS}/f.md": agent("tester", "Use after writes, code!", "Bash(git:*)"),
+        f"{AGENTS}/g.md": agent("tester-two", "Use after code, writes.", "Bash", more="maxTurns: -1\n"),
+    }  # fmt: skip
+    done = run_here("check", "--format", "concise", cwd=write_tree(tmp_path, files))
+    assert done.returncode == 1
+    found = [line.removeprefix(f"{AGENTS}/").split(" ")[:2] for line in done.stdout.splitlines()]
+    assert [(at, said.partition("[")[2].rstrip("]")) for at, said in found] == [
+        ("a.md:2:7:", "ORG750"), ("a.md:3:14:", "ORG756"), ("a.md:4:1:", "ORG102"),
+        ("b.md:2:7:", "ORG217"), ("b.md:3:41:", "ORG025"), ("c.md:2:1:", "ORG101"), ("d.md:1:1:", "ORG024"),
+        ("e.md:3:1:", "ORG005"), ("f.md:4:8:", "ORG755"), ("g.md:3:14:", "ORG751"), ("g.md:5:11:", "ORG106"),
+    ]  # fmt: skip
+
+
+PARTS = [*"abn: ,[]{}()'\"|>-&*!#%@`\t\n\r\0\u2028\ud800", "---\n", "name: a\n", "\ntools: ", "\nskills: ", "\nmaxTurns: "]  # fmt: skip
+PARTS += [
+    "\nmcpServers: ",
+    "\norgkernel-suppressions: ",
+    "\ndisallowedTools: ",
+    "Bash",
+    "Task",
+    "mcp__x__y",
+    "{rule: ",
+]
+FRONT = st.lists(st.sampled_from(PARTS), max_size=30).map("".join)
+
+
+@settings(max_examples=300)
+@given(front=FRONT, body=st.text(max_size=20))
+def test_no_text_stops_the_reader(front: str, body: str) -> None:
+    """Whatever somebody sends as an agent is read or refused, and what is read keeps its places."""
+    content = f"---\nname: x\ndescription: y\n{front}\n---\n{body}".encode("utf-8", "surrogatepass")
+    source = decode("/x/.claude/agents/a.md", "a.md", content)
+    root = Root("/x", "", format="claude-code", areas=(Area(AGENTS, "agents"),))
+    read = read_agent(source, root)
+    assert read.documents or read.broken
+    located = Located(source.path, source.name, root, 0)
+    completion = complete([FileRead(located, source.digest, True, False, read)])
+    for document in (*completion.documents, *completion.instead.values(), *read.documents):
+        assert document.record
+        document.place("capabilities", "tools_primary", 0)
