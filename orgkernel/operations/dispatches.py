@@ -93,7 +93,7 @@ def record_dispatch(
         written = brief_of(brief)
         if written is not None and written.id is not None:
             rows.require_new(written.id)
-        origin = _origin(rows, order, written, identity)
+        origin = _origin(context, rows, order, written, identity)
         asked = _question(rows, order, origin, identity, receiver)
         briefs = DispatchBriefs(brief, origin.brief)
         found = kernel.decide_dispatch(org_id, asked, briefs)
@@ -152,9 +152,12 @@ def _parties(view: OrgView, sender: str, receiver: str) -> tuple[SubjectIdentity
 
 
 def _origin(
-    rows: DispatchRows, order: DispatchOrder, brief: Brief | None, sender: SubjectIdentity
+    context: Context, rows: DispatchRows, order: DispatchOrder, brief: Brief | None, sender: SubjectIdentity
 ) -> _Origin:
-    """How the sender came to its work: the stored brief that this one is derived from, and the dispatch of that."""
+    """How the sender came to its work: the stored brief that this one is derived from, and the dispatch of that.
+
+    An agent cannot store a brief and then work by it: what it derives from was dispatched to it.
+    """
     read, record = None, None
     if brief is not None and brief.parent is not None:
         stored = rows.contracts.find(brief.parent, "brief")
@@ -162,6 +165,19 @@ def _origin(
             text = msgspec.json.format(msgspec.json.encode(stored.body)).decode()
             read = read_contract(decode(f"brief {brief.parent}", f"brief {brief.parent}", text.encode()))
         record = rows.find_brief(brief.parent)
+        if stored is not None and record is None and context.actor.agent_id:
+            raise Refused(
+                f"brief {quote(brief.parent)} was never dispatched",
+                "whoever works by a brief dispatches what is derived from it",
+                REFUSED,
+            )
+        if record is not None and order.from_session not in (None, record.session):
+            raise Refused(
+                f"brief {quote(brief.parent)} was dispatched into session {quote(record.session)}, not into "
+                f"{quote(order.from_session)}",
+                "leave the session of the sender out",
+                REFUSED,
+            )
     if record is None and order.from_session is not None:
         record = rows.find_session(order.from_session)
     if record is not None and record.holder not in words_for(sender):
@@ -183,8 +199,8 @@ def _question(
     depth = max((each for each in (stated.depth, above) if each is not None), default=None)
     if depth is None and came is None and not sender.is_crew:
         depth = 0  # nothing dispatches people and systems
-    session = order.from_session or (None if came is None else came.session)
-    running = rows.count_running(sender.subject, session)
+    # A session that the log does not know would begin to count anew.
+    running = rows.count_running(sender.subject, None if came is None else came.session)
     principal = stated.on_behalf_of
     if came is not None and came.on_behalf_of is not None:
         if principal not in (None, came.on_behalf_of):

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, func, insert, select, update
 
-from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath
 from orgkernel.decisions.state_records import AuditEntry
@@ -21,6 +21,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.chain import clean_text
+from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.locks import HOLDERS
 from orgkernel.state.rows import StoreContext, record_of, require_id, require_reference, row_of
 from orgkernel.state.tables import file_claims
@@ -71,7 +72,9 @@ class Claims:
         wanted = WantedClaim(
             holder=holder, paths=require_paths(paths), seconds=seconds, session=session, planner=planner, reason=reason
         )  # fmt: skip
-        return self._context.change(lambda transaction: claim_within(transaction, org_id, wanted, actor))
+        return self._context.change(
+            lambda transaction: claim_within(self._context.claims, transaction, org_id, wanted, actor)
+        )
 
     def extend(
         self, org_id: str, token: int, holder: str, *, seconds: float, actor: str = "", reason: str = ""
@@ -149,11 +152,14 @@ class Claims:
         return self._context.read(FileClaim, query.order_by(file_claims.c.org_id, file_claims.c.token))
 
 
-def claim_within(transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str) -> FileClaim:
+def claim_within(
+    known: KnownClaims, transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str
+) -> FileClaim:
     """Within a change: claim files, all or none. Raises `Conflict` (`SCOPE_CONFLICT`)."""
     end_expired(transaction, org_id)
-    live = [each for each in live_claims(transaction.connection, org_id) if each.token not in wanted.within]
-    conflicts = ClaimIndex(live).find_conflicts(wanted.paths)
+    live = known.read(transaction.connection, transaction.version, org_id)
+    found = live.find_conflicts(wanted.paths, transaction.now)
+    conflicts = [each for each in found if each.claim.token not in wanted.within]
     if conflicts:
         raise _conflict(conflicts)
     claim = FileClaim(
@@ -184,9 +190,10 @@ def release_session(
             _note(transaction, claim, "released", actor, "the session is done")
 
 
-def live_claims(connection: Connection, org_id: str) -> list[FileClaim]:
-    """The claims that hold, after what has expired was ended."""
-    return [record_of(FileClaim, row) for row in connection.execute(_held(org_id))]
+def claims_for(connection: Connection, org_id: str, brief: str) -> tuple[FileClaim, ...]:
+    """The claims that hold for a brief, after what has expired was ended."""
+    rows = connection.execute(_held(org_id).where(file_claims.c.brief == brief))
+    return tuple(record_of(FileClaim, row) for row in rows)
 
 
 def _held(org_id: str) -> Select[Any]:

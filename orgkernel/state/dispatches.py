@@ -16,7 +16,7 @@ from orgkernel.decisions.state_records import AuditEntry, DispatchRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link
-from orgkernel.state.claims import WantedClaim, claim_within, end_expired, live_claims
+from orgkernel.state.claims import WantedClaim, claim_within, claims_for, end_expired
 from orgkernel.state.contracts import ContractRows, WantedContract, new_uuid
 from orgkernel.state.rows import StoreContext, record_of, require_id, row_of
 from orgkernel.state.tables import contract_records, dispatches, file_claims
@@ -75,7 +75,11 @@ class Dispatches:
                 known = rows.contracts.find(brief.record_id)
                 if known is None or not brief.is_stored_as(known):
                     brief.store(transaction, org_id, lambda _: None, actor)
-            claim = None if wanted.claim is None else claim_within(transaction, org_id, wanted.claim, actor)
+            claim = (
+                None
+                if wanted.claim is None
+                else claim_within(self._context.claims, transaction, org_id, wanted.claim, actor)
+            )
             record = _record(transaction, org_id, wanted, claim, actor, self.new_id())
             transaction.connection.execute(insert(dispatches).values(**row_of(record)))
             _note(transaction, record)
@@ -164,8 +168,7 @@ class DispatchRows:
 
     def claims_of(self, brief: str) -> tuple[FileClaim, ...]:
         """The live claims that were made for a brief."""
-        live = live_claims(self._transaction.connection, self._org_id)
-        return tuple(each for each in live if each.brief == brief)
+        return claims_for(self._transaction.connection, self._org_id, brief)
 
     def _count(self, which: ColumnElement[bool]) -> int:
         query = select(func.count()).select_from(dispatches).where(dispatches.c.org_id == self._org_id, which)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.engine import reading
+from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer
 
@@ -41,6 +42,8 @@ class StoreContext:
     tokens: Tokens
     right: Mapping[str, str] | None = None
     """By which right somebody acts, for the rows of the audit that say who did something."""
+    claims: KnownClaims = field(default_factory=KnownClaims)
+    """What changes know about claims of files."""
 
     def change(self, change: Callable[[Transaction], T]) -> T:
         """Run a change and wait until it is on the disk; raises what it raises."""

@@ -382,6 +382,7 @@ file_claims = Table(
     Column("version", BigInteger, nullable=False, server_default="0"),
     Index("ix_file_claims_live", "org_id", "ended_at"),
     Index("ix_file_claims_version", "version"),
+    Index("ix_file_claims_brief", "org_id", "brief"),
 )
 """One row for every claim there ever was: the tokens of an organization have to go on rising."""
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, Table, select
 
-from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex, FileClaim
+from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.decisions.state_view import (
     ALL_ORGANIZATIONS,
     RAISED,
@@ -34,10 +34,10 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
+from orgkernel.state.known_claims import patch_claims, read_changed_claims
 from orgkernel.state.rows import StoreContext, record_of
 from orgkernel.state.tables import (
     agents,
-    file_claims,
     grants,
     qualification_results,
     restrictions,
@@ -308,29 +308,12 @@ def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:
         _of_all(skills),
     )
     crews = patch_crews(known.crews, connection, since)
-    claims = _claims_patched(known.claims, connection, since)
+    claims = patch_claims(known.claims, read_changed_claims(connection, since))
     view = msgspec.structs.replace(
         view, all_claims=tuple(claims[each] for each in sorted(claims) if claims[each])
     )
     questions = patch_questions(known.questions, connection, since)
     return _Held(view, locks, reports, known_agents, skills, crews, claims, questions)
-
-
-def _claims_patched(
-    old: Mapping[str, ClaimIndex], connection: Connection, since: int
-) -> Mapping[str, ClaimIndex]:
-    """The claims of each organization that nobody has ended; organizations in which nothing changed stay as they are."""
-    query = select(file_claims).where(file_claims.c.version > since).order_by(file_claims.c.org_id)
-    if not old:
-        query = query.where(file_claims.c.ended_at.is_(None))
-    changed: dict[str, tuple[list[FileClaim], list[tuple[str, int]]]] = {}
-    for row in connection.execute(query):
-        held, ended = changed.setdefault(row.org_id, ([], []))
-        if row.ended_at is None:
-            held.append(record_of(FileClaim, row))
-        else:
-            ended.append((row.org_id, row.token))
-    return {**old, **{org_id: old.get(org_id, NO_CLAIMS).changed(*each) for org_id, each in changed.items()}}
 
 
 def _of_all(skills: SkillsByOrganization) -> Mapping[str, tuple[SkillRecord, ...]]:

@@ -134,6 +134,32 @@ def test_only_whoever_got_a_brief_hands_it_on(context: Context) -> None:
     assert "not to `role:intake`" in refusal(context, "intake", "worker", brief(4, "src/b.py", parent=1))
 
 
+def test_no_session_is_made_up(context: Context) -> None:
+    """Whoever names another one than its own is refused, and one that the log does not know counts nothing less."""
+    mission(context)
+    child = brief(2, "src/a.py", parent=1)
+    said = refusal(context, "planner", "worker", child, from_session="elsewhere")
+    assert said.endswith("was dispatched into session `plan`, not into `elsewhere`")
+    for number in range(4):
+        read = brief(10 + number, f"src/{number}.py", parent=1)
+        dispatch(context, "planner", "worker", read, session=f"w-{number}")
+    record_contract(context, check_read_contract(brief(7, "docs/**")))
+    said = refusal(context, "planner", "worker", brief(8, "docs/a.md", parent=7), from_session="new", depth=2)
+    assert "CHILD_LIMIT" in said
+
+
+def test_an_agent_makes_no_brief_for_itself(context: Context) -> None:
+    """What it stores does not bound what it hands down; what was dispatched to it does."""
+    record_contract(context, check_read_contract(brief(7, "**")))
+    agent = Context(context.kernel, context.store, Actor("caller:k", "agent:ada"))
+    child = brief(8, "src/a.py", parent=7)
+    assert refusal(agent, "agent:ada", "worker", child, depth=2).endswith("was never dispatched")
+    mission(context, holder="agent:ada")
+    assert dispatch(agent, "agent:ada", "worker", brief(2, "src/a.py", parent=1)).actor == "caller:k"
+    said = refusal(agent, "role:planner", "worker", brief(3, "src/b.py", parent=1))
+    assert said.startswith("OTHER_REQUESTER")
+
+
 def test_what_runs_counts_and_not_what_is_stated(context: Context) -> None:
     """Four workers at a time. When one is done, the next may start."""
     mission(context)

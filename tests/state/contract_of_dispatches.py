@@ -183,6 +183,7 @@ class DispatchesOnce:
 
         def look(rows: DispatchRows) -> WantedDispatch:
             seen.extend([rows.count_running("agent:data", None), rows.count_running("agent:data", "s-0")])
+            seen.append([claim.token for claim in store.read_view("shop").claims.claims])
             last = rows.find_session("s-2")
             seen.extend(
                 [
@@ -194,4 +195,4 @@ class DispatchesOnce:
             return wanted(3)
 
         store.dispatches.record("shop", look, actor="a")
-        assert seen == [1, 2, "brief-2", None, [1]]
+        assert seen == [1, 2, [1, 2], "brief-2", None, [1]]

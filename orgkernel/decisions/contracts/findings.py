@@ -73,4 +73,5 @@ def is_same_name(one: str, other: str) -> bool:
 
 
 def bare_name(name: str) -> str:
+    """The name of an agent as it is compared."""
     return name.strip().casefold().removeprefix("agent:")

@@ -16,6 +16,7 @@ def upgrade() -> None:
     op.add_column("file_claims", sa.Column("mission", words, nullable=True))
     op.add_column("file_claims", sa.Column("version", sa.BigInteger(), nullable=False, server_default="0"))
     op.create_index("ix_file_claims_version", "file_claims", ["version"], unique=False)
+    op.create_index("ix_file_claims_brief", "file_claims", ["org_id", "brief"], unique=False)
     op.add_column(
         "contract_records", sa.Column("version", sa.BigInteger(), nullable=False, server_default="0")
     )
