@@ -23,7 +23,7 @@ from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
 from orgkernel.decisions.ownership.sacred import SacredFiles
-from orgkernel.diagnostics.wording import LISTED, listing, quote
+from orgkernel.diagnostics.wording import LISTED, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git_range import find_changed_rules, read_range
@@ -167,5 +167,3 @@ def _lines(found: OwnershipAudit) -> Iterator[str]:
     for each in found.overlaps[:LISTED]:
         mine, theirs = f"{quote(each.path)} of {each.worker}", f"{quote(each.other_path)} of {each.other}"
         yield f"  overlap: {mine}, and {theirs}"
-    if found.restored:
-        yield f"  changed, and as before at the end: {listing(found.restored)}"
