@@ -8,31 +8,36 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 from urllib.parse import unquote_plus
 
+import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Receive, Scope, Send
 
 from manifest_api.guards.middleware import HttpMiddleware
 from orgkernel.runtime.secret_shapes import secrets_of
 
-_WORD: Final = re.compile(r"[A-Za-z0-9_+=.~-]{8,}")
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]{6,}")
 _MOST: Final = 256 * 1024
-"""Characters of a request that are looked at; no answer repeats what is in a longer one."""
+"""Characters of a request that are looked at."""
+_MOST_INLINE: Final = 4 * 1024
+"""Longer requests are looked at in a thread, so that nobody else waits."""
 
 
 class CallerSecrets(HttpMiddleware):
     """Overwrite in each answer what looks like a secret in its request."""
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asked = [scope["path"], unquote_plus(scope["query_string"].decode("latin-1"))]
+        sent = bytearray()
         start: Message | None = None
         body = b""
 
         async def receive_noticing() -> Message:
             message = await receive()
-            if message["type"] == "http.request" and message.get("body"):
-                asked.append(message["body"].decode("utf-8", "replace"))
+            if message["type"] == "http.request" and len(sent) < _MOST:
+                sent.extend(message.get("body", b""))
             return message
 
         async def send_without(message: Message) -> None:
@@ -44,9 +49,31 @@ class CallerSecrets(HttpMiddleware):
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    await _send_without(secrets_of_request("\n".join(asked)[:_MOST], body), start, body, send)
+                    asked = [scope["path"], unquote_plus(scope["query_string"].decode("latin-1"))]
+                    asked += _lines_of(bytes(sent))
+                    secrets = await _find_secrets("\n".join(asked)[:_MOST], body)
+                    await _send_without(secrets, start, body, send)
 
         await self._app(scope, receive_noticing, send_without)
+
+
+def _lines_of(body: bytes) -> Iterator[str]:
+    """The texts of a body, each behind its key."""
+
+    def lines(value: Any, key: str) -> Iterator[str]:
+        if isinstance(value, str):
+            yield f"{key}: {value}" if key else value
+        elif isinstance(value, dict):
+            for name, each in value.items():
+                yield from lines(each, name)
+        elif isinstance(value, list):
+            for each in value:
+                yield from lines(each, key)
+
+    try:
+        yield from lines(msgspec.json.decode(body), "")
+    except (msgspec.DecodeError, RecursionError):
+        yield body.decode("utf-8", "replace")
 
 
 def secrets_of_request(asked: str, answer: bytes) -> dict[str, str]:
@@ -54,6 +81,12 @@ def secrets_of_request(asked: str, answer: bytes) -> dict[str, str]:
     said = answer.decode("utf-8", "replace")
     repeated = any(word in said for word in set(_WORD.findall(asked)))
     return secrets_of(asked) if repeated else {}
+
+
+async def _find_secrets(asked: str, answer: bytes) -> dict[str, str]:
+    if len(asked) <= _MOST_INLINE:
+        return secrets_of_request(asked, answer)
+    return await run_in_threadpool(secrets_of_request, asked, answer)
 
 
 async def _send_without(secrets: dict[str, str], start: Message, body: bytes, send: Send) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -26,7 +26,7 @@ from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.git_range import read_range
+from orgkernel.project.git_range import find_changed_rules, read_range
 from orgkernel.records.brief import Brief
 
 if TYPE_CHECKING:
@@ -100,7 +100,11 @@ def audit(
         named, is_union = _read_claims(store), True
     require_different(named)
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
-    sacred = read_sacred(org, paths, found.folder, no_cache=no_cache)
+    kernel = open_governed(org, paths, no_cache=no_cache)
+    if kernel is None:
+        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+    rules = find_changed_rules(found, [] if kernel is None else kernel.sacred_documents(org))
+    sacred = sacred_of(kernel, org, found.folder, rules)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
     echo_answer(form, answer, lambda: as_text(_lines(answer)))
     ctx.exit(_EXIT_CODES[answer.outcome])
@@ -131,14 +135,6 @@ def _read(file: str) -> Brief:
     return expect_sound(read_contract_file(file), Brief)
 
 
-def read_sacred(org: str, paths: tuple[str, ...], folder: str, *, no_cache: bool) -> SacredFiles:
-    """The sacred files. Where nobody names an organization and there is none, those that always are, with a note."""
-    kernel = open_governed(org, paths, no_cache=no_cache)
-    if kernel is None:
-        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
-    return sacred_of(kernel, org, folder)
-
-
 def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
     """The kernel for the paths. None where nobody names an organization and there is none."""
     try:
@@ -151,9 +147,11 @@ def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel
     return kernel if is_there else None
 
 
-def sacred_of(kernel: Kernel | None, org: str, folder: str) -> SacredFiles:
+def sacred_of(kernel: Kernel | None, org: str, folder: str, changed: Sequence[str] = ()) -> SacredFiles:
     """The sacred files of an organization; without one, those that always are."""
-    return SacredFiles(roots=(folder,)) if kernel is None else kernel.sacred_files(org, folder)
+    if kernel is None:
+        return SacredFiles(roots=(folder,), changed=changed)
+    return kernel.sacred_files(org, folder, changed)
 
 
 def _lines(found: OwnershipAudit) -> Iterator[str]:

@@ -21,7 +21,13 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.claude_settings import install_claude_hook, uninstall_claude_hook
 from orgkernel.project.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
-from orgkernel.project.git_range import find_pushed_base, read_range, read_staged
+from orgkernel.project.git_range import (
+    GitRange,
+    find_changed_rules,
+    find_pushed_base,
+    read_range,
+    read_staged,
+)
 
 
 @click.command("install-hooks")
@@ -107,14 +113,18 @@ def _refused_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
         base = find_pushed_base(local, remote, remote_name)
         if base is not None:
             own, _ = workers_here()
-            refused += _refused(read_range(".", base, local).changed, own)
+            found = read_range(".", base, local)
+            refused += _refused(found.changed, own, found)
     return refused
 
 
-def _refused(changed: ChangedFiles, workers: list[AuditedWorker]) -> list[OwnershipAudit]:
-    folder = os.getcwd()
-    sacred = sacred_of(open_governed(ACTIVE, (), no_cache=False), ACTIVE, folder)
-    answer = audit_changes(changed, workers, sacred=sacred, root=folder)
+def _refused(
+    changed: ChangedFiles, workers: list[AuditedWorker], pushed: GitRange | None = None
+) -> list[OwnershipAudit]:
+    folder, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
+    documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
+    rules = [] if pushed is None else find_changed_rules(pushed, documents)
+    answer = audit_changes(changed, workers, sacred=sacred_of(kernel, ACTIVE, folder, rules), root=folder)
     return [] if answer.outcome == "clean" else [answer]
 
 

@@ -591,8 +591,15 @@ class Kernel(Registry):
 
         return terms_of(self.organization(org).snapshot.index)
 
-    def sacred_files(self, org: str, folder: str | None = None) -> SacredFiles:
+    def sacred_documents(self, org: str) -> list[str]:
+        """The paths of the documents that say what is sacred. Raises as `dispatch`."""
+        records = self.organization(org).snapshot.index.records
+        return [each.path for each in (records.document, records.governance) if each is not None]
+
+    def sacred_files(self, org: str, folder: str | None = None, changed: Sequence[str] = ()) -> SacredFiles:
         """The files of a project in a folder that nobody changes, or nobody without a key. Raises as `dispatch`.
+
+        `changed` are documents that said something else when the work began.
 
         >>> [touch.code for touch in Kernel.open().sacred_files("omega").find_never("secrets/key.txt")]
         ['SACRED_SCOPE']
@@ -604,7 +611,7 @@ class Kernel(Registry):
         governance = read_governance(records.governance)
         roots = tuple(each for each in (records.organization.workspace_root, folder) if each)
         scopes = None if governance is None else governance.sacred_scopes
-        return SacredFiles(scopes, roots, records.governance)
+        return SacredFiles(scopes, roots, records.governance, changed)
 
     def vacancies(self, org: str) -> VacancyAnswer:
         """The roles that no agent at work fills, who covers for them, and who could fill them. Raises as `dispatch`.

@@ -21,7 +21,7 @@ from orgkernel.decisions.ownership.changes import (
 from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import MAX_BYTES
+from orgkernel.loading.files import MAX_BYTES, is_candidate
 from orgkernel.project.git_process import as_lines, read_git, run_git
 from orgkernel.project.git_tree import find_repository
 from orgkernel.runtime.paths import fold
@@ -88,6 +88,47 @@ def read_range(path: str, base: str, head: str, branches: Sequence[str] = ()) ->
         files=tuple(_changes(folder, entries)), commits=tuple(_commits(folder, first, last, tips))
     )
     return GitRange(folder, common[0], last, changed)
+
+
+def find_changed_rules(found: GitRange, documents: Sequence[str]) -> list[str]:
+    """Documents in the repository that say what is sacred and are not as at the base: changed, new, or gone.
+
+    `documents` are those that count now. If none of them lies in the repository, none there says so.
+    """
+    inside = [
+        os.path.relpath(each, found.folder).replace(os.sep, "/") for each in map(os.path.realpath, documents)
+    ]
+    if documents and all(each.startswith("../") for each in inside):
+        return []
+    changed = [each for each in inside if not each.startswith("../") and _differs(found, each)]
+    gone = [
+        path
+        for each in found.changed.files
+        for path in each.touched
+        if each.existed(path)
+        and path not in changed
+        and is_candidate(path)
+        and _MARK in _text_at(found, path)
+    ]
+    return [*changed, *gone]
+
+
+_MARK: Final = b"orgkernel:governance"
+
+
+def _differs(found: GitRange, path: str) -> bool:
+    try:
+        with open(os.path.join(found.folder, path), "rb") as file:
+            now = file.read()
+    except OSError:
+        return True
+    return now.replace(b"\r\n", b"\n") != _text_at(found, path).replace(b"\r\n", b"\n")
+
+
+def _text_at(found: GitRange, path: str) -> bytes:
+    """What a file contained at the base; empty if there was none."""
+    done = run_git(found.folder, "cat-file", "blob", f"{found.base}:{path}")
+    return done.stdout if done.returncode == 0 else b""
 
 
 def read_staged() -> ChangedFiles:

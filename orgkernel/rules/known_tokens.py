@@ -22,6 +22,7 @@ _ORDINARY: Final = re.compile(
 )
 _PART: Final = re.compile(r"[A-Za-z0-9]{14,}")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
+_END_OF_WORD: Final = re.compile(r"[.,:!?)\]}>]+(?=\s|\Z)")
 _QUICK: Final = re.compile(r"[0-9][A-Za-z]")
 """Most documents have none of these, and the test ends there."""
 _LEFT_TO_US: Final = frozenset({"betterleaks.generic-credential-uri"})
@@ -47,7 +48,8 @@ def find_known_tokens(text: str) -> Iterator[FoundSecret]:
 
 def find_every_known_token(text: str) -> Iterator[FoundSecret]:
     """The tokens of a text that the library finds, without a quick test before it."""
-    encoded = text.encode("utf-8", "replace")
+    # Its rules want a token to end in a space or a quote, and sentences end in a stop.
+    encoded = _END_OF_WORD.sub(lambda found: " " * len(found[0]), text).encode("utf-8", "replace")
     for found in _scanner().scan(encoded):
         if found.visible and found.rule_id not in _LEFT_TO_US:
             place = found.location

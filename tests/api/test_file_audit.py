@@ -40,6 +40,7 @@ def ask(client: TestClient, **body: Any) -> Any:
 
 
 def test_everybody_is_held_to_their_brief(client: TestClient) -> None:
+    """Commits are those of a branch or of the brief that they name, and sacred files are held."""
     workers = [
         {"name": "one", "brief": brief(A, "src/**")},
         {"name": "two", "brief": brief(B, "docs/**"), "has_branch": True},
@@ -64,6 +65,7 @@ def test_everybody_is_held_to_their_brief(client: TestClient) -> None:
 
 
 def test_what_cannot_be_asked(client: TestClient) -> None:
+    """Each has the status of what is wrong with it."""
     one = {"name": "one", "brief": brief(A, "src/**")}
     assert ask(client, files=[], workers=[])[0] == 422
     assert ask(client, files=[], workers=[one, one])[0] == 400

@@ -12,6 +12,7 @@ from tests.support.in_process import run_here
 
 
 def test_the_range_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is clean, so that the whole audit is measured."""
     monkeypatch.setattr(file_audit, "FILES", 16)
     monkeypatch.setattr(file_audit, "COMMITS", 4)
     folder = tmp_path / "project"

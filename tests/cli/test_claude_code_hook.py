@@ -112,11 +112,13 @@ def project(tmp_path: Path) -> AgentProject:
     ],
 )
 def test_a_file_is_written(shared: AgentProject, path: str, answer: str, code: str) -> None:
+    """Only what the brief owns passes, by whatever way the path is written, and sacred files are held."""
     found = shared.writes(path, content="x")
     assert (found[0], found[1].partition(":")[0]) == (answer, code), found
 
 
 def test_other_tools_and_manifests(shared: AgentProject) -> None:
+    """Every tool that writes is known, dependencies are told from versions, and for what is unknown a person is asked."""
     assert shared.writes("src/a/one.py", "Edit", old_string="1", new_string="2")[0] == "allow"
     notebook = {"notebook_path": str(shared.folder / "src/b/x.ipynb"), "new_source": ""}
     assert shared.asks("NotebookEdit", notebook)[0] == "deny"
@@ -155,11 +157,13 @@ def test_other_tools_and_manifests(shared: AgentProject) -> None:
     ],
 )
 def test_a_command_is_run(shared: AgentProject, command: str, answer: str) -> None:
+    """What it writes is held like a file; where that cannot be told, a person is asked."""
     found = shared.asks("Bash", {"command": command})
     assert found[0] == answer, found
 
 
 def test_links_are_followed(shared: AgentProject) -> None:
+    """What counts is where a write would end."""
     (shared.folder / "src/a/link").symlink_to("../b")
     (shared.folder / "src/a/out").symlink_to("/etc")
     assert shared.writes("src/a/link/two.py", content="")[0] == "deny"
@@ -204,6 +208,7 @@ def _script_passes(project: AgentProject, name: str) -> bool:
 
 
 def test_without_a_brief_a_person_is_asked_and_without_python_nothing_passes(project: AgentProject) -> None:
+    """What is missing never opens."""
     (project.folder / ".orgkernel/brief.yaml").unlink()
     found = project.writes("src/a/one.py", content="")
     assert found[0] == "ask"
@@ -216,6 +221,8 @@ def test_without_a_brief_a_person_is_asked_and_without_python_nothing_passes(pro
 
 
 def test_the_installed_command(project: AgentProject) -> None:
+    """It answers as a process of its own, the second time from what it remembered."""
+
     def runs(path: str) -> str:
         return project.runs("Write", {"file_path": str(project.folder / path), "content": ""})[0]
 
@@ -237,6 +244,7 @@ SETTINGS = [
 
 @pytest.mark.parametrize("content", SETTINGS)
 def test_settings_come_back_byte_for_byte(tmp_path: Path, content: bytes | None) -> None:
+    """The hook is entered once, beside what was there, and taken out without a trace."""
     settings = tmp_path / ".claude/settings.json"
     if content is not None:
         settings.parent.mkdir()
@@ -260,6 +268,7 @@ def test_settings_come_back_byte_for_byte(tmp_path: Path, content: bytes | None)
 
 
 def test_what_others_entered_since_then_stays(tmp_path: Path) -> None:
+    """Only our entry is taken out, and settings that cannot be read are left alone."""
     settings = tmp_path / ".claude/settings.json"
     settings.parent.mkdir()
     settings.write_text('{"model": "x"}')

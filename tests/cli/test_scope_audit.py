@@ -59,6 +59,7 @@ def said(answer: dict[str, Any]) -> list[tuple[str, str | None, str | None]]:
 
 
 def test_everybody_changed_their_own_files(project: Project) -> None:
+    """Each worker is told with its commits and files."""
     briefs = ("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["src/b"]))
     project.commit({"src/a/one.py": "1\n", "src/a/new.py": ""}, A)
     project.commit({"src/b/two.py": None, "src/b/deep/er.py": ""}, B)
@@ -71,6 +72,7 @@ def test_everybody_changed_their_own_files(project: Project) -> None:
 
 
 def test_files_of_others_and_of_nobody(project: Project) -> None:
+    """They differ for each worker; all together, only the file of nobody is foreign."""
     one, other = project.brief(A, ["src/a/**"]), project.brief(B, ["src/b/**"])
     project.commit({"src/a/one.py": "1\n", "src/b/two.py": "2\n"}, A)
     project.commit({"src/b/more.py": "", "README.md": "changed\n"}, B)
@@ -85,6 +87,7 @@ def test_files_of_others_and_of_nobody(project: Project) -> None:
 
 
 def test_one_brief_is_that_of_all_commits(project: Project) -> None:
+    """No commit needs to say so."""
     brief = project.brief(A, ["src/a/**"])
     project.commit({"src/a/one.py": "1\n"})
     assert project.audit("--brief", brief)["outcome"] == "clean"
@@ -106,6 +109,7 @@ def test_a_commit_of_nobody_known_is_not_passed(project: Project, trailer: str |
 
 
 def test_an_empty_commit_of_nobody_does_no_harm(project: Project) -> None:
+    """It changed no file, so it does not matter whose it is."""
     project.commit()
     assert project.audit("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["b"]))[
         "outcome"
@@ -113,6 +117,7 @@ def test_an_empty_commit_of_nobody_does_no_harm(project: Project) -> None:
 
 
 def test_both_sides_of_a_rename_count(project: Project) -> None:
+    """A file is moved neither out of what is owned nor into it."""
     out = project.brief(A, ["src/a/**"])
     project.git("mv", "src/a/one.py", "src/c.py")
     project.commit()
@@ -127,6 +132,7 @@ def test_both_sides_of_a_rename_count(project: Project) -> None:
 
 
 def test_what_is_copied_from_is_not_touched(project: Project) -> None:
+    """Only the copy has to be owned."""
     brief = project.brief(A, ["src/a/**"])
     project.commit({"src/a/copy.py": "one = 1\n" * 9, "src/a/one.py": "one = 1\n" * 10})
     answer = project.audit("--brief", brief)
@@ -135,6 +141,7 @@ def test_what_is_copied_from_is_not_touched(project: Project) -> None:
 
 
 def test_deletions_modes_and_links(project: Project) -> None:
+    """Each is a change of the file."""
     brief = project.brief(A, ["src/a/**"])
     two = project.folder / "src/b/two.py"
     two.chmod(two.stat().st_mode | stat.S_IXUSR)
@@ -165,6 +172,7 @@ def test_a_submodule_is_a_path(project: Project) -> None:
 
 
 def test_the_branch_of_a_worker(project: Project) -> None:
+    """Its commits are those of the worker, once they are merged."""
     for branch, file in (("one", "src/a/one.py"), ("two", "src/b/two.py")):
         project.git("checkout", "-qb", branch, project.base)
         project.commit({file: "changed\n"})
@@ -236,6 +244,7 @@ def test_what_came_from_the_base_is_nobody_s(project: Project) -> None:
 
 
 def test_what_is_as_before_was_not_changed(project: Project) -> None:
+    """It is told apart, and is nobody's fault."""
     brief = project.brief(A, ["src/a/**"])
     project.commit({"README.md": "other\n"})
     project.commit({"README.md": "read me\n", "src/a/one.py": ""})
@@ -295,6 +304,7 @@ def test_names_that_are_nearly_equal(project: Project, owned: str, touched: str)
 
 
 def test_a_name_in_a_brief_means_itself(project: Project) -> None:
+    """Brackets and dollars are names of folders in many projects."""
     project.commit({"app/[id]/page.tsx": "x\n", "app/$user.tsx": "y\n"})
     assert (
         project.audit("--brief", project.brief(A, ["app/[id]/page.tsx", "app/$user.tsx"]))["outcome"]
@@ -304,6 +314,7 @@ def test_a_name_in_a_brief_means_itself(project: Project) -> None:
 
 
 def test_a_changed_file_of_two_owners(project: Project) -> None:
+    """It is a conflict once it is changed, unless one brief was handed down from the other."""
     briefs = ("--brief", project.brief(A, ["src/**"]), "--brief", project.brief(B, ["src/b/*.py"]))
     project.commit({"src/a/one.py": "1\n"}, A)
     clean = project.audit(*briefs)
@@ -317,6 +328,7 @@ def test_a_changed_file_of_two_owners(project: Project) -> None:
 
 
 def test_settings_of_a_repository_run_nothing_and_hide_nothing(project: Project) -> None:
+    """None of its programs is started, and no setting changes what is found."""
     project.commit({".gitattributes": "*.py diff=trap filter=trap\n", "src/a/one.py": "1\n"}, A)
     project.git("checkout", "-q", "-b", "other", project.base)
     project.commit({"src/a/two.py": "1\n"}, A)
@@ -353,6 +365,7 @@ def test_no_other_history_stands_in_for_the_real_one(project: Project) -> None:
 
 
 def test_what_cannot_be_told(project: Project, tmp_path: Path) -> None:
+    """Unknown revisions, cut histories and missing briefs are said, with exit code 2."""
     brief = project.brief(A, ["src/a/**"])
     project.commit({"src/a/one.py": "1\n"})
     for base in ("nowhere", "--all", "", "HEAD:README.md", "^HEAD"):
@@ -387,6 +400,7 @@ def governed(tmp_path: Path) -> Project:
 
 
 def test_sacred_scopes_of_an_organization(governed: Project) -> None:
+    """Owning a file does not unlock it, and some are never unlocked."""
     governed.commit(
         {
             "src/billing/card.py": "changed\n",
@@ -435,6 +449,7 @@ def test_dependencies_and_migrations(governed: Project) -> None:
 
 
 def test_manifests_that_are_no_files_or_no_text(governed: Project) -> None:
+    """What cannot be read counts as a change of dependencies."""
     brief = governed.brief(A, ["**"])
     (governed.folder / "package.json").unlink()
     os.symlink("other.json", governed.folder / "package.json")
@@ -448,6 +463,7 @@ def test_manifests_that_are_no_files_or_no_text(governed: Project) -> None:
 
 
 def test_links_out_of_the_project(project: Project) -> None:
+    """A link is held for where it leads."""
     for name, target in (("out", "../../../etc"), ("in", "../b/two.py"), ("vault", "../../.env")):
         os.symlink(target, project.folder / "src/a" / name)
     project.commit()
@@ -513,3 +529,25 @@ def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
     brief = project.brief(A, ["**", "src/**", "docs/**"])
     answer = project.audit("--brief", brief, "--head", commit)
     assert ("WRITE_OUT_OF_SCOPE", f"src/a/{name}", brief) in said(answer)
+
+
+def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_path: Path) -> None:
+    """Changed, uncommitted or deleted: it cannot be told what was sacred, unless the documents of the beginning are passed."""
+    brief = governed.brief(A, ["**"], audit_gates=[])
+    governance = governed.folder / "acme/governance.yaml"
+    text = governance.read_text(encoding="utf-8")
+    governed.git("worktree", "add", "-q", str(tmp_path / "before"))
+    governed.commit({"src/auth/login.py": "x\n"})
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SCOPE_LOCKED", "src/auth/login.py", brief)]
+    weaker = text.replace('["**/auth/**"]', '["**/other/**"]')
+    governance.write_text(weaker, encoding="utf-8")
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SET_UNAVAILABLE", None, None)]
+    governed.commit()
+    assert said(governed.audit("--brief", brief)) == [("SACRED_SET_UNAVAILABLE", None, None)]
+    passed = governed.audit("--brief", brief, "--path", str(tmp_path / "before/acme"))
+    assert said(passed) == [("SACRED_SCOPE_LOCKED", "src/auth/login.py", brief)]
+    governed.commit({"acme/governance.yaml": None})
+    assert ("SACRED_SET_UNAVAILABLE", None, None) in said(governed.audit("--brief", brief))
+    governed.git("rm", "-rq", "acme")
+    governed.commit()
+    assert ("SACRED_SET_UNAVAILABLE", None, None) in said(governed.audit("--brief", brief))

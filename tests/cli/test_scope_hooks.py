@@ -88,6 +88,7 @@ def test_a_commit(hooked: Hooked) -> None:
 
 
 def test_whoever_is_not_known_is_refused_with_the_way_out(hooked: Hooked) -> None:
+    """Without a sound brief or a claim, nothing is committed."""
     hooked.write({"src/a/one.py": "2\n"})
     brief = (hooked.folder / ".orgkernel/brief.yaml").rename(hooked.folder.parent / "brief.yaml")
     refused = hooked.tries("commit", "-am", "x")
@@ -149,6 +150,7 @@ def test_a_merge(hooked: Hooked) -> None:
 
 
 def test_a_push(hooked: Hooked, tmp_path: Path) -> None:
+    """Only what is new on the other side is asked about, and what cannot be told is refused."""
     hooked.git("init", "-q", "--bare", str(tmp_path / "remote"))
     hooked.git("remote", "add", "origin", str(tmp_path / "remote"))
     unknown = hooked.tries("push", "origin", "main")
@@ -190,6 +192,7 @@ def test_hooks_that_were_there_run_first_and_come_back(hooked: Hooked) -> None:
 
 
 def test_a_hook_that_another_program_has_replaced(hooked: Hooked) -> None:
+    """It is left alone, and said."""
     own = hooked.hooks / "pre-push"
     run_here("scope", "install-hooks", "--uninstall", cwd=hooked.folder)
     own.write_text("#!/bin/sh\n")
@@ -218,6 +221,7 @@ def test_other_folders_of_hooks(hooked: Hooked, tmp_path: Path) -> None:
 
 
 def test_each_work_tree_has_its_own_brief(hooked: Hooked, tmp_path: Path) -> None:
+    """The brief of one does not count in another."""
     other = tmp_path / "other"
     hooked.git("worktree", "add", "-q", str(other))
     hooked.give_brief(other, "docs/**", B)
@@ -229,6 +233,7 @@ def test_each_work_tree_has_its_own_brief(hooked: Hooked, tmp_path: Path) -> Non
 
 
 def test_a_python_that_is_gone(hooked: Hooked) -> None:
+    """A hook that cannot ask refuses."""
     own = hooked.hooks / "pre-commit"
     own.write_text(own.read_text().replace("/bin/python", "/bin/no-python"))
     hooked.write({"src/a/one.py": "2\n"})

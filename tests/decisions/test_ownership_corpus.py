@@ -55,6 +55,7 @@ def _worker(name: str, owned: Any) -> AuditedWorker:
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case(case: Mapping[str, Any]) -> None:
+    """The findings come in their order, and the first one names the answer."""
     answer = audited(case)
     found = [f"{each.code} {each.path or '-'} {each.worker or '-'}" for each in answer.findings]
     assert (answer.outcome, found) == (case["answer"], case.get("findings", []))

@@ -64,6 +64,7 @@ def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
 def test_nobody_passes_with_what_is_not_surely_theirs(
     one: list[str], other: list[str], touched: list[tuple[str, bool]]
 ) -> None:
+    """A clean audit has changed files only of whoever owns them alone."""
     workers = [held_to(one, "one"), held_to(other, "other")]
     files = tuple(
         FileChange(path=path, change="added") for path in dict.fromkeys(path for path, _ in touched)
@@ -84,6 +85,7 @@ def test_nobody_passes_with_what_is_not_surely_theirs(
 def test_the_script_passes_only_what_the_audit_passes(
     owned: list[str], sacred: list[str], claimed: list[str], path: str
 ) -> None:
+    """What the hook remembers opens nothing that the audit would hold."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / SCOPE).parent.mkdir()
         write_scope(folder, owned, [*sacred, *claimed], [])

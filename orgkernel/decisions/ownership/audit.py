@@ -219,13 +219,9 @@ class _Audit:
                 yield _sacred(path, touch._replace(help=help), text, commits, [])
 
     def _find_unreadable(self) -> Iterator[OwnershipFinding]:
-        for path, why in self.sacred.unreadable():
+        for doubt in self.sacred.doubts():
             yield OwnershipFinding(
-                code="SACRED_SET_UNAVAILABLE",
-                text=f"{quote(path)} in the sacred scopes cannot be compared with files",
-                help="write a path that starts at the root of the project",
-                why=why,
-                is_violation=False,
+                code=doubt.code, text=doubt.text, help=doubt.help, why=doubt.why, is_violation=False
             )
 
     def _authors(self, commits: Sequence[RangeCommit]) -> dict[str, tuple[AuditedWorker, list[RangeCommit]]]:

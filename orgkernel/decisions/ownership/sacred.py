@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from orgkernel.decisions.ownership.changes import shown_path
 from orgkernel.decisions.ownership.dependency_blocks import dependencies_changed, has_dependency_block
 from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, is_package_manifest
 from orgkernel.decisions.ownership.paths import Key
@@ -43,17 +44,36 @@ class SacredTouch(NamedTuple):
 
 
 class SacredFiles:
-    """The sacred files of a project: the scopes of a governance document, and the folders where absolute paths find it."""
+    """The sacred files of a project: the scopes of a governance document, and the folders where absolute paths find it.
+
+    `changed` are documents that said something else about it when the work began.
+    """
 
     def __init__(
         self,
         scopes: Mapping[str, SacredScope] | None = None,
         roots: Sequence[str] = (),
         document: SourceDocument | None = None,
+        changed: Sequence[str] = (),
     ) -> None:
         self._scopes = scopes or {}
+        self._changed = changed
         self._document = document
         self._roots: tuple[str | None, ...] = tuple(each for each in roots if read_path(".", each)) or (None,)
+
+    def doubts(self) -> Iterator[SacredTouch]:
+        """Why it cannot be told what is sacred."""
+        code = "SACRED_SET_UNAVAILABLE"
+        for path in self._changed:
+            text = f"{quote(shown_path(path))} is not as it was when the work began, so it cannot be told what was sacred"
+            yield SacredTouch(
+                code,
+                text,
+                "pass the organization as it was then with `--path`, such as a work tree of the base",
+            )
+        for path, why in self.unreadable():
+            text = f"{quote(path)} in the sacred scopes cannot be compared with files"
+            yield SacredTouch(code, text, "write a path that starts at the root of the project", why)
 
     def unreadable(self) -> Iterator[tuple[str, tuple[Why, ...]]]:
         """Paths of scopes that cannot be compared with those of files."""

@@ -121,6 +121,7 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("name", "before", "after"), SAME)
 def test_the_same_is_installed(name: str, before: str | None, after: str | None) -> None:
+    """In both directions, a change elsewhere in the file is no change of dependencies."""
     assert not dependencies_changed(("web", name), before, after)
     assert not dependencies_changed(("web", name), after, before)
 
@@ -129,5 +130,6 @@ def test_the_same_is_installed(name: str, before: str | None, after: str | None)
 def test_something_else_is_installed_or_nobody_can_tell(
     name: str, before: str | None, after: str | None
 ) -> None:
+    """In both directions."""
     assert dependencies_changed(("web", name), before, after)
     assert dependencies_changed(("web", name), after, before)
