@@ -23,7 +23,7 @@ from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
 from orgkernel.decisions.ownership.sacred import SacredFiles
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import LISTED, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git_range import find_changed_rules, read_range
@@ -164,3 +164,6 @@ def _lines(found: OwnershipAudit) -> Iterator[str]:
         if finding.commits:
             yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
         yield f"      {finding.help}"
+    for each in found.overlaps[:LISTED]:
+        mine, theirs = f"{quote(each.path)} of {each.worker}", f"{quote(each.other_path)} of {each.other}"
+        yield f"  overlap: {mine}, and {theirs}"

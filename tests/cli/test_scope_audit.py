@@ -551,3 +551,29 @@ def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_pat
     governed.git("rm", "-rq", "acme")
     governed.commit()
     assert ("SACRED_SET_UNAVAILABLE", None, None) in said(governed.audit("--brief", brief))
+
+
+def test_a_merge_of_several_branches_at_once(project: Project) -> None:
+    workers = []
+    for number, name in enumerate("abc"):
+        project.git("checkout", "-qb", name, project.base)
+        project.commit({f"src/{name}/new.py": name, f"src/{name}/{name}.py": name})
+        workers += ["--worker", f"{name}={project.brief((A, B, C)[number], [f'src/{name}/**'])}"]
+    project.git("checkout", "-q", "main")
+    project.git("merge", "-q", "a", "b", "c", "-m", "all")
+    answer = project.audit(*workers)
+    assert answer["outcome"] == "clean", answer["findings"]
+    assert [each["commits"] for each in answer["workers"]] == [1, 1, 1]
+    project.write({"src/b/new.py": "slipped in"})
+    project.git("commit", "-q", "--all", "--amend", "-m", "evil")
+    assert said(project.audit(*workers)) == [("COMMIT_UNATTRIBUTED", None, None)]
+
+
+def test_the_text_names_overlaps(project: Project) -> None:
+    briefs = ("--brief", project.brief(A, ["src/**"]), "--brief", project.brief(B, ["src/b/*.py"]))
+    project.commit({"src/a/one.py": "1\n"}, A)
+    done = run_here("scope", "audit", "--base", project.base, *briefs, cwd=project.folder)
+    assert done.stdout.splitlines() == [
+        "clean: 1 changed file, 1 commit of 2 workers",
+        f"  overlap: `src/**` of {briefs[1]}, and `src/b/*.py` of {briefs[3]}",
+    ]

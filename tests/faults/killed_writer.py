@@ -20,7 +20,10 @@ from sqlalchemy import event
 from orgkernel.decisions.crew_records import AgentIdentity
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.errors import Conflict
+from orgkernel.state.claims import WantedClaim
+from orgkernel.state.contracts import WantedContract
 from orgkernel.state.crew import CommissionDraft
+from orgkernel.state.dispatches import WantedDispatch
 from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
 
@@ -65,7 +68,22 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
                     )
             os.write(pipe, f"finished {session}\n".encode())
 
-    threads = [threading.Thread(target=work) for work in (*[decide] * _CALLERS, grant, commission, finish)]
+    def dispatch() -> None:
+        while True:
+            name = os.urandom(6).hex()
+            claim = WantedClaim(
+                holder="agent:worf", paths=(f"{name}.py",), seconds=60, session=name, brief=name
+            )
+            wanted = WantedDispatch(
+                sender="role:planner", receiver="role:worker", holder="agent:worf", session=name, queue_mode="queue",
+                session_key="key", code="COMMANDS", snapshot="s", seconds=60, claim=claim,
+                brief=WantedContract("brief", {"id": name}, str),
+            )  # fmt: skip
+            store.dispatches.record("yard", lambda _, wanted=wanted: wanted, actor="a")  # type: ignore[misc]
+            os.write(pipe, f"dispatched {name}\n".encode())
+
+    work = (*[decide] * _CALLERS, grant, commission, finish, dispatch)
+    threads = [threading.Thread(target=each) for each in work]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.state.audit import read_rows
-from orgkernel.state.tables import grants
+from orgkernel.state.tables import file_claims, grants
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
 from tests.support.depth import DEPTH
@@ -25,7 +25,7 @@ KILLS = 40 * DEPTH
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Path, seed: int) -> None:
     """On a disk and in memory, 100 kills each; the chains verify, a grant is used once or not at all,
-    an agent has all skills or none, and a session has one result.
+    an agent has all skills or none, a session has one result, and a dispatch is there with its claim or not at all.
     """
     folder = tmp_path if seed == 1 else quick_folder
     command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
@@ -44,9 +44,16 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
             skills.setdefault(each.agent_id, []).append(each.skill)
         ends = [each.session for each in store.contracts.list("shop")]
         assert store.contracts.find_changes("shop") == ()
+        sent = [each.brief for each in store.dispatches.list("yard")]
+        briefs = [each.record_id for each in store.contracts.list("yard")]
+        with store.context.reading() as connection:
+            claimed = [*connection.scalars(select(file_claims.c.brief).order_by(file_claims.c.token))]
+        assert store.dispatches.find_changes("yard") == ()
         found = verify_audit(store.context, store.folder)
     assert {name.removeprefix("finished ") for name in told if name.startswith("finished ")} <= {*ends}
     assert len(ends) == len({*ends}) > 0  # each session has one result
+    assert {name.removeprefix("dispatched ") for name in told if name.startswith("dispatched ")} <= {*sent}
+    assert sent == briefs == claimed  # a dispatch has its brief and its claim, or there is none of them
     assert {name for name in told if ":decision:" in name} <= rows
     assert {name for name in told if name.startswith("g-")} <= issued.keys()
     assert {name.removeprefix("used ") for name in told if name.startswith("used ")} <= uses.keys()
