@@ -72,7 +72,7 @@ def _lines_of(body: bytes) -> Iterator[str]:
 
     try:
         yield from lines(msgspec.json.decode(body), "")
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         yield body.decode("utf-8", "replace")
 
 

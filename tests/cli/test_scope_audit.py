@@ -554,6 +554,7 @@ def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_pat
 
 
 def test_a_merge_of_several_branches_at_once(project: Project) -> None:
+    """What each branch brought is its worker's, and what is slipped in is nobody's."""
     workers = []
     for number, name in enumerate("abc"):
         project.git("checkout", "-qb", name, project.base)
@@ -570,6 +571,7 @@ def test_a_merge_of_several_branches_at_once(project: Project) -> None:
 
 
 def test_the_text_names_overlaps(project: Project) -> None:
+    """Although nobody has changed a file in both."""
     briefs = ("--brief", project.brief(A, ["src/**"]), "--brief", project.brief(B, ["src/b/*.py"]))
     project.commit({"src/a/one.py": "1\n"}, A)
     done = run_here("scope", "audit", "--base", project.base, *briefs, cwd=project.folder)

@@ -44,6 +44,7 @@ FIELDS: dict[str, Any] = {
     "governance:sacred_scopes": {},
     "governance:sacred_scopes.authentication.paths": ["login/**"],
     "governance:sacred_scopes.authentication.unlocked_with_gate": "testaudit",
+    "governance:sacred_scopes.authentication.new_files_only": True,
     "governance:sacred_scopes.billing.unlocked_by": "allow_dependency_change",
     "governance:destructive_operations": ["force_push"],
     "governance:quality_gates": {"secaudit": {}},
