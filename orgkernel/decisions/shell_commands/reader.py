@@ -49,6 +49,7 @@ LONGEST_TEXT: Final = 20_000
 
 MOST_MISTAKES: Final = 3
 MOST_SYMBOLS: Final = 2_500
+_REDIRECTIONS: Final = frozenset(("<", ">", ">>", ">|", "&>", "&>>", "<&", ">&", "<&-", ">&-", "<>"))
 _SYMBOL: Final = re.compile(rb"[][<>|&;(){}$`!]")
 _RUN_OF_SYMBOLS: Final = re.compile(rb"[][<>|&;(){}$`!'\"\\]{40}")
 _LANGUAGE: Final = Language(tree_sitter_bash.language())
@@ -490,6 +491,16 @@ class Reader:
             return "".join(self._text(child) for child in node.named_children) + "\n"
         if node.type == "file_redirect":
             operator = next((_source(child) for child in node.children if not child.is_named), "")
+            operator += "".join(_source(child) for child in node.children if child.is_error)
+            if operator not in _REDIRECTIONS:
+                self._not_understood(node, "this is not shell syntax that is understood here")
+            descriptor = next(
+                (_source(child) for child in node.children if child.type == "file_descriptor"), ""
+            )
+            if (
+                operator == "<>"
+            ):  # opened to read and to write, and not emptied; what is printed there is written over it
+                operator = ">" if descriptor in ("1", "2") else ">>"
             targets = [
                 word for child in node.children_by_field_name("destination") for word in self._fields(child)
             ]
@@ -499,7 +510,6 @@ class Reader:
                 elif operator.startswith("<") and "&" not in operator:
                     stdin = self.read_file(target.text)
                 elif ">" in operator and not _NUMBER.fullmatch(target.text) and target.text != "-":
-                    descriptor = next((_source(c) for c in node.children if c.type == "file_descriptor"), "1")
                     writes.append(
                         (f"{descriptor}{operator}" if descriptor not in ("1", "") else operator, target)
                     )
