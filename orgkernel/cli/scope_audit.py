@@ -106,7 +106,7 @@ def audit(
     rules = find_changed_rules(found, [] if kernel is None else kernel.sacred_documents(org))
     sacred = sacred_of(kernel, org, found.folder, rules)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
-    echo_answer(form, answer, lambda: as_text(_lines(answer)))
+    echo_answer(form, answer, lambda: as_text(_lines(answer, is_union)))
     ctx.exit(_EXIT_CODES[answer.outcome])
 
 
@@ -154,10 +154,11 @@ def sacred_of(kernel: Kernel | None, org: str, folder: str, changed: Sequence[st
     return kernel.sacred_files(org, folder, changed)
 
 
-def _lines(found: OwnershipAudit) -> Iterator[str]:
-    commits = sum(each.commits for each in found.workers)
-    done = f"{counted(len(found.files), 'changed file')}, {counted(commits, 'commit')} of {counted(len(found.workers), 'worker')}"
-    yield f"{found.outcome.replace('_', ' ')}: {done}"
+def _lines(found: OwnershipAudit, is_union: bool) -> Iterator[str]:
+    files, workers = counted(len(found.files), "changed file"), counted(len(found.workers), "worker")
+    commits = counted(sum(each.commits for each in found.workers), "commit")
+    done = f"{workers} together" if is_union else f"{commits} of {workers}"
+    yield f"{found.outcome.replace('_', ' ')}: {files}, {done}"
     for finding in found.findings:
         yield f"  {finding.code}: {finding.text}"
         yield from places(finding.why)
