@@ -92,7 +92,8 @@ def request_of(paths: tuple[str, ...], project: Project) -> Request:
 
 def read_as() -> str | None:
     """The format that `--from` names, if it does."""
-    return click.get_current_context().find_root().ensure_object(Caches).read_as
+    ctx = click.get_current_context(silent=True)
+    return None if ctx is None else ctx.find_root().ensure_object(Caches).read_as
 
 
 def say_format(snapshot: Snapshot, request: Request) -> None:

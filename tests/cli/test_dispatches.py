@@ -15,12 +15,13 @@ PLAIN = {"audit_gates": [], "spec.scope.destructive": [], "spec.scope.files_owne
 
 def test_dispatches_are_recorded_and_listed(tmp_path: Path) -> None:
     """With what was claimed; a log that was changed is refused."""
-    copy_template(tmp_path, "omega")
-    brief = tmp_path.parent / "brief.yaml"
+    here, brief = tmp_path / "omega", tmp_path / "handed" / "brief.yaml"
+    copy_template(here, "omega")
+    brief.parent.mkdir()
     brief.write_text(as_text(changed("brief", PLAIN)), encoding="utf-8")
 
     def run(*words: str) -> tuple[int, str]:
-        done = run_here("dispatches", *words, cwd=tmp_path)
+        done = run_here("dispatches", *words, cwd=here)
         return done.returncode, done.stdout or done.stderr
 
     assert run("list")[0] == 2  # there is no store yet
@@ -44,6 +45,6 @@ def test_dispatches_are_recorded_and_listed(tmp_path: Path) -> None:
         f"--brief={changed('brief', {})['id']}",
     ):
         assert len(run("list", which)[1].splitlines()) == 2, which
-    with sqlite3.connect(tmp_path / ".orgkernel" / "state.db") as database:
+    with sqlite3.connect(here / ".orgkernel" / "state.db") as database:
         database.execute("UPDATE dispatches SET holder = 'agent:x' WHERE number = 2")
     assert "error: the log of dispatches was changed: dispatch 2 was changed\n" in run("list")[1]
