@@ -10,7 +10,8 @@ from typing import Any
 from benchmarks.timing import NotMeasured
 from benchmarks.worlds import IN_SCOPE
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, Export
+from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE
+from orgkernel.exchange.exported import Export
 
 try:
     import cedarpy

@@ -34,7 +34,8 @@ from benchmarks.governed import (
 )
 from benchmarks.timing import NotMeasured, microseconds
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, Export, export_cedar
+from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE, export_cedar
+from orgkernel.exchange.exported import Export
 
 _REGO = """\
 package access

@@ -10,7 +10,8 @@ import click
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable
-from orgkernel.exchange.cedar.export import Export, export_cedar
+from orgkernel.exchange.cedar.export import export_cedar
+from orgkernel.exchange.exported import Export
 
 _FORMATS = {"cedar": export_cedar}
 

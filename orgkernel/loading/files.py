@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from orgkernel.diagnostics import catalog as row
@@ -39,14 +40,16 @@ class Area(NamedTuple):
 
     path: str
     """Below the root."""
-    holds: str
-    """`agents`: every Markdown file; `skills`: every SKILL.md in a folder of its own; `file`: the path is a file."""
+    files: str = ""
+    """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
 
-    def holds_file(self, path: str) -> bool:
-        """Whether a file below the folder is read."""
-        if self.holds == "skills":
-            return markdown_kind(path) == "cognitive_skill"
-        return self.holds == "agents" and path.endswith(MARKDOWN)
+    def holds(self, path: str) -> bool:
+        r"""Whether a file is read; the path is that below the folder.
+
+        >>> Area(".claude/agents", r".*\.md").holds("team/reviewer.md")
+        True
+        """
+        return re.fullmatch(self.files, path.replace(os.sep, "/")) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +169,14 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
             continue
         if not os.path.join(real, "").startswith(tops):
             yield Found(path, name, real, leaves=True)
-        elif area.holds == "file":
+        elif not area.files:
             yield Found(path, name, real)
         elif os.path.isdir(path):
-            yield from _walk(root, path, name, tops, seen, area.holds_file)
+            yield from _walk(root, path, name, tops, seen, partial(_is_in_area, area, len(path) + 1))
+
+
+def _is_in_area(area: Area, start: int, path: str) -> bool:
+    return area.holds(path[start:])
 
 
 def _walk(

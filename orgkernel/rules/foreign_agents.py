@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.loading.formats.claude_code.words import words_in
+from orgkernel.loading.formats.words import words_in
 
 
 def agents_of(view: OrgView) -> Iterator[RolePost]:

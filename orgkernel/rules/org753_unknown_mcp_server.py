@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.claude_code.names import MCP, server_of
+from orgkernel.loading.formats.names import MCP, server_of
 from orgkernel.rules.foreign_agents import agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 

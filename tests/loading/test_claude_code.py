@@ -19,7 +19,7 @@ from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Area, Located, Root, decode
 from orgkernel.loading.formats import complete
 from orgkernel.loading.formats.claude_code.agents import read_agent
-from orgkernel.loading.formats.claude_code.names import id_of, name_of
+from orgkernel.loading.formats.names import id_of, name_of
 from orgkernel.loading.sources import FileRead
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
@@ -389,7 +389,7 @@ def test_no_text_stops_the_reader(front: str, body: str) -> None:
     """Whatever somebody sends as an agent is read or refused, and what is read keeps its places."""
     content = f"---\nname: x\ndescription: y\n{front}\n---\n{body}".encode("utf-8", "surrogatepass")
     source = decode("/x/.claude/agents/a.md", "a.md", content)
-    root = Root("/x", "", format="claude-code", areas=(Area(AGENTS, "agents"),))
+    root = Root("/x", "", format="claude-code", areas=(Area(AGENTS, r".*\.md"),))
     read = read_agent(source, root)
     assert read.documents or read.broken
     located = Located(source.path, source.name, root, 0)

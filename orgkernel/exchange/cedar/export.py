@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
+from orgkernel.exchange.exported import Export, Loss
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Something that the documents declare, or decisions use, and the export leaves out."""
-
-    what: str
-    why: str
-    count: int | None = None
-    """How many declarations it concerns. None if it concerns requests, not declarations."""
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """An organization in another format."""
-
-    files: Mapping[str, str]
-    """File texts by name."""
-    covers: tuple[str, ...]
-    """The decision layers that the target also decides, in order."""
-    lost: tuple[Loss, ...]
-
 
 SCHEMA = """\
 namespace OrgKernel {

@@ -6,38 +6,31 @@ are kept beside the record, at the routes at which they are written.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.loading.documents import diagnose, read_broken
-from orgkernel.loading.files import MARKDOWN, Root, SourceText
-from orgkernel.loading.formats.claude_code.names import LONGEST, id_of
-from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
-from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of, unpack_within
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.front_matter import Front, read_front_matter
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
+from orgkernel.loading.marks import Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import Packed, ReadFile, SourceDocument
-from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.records.record import Suppression
+from orgkernel.loading.sources import ReadFile
 from orgkernel.records.role_profile import Capabilities, ChainOfCommand, Doctrine, Requirements, RoleProfile
 from orgkernel.records.standing_order import StandingOrder
 
 KIND = "role_profile"
 _FIRST = pack_mark(1, 1)
-# Files that people put beside agents. Without front matter they are none.
-_NOTES = frozenset(
-    {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
-)
 _FIELDS = (
     "name", "description", "tools", "disallowedTools", "model", "permissionMode", "maxTurns", "skills", "mcpServers",
     "hooks", "memory", "background", "effort", "initialPrompt", "isolation", "color",
 )  # fmt: skip
-SUPPRESSIONS = "orgkernel-suppressions"
+_LISTS = ("tools", "disallowedTools", "skills")
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 _COMMA = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
 _LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
@@ -47,30 +40,9 @@ _INTERVAL = Doctrine().salute_interval_turns
 _MOST_TURNS = 9_999
 
 
-class _Front(NamedTuple):
-    """The front matter of an agent."""
-
-    value: dict[str, Any]
-    marks: dict[str, tuple[int, Marks]]
-    """Key to the mark of the key and the marks of the value."""
-    start: int
-    refusals: list[Refusal]
-    body: str = ""
-    body_mark: int = _FIRST
-
-
 def read_agent(source: SourceText, root: Root) -> ReadFile:
     """The role and the orders of an agent; nothing for a note that lies beside agents."""
-    if source.refusal is not None:
-        return read_broken(source, KIND, [source.refusal])
-    if len(source.text) > MAX_CHARACTERS:
-        message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
-        return read_broken(
-            source,
-            KIND,
-            [Refusal(row.TOO_LARGE, _FIRST, message, "move parts into files that the agent reads")],
-        )
-    front = _front_matter(source)
+    front = read_front_matter(source, _LISTS)
     if front is None:
         return ReadFile(skipped=True)
     if not front.value:
@@ -78,68 +50,7 @@ def read_agent(source: SourceText, root: Root) -> ReadFile:
     return _read_role(source, root, front)
 
 
-def _front_matter(source: SourceText) -> _Front | None:
-    """The front matter; without values where it cannot be read, None for a note without any."""
-    parts = split_front_matter(source.text)
-    if parts is None:
-        stem = os.path.basename(source.path).removesuffix(MARKDOWN).casefold()
-        if stem in _NOTES:
-            return None
-        help = "write `name` and `description` between two lines `---` at its beginning, or move the file elsewhere"
-        return _Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
-    text, body, line = parts
-    body_mark = pack_mark(line, 1)
-    # The first line is the fence, so that lines are counted as in the file.
-    parsed = parse_yaml("\n" + text, as_text=True)
-    if parsed.refusals:
-        loose = _read_loosely(text) if parsed.refusals[0].row is row.BAD_YAML else None
-        if loose is None:
-            return _Front({}, {}, 0, list(parsed.refusals))
-        first = parsed.refusals[0]
-        help = "put the value into quotes, or write it as a block that begins with `>-`"
-        said = Refusal(row.LOOSE_FRONT_MATTER, first.mark, f"the front matter is {first.message}", help)
-        return _Front(*loose, pack_mark(2, 1), [said], body, body_mark)
-    if (
-        len(parsed.documents) != 1
-        or not isinstance(parsed.documents[0].value, dict)
-        or not parsed.documents[0].value
-    ):
-        refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
-        return _Front({}, {}, 0, [refusal])
-    document = parsed.documents[0]
-    return _Front(document.value, dict(document.marks[1]), start_of(document.marks), [], body, body_mark)
-
-
-def _read_loosely(text: str) -> tuple[dict[str, Any], dict[str, tuple[int, Marks]]] | None:
-    """Front matter that is no YAML, as `key: text` lines; None where a line is something else or a key comes twice."""
-    value: dict[str, Any] = {}
-    marks: dict[str, tuple[int, Marks]] = {}
-    last = ""
-    for number, line in enumerate(LINE_BREAK.split(text), 2):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if line[0] in " \t":
-            if not last:
-                return None
-            value[last] = f"{value[last]} {line.strip()}".strip()
-            continue
-        found = _LINE.match(line)
-        if found is None or found[1] in value:
-            return None
-        last = found[1]
-        value[last] = found[2].strip()
-        marks[last] = (pack_mark(number, 1), pack_mark(number, found.start(2) + 1))
-    for key in ("tools", "disallowedTools", "skills", "name"):
-        written = str(value.get(key, ""))
-        if written.startswith("[") and written.endswith("]") and not set(written) & {'"', "'"}:
-            at, mark = marks[key]
-            value[key], marks[key] = written[1:-1], (at, pack_mark(*unpack_within(mark, 1)))
-        elif written.startswith(("[", "-", "|", ">", '"', "'")):
-            return None  # more than a line of text: what it means would be guessed
-    return (value, marks) if value else None
-
-
-def _read_role(source: SourceText, root: Root, front: _Front) -> ReadFile:
+def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     value, marks, refusals = front.value, front.marks, front.refusals
     for key in ("name", "description"):
         if not isinstance(value.get(key, ""), str):
@@ -166,7 +77,7 @@ def _read_role(source: SourceText, root: Root, front: _Front) -> ReadFile:
         )
     refusals += _misspelled(value, marks)
     raw: dict[str, list[str]] = {}
-    for key in ("tools", "disallowedTools", "skills"):
+    for key in _LISTS:
         if key in value:
             words = list(_words(key, value[key], marks[key][1], refusals))
             raw[key] = [word for word, _ in words]
@@ -191,7 +102,7 @@ def _read_role(source: SourceText, root: Root, front: _Front) -> ReadFile:
         if turns is None
         else Doctrine(max_turns_without_progress=turns, salute_interval_turns=min(_INTERVAL, turns)),
         does_not_have=denied,
-        suppressions=tuple(_suppressions(value, marks, refusals)),
+        suppressions=tuple(read_suppressions(value, marks, refusals)),
     )
     named = marks["name"]
     below = {**marks, "role_id": named, "role_name": named}
@@ -205,11 +116,11 @@ def _read_role(source: SourceText, root: Root, front: _Front) -> ReadFile:
         inner = {"max_turns_without_progress": marks["maxTurns"]}
         below["doctrine"] = (marks["maxTurns"][0], (marks["maxTurns"][0], inner))
     role_marks = with_tools((front.start, below), at)
-    documents = [_document(source, root, KIND, record, role_marks, raw)]
+    documents = [read_as(source, root, KIND, record, role_marks, raw)]
     if front.body.strip():
         order = StandingOrder(scope="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
-        documents.append(_document(source, root, "standing_order", order, order_marks, {}))
+        documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
 
 
@@ -232,16 +143,6 @@ def plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
         if is_plain(word):
             found.setdefault(word, mark)
     return tuple(found), list(found.values())
-
-
-def _document(
-    source: SourceText, root: Root, kind: str, record: Any, marks: Marks, raw: dict[str, list[str]]
-) -> SourceDocument:
-    unknown = msgspec.msgpack.encode([((key,), words) for key, words in raw.items()])
-    packed = Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), unknown)
-    return SourceDocument(
-        source.name, source.path, kind, packed, source.digest, root.shared, root.context, root.format
-    ).hold(record, marks)
 
 
 def _words(key: str, value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[tuple[str, int]]:
@@ -300,31 +201,3 @@ def _named_servers(value: Any) -> list[str]:
         [value] if isinstance(value, dict) else [each for each in value or () if isinstance(each, dict)]
     )
     return [name for each in mappings for name in each]
-
-
-def _suppressions(
-    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
-) -> Iterator[Suppression]:
-    """The findings that an agent accepts, each a mapping of `rule`, `reason` and perhaps `subject`."""
-    if SUPPRESSIONS not in value:
-        return
-    listed = value[SUPPRESSIONS]
-    mark = start_of(marks[SUPPRESSIONS][1])
-    for each in listed if isinstance(listed, tuple) else (listed,):
-        fields = each if isinstance(each, dict) else {}
-        texts = all(isinstance(field, str) for field in fields.values())
-        known = {"rule", "reason"} <= fields.keys() <= {"rule", "reason", "subject"}
-        if (
-            isinstance(listed, tuple)
-            and texts
-            and known
-            and _CODE.match(fields["rule"])
-            and fields["reason"].strip()
-        ):
-            yield Suppression(**{key: field.strip() for key, field in fields.items()})
-        else:
-            text = f"`{SUPPRESSIONS}` is not a list of mappings with `rule` and `reason`"
-            refusals.append(
-                Refusal(row.INVALID_VALUE, mark, text, "write `- {rule: ORG750, reason: …}` for each")
-            )
-            return

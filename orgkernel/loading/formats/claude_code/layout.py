@@ -10,6 +10,7 @@ from orgkernel.loading.formats.format import Layout
 AGENTS, HIDDEN = "agents", ".claude"
 PLUGIN = os.path.join(".claude-plugin", "plugin.json")
 SERVERS = ".mcp.json"
+AGENT_FILES, SKILL_FILES = r".*\.md", r"[^/]+/SKILL\.md"
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
 
@@ -53,21 +54,19 @@ def _project(top: str) -> Layout:
     return Layout(
         top,
         (
-            Area(os.path.join(HIDDEN, AGENTS), "agents"),
-            Area(os.path.join(HIDDEN, SKILLS), "skills"),
-            Area(SERVERS, "file"),
+            Area(os.path.join(HIDDEN, AGENTS), AGENT_FILES),
+            Area(os.path.join(HIDDEN, SKILLS), SKILL_FILES),
+            Area(SERVERS),
         ),
     )
 
 
 def _plugin(top: str) -> Layout:
-    return Layout(
-        top, (Area(AGENTS, "agents"), Area(SKILLS, "skills"), Area(SERVERS, "file"), Area(PLUGIN, "file"))
-    )
+    return Layout(top, (Area(AGENTS, AGENT_FILES), Area(SKILLS, SKILL_FILES), Area(SERVERS), Area(PLUGIN)))
 
 
 def _alone(top: str) -> Layout:
-    return Layout(top, (Area(".", "agents"),))
+    return Layout(top, (Area(".", AGENT_FILES),))
 
 
 def _has_agent(folder: str) -> bool:

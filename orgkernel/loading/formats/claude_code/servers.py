@@ -10,12 +10,14 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.claude_code.layout import SERVERS
-from orgkernel.loading.formats.claude_code.names import server_tool_id
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import server_tool_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.loading.sources import ReadFile, SourceDocument, pack
+from orgkernel.loading.sources import ReadFile
 from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 KIND = "tool_catalog"
@@ -32,16 +34,9 @@ def server_tool(server: str, name: str = "") -> Tool:
 
 def read_servers(source: SourceText, root: Root) -> ReadFile:
     """The servers, and of a plugin its name and description."""
-    if source.refusal is not None:
-        return read_broken(source, KIND, [source.refusal])
-    parsed = parse_json(source.text)
-    if parsed.refusals:
-        return read_broken(source, KIND, parsed.refusals)
-    value, marks = parsed.documents[0].value, parsed.documents[0].marks
-    if not isinstance(value, dict):
-        return read_broken(
-            source, KIND, [Refusal(row.NOT_A_MAPPING, start_of(marks), "the file is not a mapping")]
-        )
+    value, marks, start, refused = read_mapping(source, parse_json)
+    if refused:
+        return read_broken(source, KIND, list(refused))
     refusals: list[Refusal] = []
     servers = value.get(FIELD, {})
     tools: dict[str, Tool] = {}
@@ -50,24 +45,14 @@ def read_servers(source: SourceText, root: Root) -> ReadFile:
     if isinstance(servers, dict):
         for name in servers:
             tools[server_tool_id(name)] = server_tool(name)
-            below[server_tool_id(name)] = marks[1][FIELD][1][1][name]
+            below[server_tool_id(name)] = marks[FIELD][1][1][name]
     elif not is_elsewhere:
         text = f"`{FIELD}` is {describe(servers)}, not a mapping"
-        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[1][FIELD][1]), text))
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[FIELD][1]), text))
     record = ToolCatalog(tools=tools, description=_text(value.get("description")))
-    start = start_of(marks)
-    full = (start, {**marks[1], "tools": (start, (start, below))})
-    unknown = ((("name",), value["name"]),) if _text(value.get("name")) else ()
-    document = SourceDocument(
-        source.name,
-        source.path,
-        KIND,
-        pack(record, full, unknown),
-        source.digest,
-        root.shared,
-        root.context,
-        root.format,
-    ).hold(record, full)
+    full = (start, {**marks, "tools": (start, (start, below))})
+    unknown = {"name": value["name"]} if _text(value.get("name")) else {}
+    document = read_as(source, root, KIND, record, full, unknown)
     return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
+from orgkernel.loading.formats.building import complete_with, instead_of
 from orgkernel.loading.formats.claude_code.agents import is_plain, plain_tools, with_tools
-from orgkernel.loading.formats.claude_code.names import LONGEST, MCP, id_of, server_of, server_tool_id
+from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.servers import server_tool
-from orgkernel.loading.formats.claude_code.words import words_in
+from orgkernel.loading.formats.names import LONGEST, MCP, id_of, server_of, server_tool_id
+from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import Marks, pack_mark
-from orgkernel.loading.sources import Completion, FileRead, Packed, SourceDocument
+from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 from orgkernel.records.organization import HierarchyEntry, Organization
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.tool_catalog import ToolCatalog
@@ -72,7 +72,7 @@ def _own_tools(role: SourceDocument, names: Sequence[str], raw: Mapping[str, Any
     tools |= {word: server_tool(of[server], word.rpartition("__")[2]) for word, server in _named(raw, of)}
     at = role.marks[1]["mcpServers"][0]
     marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
-    return _made(role.name, role.path, "tool_catalog", ToolCatalog(tools=tools), marks, role)
+    return complete_with(role, "tool_catalog", ToolCatalog(tools=tools), marks)
 
 
 def _tools(document: SourceDocument) -> Iterator[str]:
@@ -107,13 +107,7 @@ def _equipped(role: SourceDocument, raw: Mapping[str, Any], everything: dict[str
     names, places = plain_tools(tools, tools.values())
     capabilities = replace(record.capabilities, tools_primary=names)
     changed = replace(record, capabilities=capabilities)
-    full = with_tools(marks, places)
-    packed = Packed(msgspec.msgpack.encode(changed), msgspec.msgpack.encode(full), role.packed.unknown)
-    document = SourceDocument(
-        role.name, role.path, role.kind, packed, role.digest, role.shared, role.context, role.format
-    ).hold(changed, full)
-    role.seal()
-    return document
+    return instead_of(role, changed, with_tools(marks, places))
 
 
 def _meant(word: str, everything: dict[str, None]) -> Iterator[str]:
@@ -136,7 +130,7 @@ def _named_tools(document: SourceDocument, words: Sequence[str]) -> SourceDocume
         tools={word: server_tool(server_name[word], word.rpartition("__")[2]) for word in words}
     )
     full = (_FIRST, {"tools": (_FIRST, (_FIRST, {word: marks[server_of(word)] for word in words}))})
-    return _made(document.name, document.path, "tool_catalog", record, full, document)
+    return complete_with(document, "tool_catalog", record, full)
 
 
 def _organization(
@@ -153,7 +147,7 @@ def _organization(
         hierarchy=hierarchy,
     )
     folder = os.path.dirname(roles[0].name)
-    area = next(each for each in root.areas if each.holds == "agents")
+    area = next(each for each in root.areas if each.files == AGENT_FILES)
     inside = os.path.relpath(os.path.dirname(roles[0].path), os.path.join(root.path, area.path))
     while inside != os.curdir and inside:
         folder, inside = os.path.dirname(folder), os.path.dirname(inside)
@@ -163,12 +157,5 @@ def _organization(
         below |= {"org_id": below["name"], "org_name": below["name"]}
     marks = (_FIRST, below)
     # The folder that it lies in says what belongs to it.
-    return _made(name, os.path.join(root.path, "(organization)"), "organization", record, marks, roles[0])
-
-
-def _made(name: str, path: str, kind: str, record: Any, marks: Marks, like: SourceDocument) -> SourceDocument:
-    packed = Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks))
-    digest = hashlib.sha256(packed.record).hexdigest()
-    return SourceDocument(name, path, kind, packed, digest, like.shared, like.context, like.format).hold(
-        record, marks
-    )
+    path = os.path.join(root.path, "(organization)")
+    return complete_with(roles[0], "organization", record, marks, name=name, path=path)

@@ -1,0 +1,65 @@
+"""Documents that are made of files in the formats of others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.marks import Marks
+from orgkernel.loading.sources import Packed, SourceDocument
+from orgkernel.records.record import Document
+
+
+def read_as(
+    source: SourceText,
+    root: Root,
+    kind: str,
+    record: Document,
+    marks: Marks,
+    raw: Mapping[str, Any] | None = None,
+) -> SourceDocument:
+    """A document that a file says, with the marks of its values in that file.
+
+    `raw` are values as the file writes them, by field, for `complete` and for the rules; `words_in` gives them back.
+    """
+    packed = _pack(record, marks, raw or {})
+    return SourceDocument(
+        source.name, source.path, kind, packed, source.digest, root.shared, root.context, root.format
+    ).hold(record, marks)
+
+
+def instead_of(document: SourceDocument, record: Document, marks: Marks) -> SourceDocument:
+    """A document that takes the place of one of the same file, with what other files add; that one is sealed."""
+    packed = Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), document.packed.unknown)
+    made = SourceDocument(
+        document.name,
+        document.path,
+        document.kind,
+        packed,
+        document.digest,
+        document.shared,
+        document.context,
+        document.format,
+    ).hold(record, marks)
+    document.seal()
+    return made
+
+
+def complete_with(
+    like: SourceDocument, kind: str, record: Document, marks: Marks, *, name: str = "", path: str = ""
+) -> SourceDocument:
+    """A document that no file says, shown at the name of another file or at the one of the document that it is `like`."""
+    packed = _pack(record, marks, {})
+    digest = hashlib.sha256(packed.record).hexdigest()
+    return SourceDocument(
+        name or like.name, path or like.path, kind, packed, digest, like.shared, like.context, like.format
+    ).hold(record, marks)
+
+
+def _pack(record: Document, marks: Marks, raw: Mapping[str, Any]) -> Packed:
+    unknown = msgspec.msgpack.encode([((key,), value) for key, value in raw.items()])
+    return Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), unknown)

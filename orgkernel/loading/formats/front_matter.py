@@ -1,0 +1,106 @@
+"""The front matter of Markdown files in the formats of others: YAML, or what hosts make of text that is none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.loading.files import MARKDOWN, SourceText
+from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
+from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of, unpack_within
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.yaml_reader import parse_yaml
+
+_FIRST = pack_mark(1, 1)
+# Files that people put beside agents. Without front matter they are none.
+_NOTES = frozenset(
+    {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
+)
+_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
+
+
+class Front(NamedTuple):
+    """The front matter of a file, and the text after it."""
+
+    value: dict[str, Any]
+    marks: dict[str, tuple[int, Marks]]
+    """Key to the mark of the key and the marks of the value."""
+    start: int
+    refusals: list[Refusal]
+    body: str = ""
+    body_mark: int = _FIRST
+
+
+def read_front_matter(source: SourceText, lists: Sequence[str]) -> Front | None:
+    """The front matter; without values where it cannot be read, None for a note that lies beside agents.
+
+    Front matter that is no YAML is read line by line, as hosts do. The `lists` are fields whose values may be `[a, b]`.
+    """
+    if source.refusal is not None:
+        return Front({}, {}, 0, [source.refusal])
+    if len(source.text) > MAX_CHARACTERS:
+        message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
+        help = "move parts into files that the agent reads"
+        return Front({}, {}, 0, [Refusal(row.TOO_LARGE, _FIRST, message, help)])
+    parts = split_front_matter(source.text)
+    if parts is None:
+        stem = os.path.basename(source.path).removesuffix(MARKDOWN).casefold()
+        if stem in _NOTES:
+            return None
+        help = "write `name` and `description` between two lines `---` at its beginning, or move the file elsewhere"
+        return Front({}, {}, 0, [Refusal(row.NO_FRONT_MATTER, _FIRST, "the file has no front matter", help)])
+    text, body, line = parts
+    body_mark = pack_mark(line, 1)
+    # The first line is the fence, so that lines are counted as in the file.
+    parsed = parse_yaml("\n" + text, as_text=True)
+    if parsed.refusals:
+        loose = _read_loosely(text, lists) if parsed.refusals[0].row is row.BAD_YAML else None
+        if loose is None:
+            return Front({}, {}, 0, list(parsed.refusals))
+        first = parsed.refusals[0]
+        help = "put the value into quotes, or write it as a block that begins with `>-`"
+        said = Refusal(row.LOOSE_FRONT_MATTER, first.mark, f"the front matter is {first.message}", help)
+        return Front(*loose, pack_mark(2, 1), [said], body, body_mark)
+    if (
+        len(parsed.documents) != 1
+        or not isinstance(parsed.documents[0].value, dict)
+        or not parsed.documents[0].value
+    ):
+        refusal = Refusal(row.NOT_A_MAPPING, pack_mark(2, 1), "the front matter is not a mapping")
+        return Front({}, {}, 0, [refusal])
+    document = parsed.documents[0]
+    return Front(document.value, dict(document.marks[1]), start_of(document.marks), [], body, body_mark)
+
+
+def _read_loosely(
+    text: str, lists: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, tuple[int, Marks]]] | None:
+    """Front matter that is no YAML, as `key: text` lines; None where a line is something else or a key comes twice."""
+    value: dict[str, Any] = {}
+    marks: dict[str, tuple[int, Marks]] = {}
+    last = ""
+    for number, line in enumerate(LINE_BREAK.split(text), 2):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line[0] in " \t":
+            if not last:
+                return None
+            value[last] = f"{value[last]} {line.strip()}".strip()
+            continue
+        found = _LINE.match(line)
+        if found is None or found[1] in value:
+            return None
+        last = found[1]
+        value[last] = found[2].strip()
+        marks[last] = (pack_mark(number, 1), pack_mark(number, found.start(2) + 1))
+    for key in (*lists, "name"):
+        written = str(value.get(key, ""))
+        if written.startswith("[") and written.endswith("]") and not set(written) & {'"', "'"}:
+            at, mark = marks[key]
+            value[key], marks[key] = written[1:-1], (at, pack_mark(*unpack_within(mark, 1)))
+        elif written.startswith(("[", "-", "|", ">", '"', "'")):
+            return None  # more than a line of text: what it means would be guessed
+    return (value, marks) if value else None

@@ -1,0 +1,38 @@
+"""Files in the formats of others that hold one mapping, as YAML or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.loading.files import SourceText
+from orgkernel.loading.marks import Marks, pack_mark, start_of
+from orgkernel.loading.parsed import ParsedText, Refusal
+
+_FIRST = pack_mark(1, 1)
+
+
+class ReadMapping(NamedTuple):
+    """A mapping with the places of its values, or why there is none."""
+
+    value: dict[str, Any]
+    marks: dict[str, tuple[int, Marks]]
+    """Key to the mark of the key and the marks of the value."""
+    start: int
+    refusals: tuple[Refusal, ...] = ()
+
+
+def read_mapping(source: SourceText, parse: Callable[[str], ParsedText]) -> ReadMapping:
+    """The mapping in a file; with refusals, nothing of it."""
+    if source.refusal is not None:
+        return ReadMapping({}, {}, _FIRST, (source.refusal,))
+    parsed = parse(source.text)
+    if parsed.refusals:
+        return ReadMapping({}, {}, _FIRST, parsed.refusals)
+    documents = [each for each in parsed.documents if each.value is not None]
+    if len(documents) == 1 and isinstance(documents[0].value, dict):
+        marks = documents[0].marks
+        return ReadMapping(documents[0].value, marks[1], start_of(marks))
+    at = start_of(documents[0].marks) if documents else _FIRST
+    return ReadMapping({}, {}, at, (Refusal(row.NOT_A_MAPPING, at, "the file is not a mapping"),))
