@@ -164,7 +164,7 @@ class Reloader:
         return report
 
     async def _watch_folders(self) -> None:
-        """Watch until a watched folder is replaced."""
+        """Watch until a watched folder is replaced, or others are to be watched."""
         watched = self._answers.kernel.watched
         folders = [path for path in watched if os.path.isdir(path)]
         begun = identify(folders)
@@ -186,7 +186,7 @@ class Reloader:
                 await self.reload()
                 # Files are identified as they were before they were read: what changed meanwhile is read again.
                 self._seen = {**identify(watched, self._linked), **now}
-            if identify(folders) != begun:
+            if identify(folders) != begun or self._answers.kernel.watched != watched:
                 return
 
 

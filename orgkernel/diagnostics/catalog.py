@@ -178,6 +178,18 @@ LOOSE_FRONT_MATTER = Row(
     "Claude Code reads such a file, so the role is there. Other programs refuse the whole file, and where a value ends is a guess.",
     "Put the value into quotes, or write it as a block that begins with `>-`; `: ` and ` #` in plain text are the usual causes.",
 )  # fmt: skip
+UNUSABLE_SOURCE = Row(
+    "ORG030", "unusable-source", _E,
+    "An organization names a source that does not exist, lies outside of what is read, or is in a format that this version does not read.",
+    "Its roles would be missing, and every other answer would be about another organization. A document that comes with a project may not choose what else is read on this machine.",
+    "Correct the path, which starts at the folder of the document. Allow a folder outside by `links` in the settings, or name it on the command line.",
+)  # fmt: skip
+EMPTY_SOURCE = Row(
+    "ORG031", "empty-source", _E,
+    "An organization names a source in which there are no files of its format.",
+    "A source without roles, tools and skills is nearly always a wrong path or a wrong format.",
+    "Correct the path or the format, or remove the source.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

@@ -10,9 +10,8 @@ from orgkernel.loading.formats.words import words_in
 
 
 def agents_of(view: OrgView) -> Iterator[RolePost]:
-    """The roles of an organization that was read from a format of others; none of any other organization."""
-    if view.records.document.format:
-        yield from view.records.posts.values()
+    """The roles of an organization that were read from a format of others."""
+    return (post for post in view.records.posts.values() if post.document.format)
 
 
 def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:

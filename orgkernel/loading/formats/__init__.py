@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orgkernel.loading.files import Root
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.format import Format, Layout
-from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
+from orgkernel.loading.sources import NOTHING_TO_ADD, Completion, FileRead, SourceDocument, Whole
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
@@ -37,20 +38,35 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
     return None
 
 
-def complete(files: Sequence[FileRead]) -> Completion:
-    """What the files in the formats of others mean together."""
-    if not any(file.located.root.areas for file in files):
-        return NOTHING_TO_COMPLETE
+def complete(files: Sequence[FileRead]) -> Whole:
+    """What the files in the formats of others mean together, with what organizations of ours add to them."""
     by_root: dict[int, list[FileRead]] = {}
     for file in files:
         if file.located.root.areas:
             by_root.setdefault(file.located.number, []).append(file)
-    made = Completion({}, ())
+    if not by_root:
+        return NOTHING_TO_ADD
+    instead: dict[int, tuple[SourceDocument, ...]] = {}
+    added: list[SourceDocument] = []
+    by_home: dict[str, list[tuple[Root, list[FileRead], Completion]]] = {}
     for those in by_root.values():
         root = those[0].located.root
         own = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
-        found = FORMATS[root.format].complete(root, those, own)
-        made = Completion({**made.instead, **found.instead}, (*made.documents, *found.documents))
-    return made
+        form = FORMATS[root.format]
+        for home in root.homes:
+            by_home.setdefault(home, []).append((root, those, form.complete(root, those, own)))
+        if not root.uses:
+            found = form.complete(root, those, own)
+            instead |= {number: (document,) for number, document in found.instead.items()}
+            added += found.documents
+    if by_home:
+        from orgkernel.loading.formats.overlays import lay_over
+
+        for home, sources in by_home.items():
+            laid = lay_over(files, home, sources)
+            for number, document in laid.instead.items():
+                instead[number] = (*instead.get(number, ()), document)
+            added += laid.documents
+    return Whole(instead, tuple(added))
