@@ -2,11 +2,11 @@
 
 ## What it checks
 
-The descriptions of two agents of Claude Code differ in more than a few words.
+The descriptions of two agents differ in more than a few words.
 
 ## Why it matters
 
-The description is all that is read when a task is handed to a subagent. Of two agents that say the same, one is chosen by
+The description is all that hosts read when they hand a task to an agent. Of two agents that say the same, one is chosen by
 accident, and the other is never asked.
 
 ## Example
