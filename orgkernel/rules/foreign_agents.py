@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.formats import FORMATS
+from orgkernel.loading.formats.lookups import MISSING
 from orgkernel.loading.formats.references import Reference, references_of
 from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.standing_order import StandingOrder
 
 EVERY = "*"
@@ -75,6 +78,24 @@ def texts_of(
     for order in view.records.orders.get(("role", post.role_id), ()):
         if order.document.format:
             yield order, references_of(order.document)
+
+
+def missing_in(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[Reference]]]:
+    """Texts that refer to what is not there: the document, whose text it is, its subject, and these references."""
+    for post in agents_of(view):
+        for order in view.records.orders.get(("role", post.role_id), ()):
+            if found := _missing(order.document):
+                yield order.document, f"agent {quote(post.profile.name)}", f"role:{post.role_id}", found
+    for name, skill in view.records.cognitive_skills.items():
+        if found := _missing(skill.document):
+            yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", found
+
+
+def _missing(document: SourceDocument) -> list[Reference]:
+    if not document.format:
+        return []
+    kept: Sequence[Any] = words_in(document).get(MISSING, ())
+    return [Reference(*each) for each in kept]
 
 
 def has_tool(post: RolePost, tool: str) -> bool:

@@ -101,13 +101,15 @@ def _below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePos
     names = {name for _, _, name in delegates.named}
     subordinates = {edge.source for edge in view.subordinates_of(post.role_id)}
     anyone = delegates.anyone or "tools" not in words_of(post)
-    return [
+    found = [
         each
         for each in posts
         if each is not post
         and (anyone or each.profile.name in names or each.role_id in subordinates)
         and not _COORDINATES.search(f"{each.profile.name} {each.profile.description}")
     ]
+    # One that lists its tools shows best what is meant.
+    return sorted(found, key=lambda each: "tools" not in words_of(each))
 
 
 def _never_writes(view: OrgView, post: RolePost) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import with_words
+from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.markdown import parse_markdown
 from orgkernel.loading.sources import ReadFile, name_of_skill
 
@@ -24,7 +26,8 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
     """The skill."""
     if source.refusal is not None:
         return read_broken(source, "cognitive_skill", [source.refusal])
-    parsed, raw = parse_markdown(source), {}
+    parsed = parse_markdown(source)
+    raw: dict[str, Any] = {}
     if parsed.value is not None:
         raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}
         value = {key: each for key, each in parsed.value.items() if key not in _MORE}
@@ -34,4 +37,6 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
         value.setdefault("name", name_of_skill(source.path))
         parsed = parsed._replace(value=value)
     read = read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
+    for each in read.documents:
+        raw |= pack_references(getattr(each.record, "body", ""))
     return replace(read, documents=tuple(with_words(each, raw) for each in read.documents)) if raw else read
