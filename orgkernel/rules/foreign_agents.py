@@ -33,6 +33,10 @@ _CHOOSING = frozenset({"claude-code", "copilot"})
 _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
 
 
+_STARTS = tuple(_STARTING)
+_FIELDS = ("tools", "disallowedTools")
+
+
 class Delegates(NamedTuple):
     """Whom an agent may hand tasks to, as the fields of its file say."""
 
@@ -47,6 +51,9 @@ class Delegates(NamedTuple):
     def is_limited(self) -> bool:
         """Whether only those that are named may be started."""
         return bool(self.named) and not self.anyone
+
+
+_NOBODY = Delegates((), False, ())
 
 
 def agents_of(view: OrgView) -> Iterator[RolePost]:
@@ -111,6 +118,10 @@ def has_tool(post: RolePost, tool: str) -> bool:
 def delegates_of(post: RolePost) -> Delegates:
     """Whom an agent may hand tasks to by its `agents`, and by `Agent(NAME)` among its tools."""
     words = words_of(post)
+    if "agents" not in words and not any(
+        word.startswith(_STARTS) for field in _FIELDS for word in words.get(field, ())
+    ):
+        return _NOBODY
     listed = [("agents", number, name) for number, name in enumerate(words.get("agents", ()))]
     anyone = any(name == EVERY for _, _, name in listed)
     named = [each for each in listed if each[2] != EVERY]

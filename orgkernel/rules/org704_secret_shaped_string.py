@@ -57,13 +57,13 @@ from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Texts that look like secrets."""
-    if _may_hold_one(document.record):
-        yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
     unknown = document.unknown
     # The last key counts as well: `password: …` is told by it.
-    if unknown and _may_hold_one([{str(route[-1]): value} for route, value in unknown]):
-        for route, value in unknown:
-            yield from _secrets_in(document, value, route)
+    if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
+        return
+    yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
+    for route, value in unknown:
+        yield from _secrets_in(document, value, route)
 
 
 def _may_hold_one(value: Any) -> bool:

@@ -65,13 +65,15 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
         if post.document.format != _FORMAT or not model:
             continue
         word = model.strip().casefold().removesuffix("[1m]")
+        if word in _ALIASES:
+            continue
         named = _NAMED.match(word)
         if named is not None:
             family = named["family"]
             help = "" if family in _FAMILIES else did_you_mean(family, _FAMILIES)
             is_wrong = bool(help)
         else:
-            is_wrong = word not in _ALIASES and not _FULL.search(word)
+            is_wrong = not _FULL.search(word)
             help = (
                 did_you_mean(word, _ALIASES) or "write `inherit`, an alias such as `sonnet`, or the full name"
             )
