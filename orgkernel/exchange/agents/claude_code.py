@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import At, json_lines, markdown_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, roster_of
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, has_all, roster_of
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -67,7 +67,7 @@ def export_claude_code(view: OrgView) -> Export:
                     undelegated += 1
             elif not _opens_no_more(name, held):
                 weaker += 1
-            elif not _has_all(role, _with_server(name, sharing)):
+            elif not has_all(view, role, _with_server(name, sharing), "given", "asked"):
                 shared += 1
             else:
                 given.setdefault(name, held.place)
@@ -137,10 +137,6 @@ def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str
 
 def _opens_no_more(name: str, held: HeldTool) -> bool:
     return LEVELS.index(_OPENS.get(name, "none")) <= LEVELS.index(held.level)
-
-
-def _has_all(role: ExportedRole, tools: tuple[str, ...]) -> bool:
-    return {each.id for each in role.held("given", "asked")}.issuperset(tools)
 
 
 def _permissions(view: OrgView, roster: Roster) -> tuple[list[At], list[At]]:

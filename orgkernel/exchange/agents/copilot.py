@@ -11,7 +11,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents import claude_code
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import At, markdown_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, roster_of
+from orgkernel.exchange.agents.roster import ExportedRole, has_all, roster_of
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -55,7 +55,7 @@ def export_copilot(view: OrgView) -> Export:
                 unknown += 1
             elif name == "execute" and held.level != "full":
                 weaker += 1
-            elif not _has_all(role, name, sharing):
+            elif not has_all(view, role, _with_server(name, sharing), "given"):
                 shared += 1
             else:
                 given.setdefault(name, held.place)
@@ -101,9 +101,9 @@ def _sharing(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, .
     return {name: tuple(each) for name, each in found.items()}
 
 
-def _has_all(role: ExportedRole, name: str, sharing: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a role may use all tools of ours that a name gives: for a whole server, every tool of it."""
-    wanted = [*sharing[name]]
-    if name.endswith("/*"):
-        wanted += (tool for other, tools in sharing.items() if other.startswith(name[:-1]) for tool in tools)
-    return {each.id for each in role.held("given")}.issuperset(wanted)
+def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The tools of ours that a name gives: for a whole server, every tool of it."""
+    inside = (
+        tools for other, tools in sharing.items() if name.endswith("/*") and other.startswith(name[:-1])
+    )
+    return (*sharing[name], *(tool for tools in inside for tool in tools))

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.orders import compose_orders
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.names import LONGEST, names_of
@@ -209,6 +211,22 @@ def _body(
 def _item(text: str, place: Place) -> Iterator[Line]:
     for number, (line, at) in enumerate(text_lines(text.strip(), place)):
         yield f"{'  ' if number else '- '}{line}".rstrip(), at
+
+
+def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Given) -> bool:
+    """Whether a host may give a role everything that is these tools here.
+
+    Of the ones that the role lists, all are given; against the others stands nothing but that it does not list them.
+    """
+    held = {each.id: each.given for each in role.tools}
+    return all(
+        held[each] in given if each in held else _is_only_not_listed(view, role.id, each) for each in tools
+    )
+
+
+def _is_only_not_listed(view: OrgView, role_id: str, tool_id: str) -> bool:
+    decision = decide_access(view, AccessRequest(f"role:{role_id}", "use", f"tool:{tool_id}"))
+    return decision.codes == ("NOT_BOUND_TO_ROLE",)
 
 
 def reports_outside(view: OrgView) -> int:
