@@ -106,6 +106,10 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
         for path in staged:
             tree.remove(f"{path}{_STAGED}")
         raise
+    for pattern in exporter.places:
+        for path in _matching(tree, "", f"{pattern}{_STAGED}".split("/")):
+            if path.removesuffix(_STAGED) not in wanted:
+                tree.remove(path)  # what a run that was killed left
     # What takes away comes first: a run that is stopped here leaves less, not more.
     for path in surplus:
         tree.remove(path)
