@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
-from orgkernel.loading.sources import NOTHING_TO_ADD, Completion, FileRead, SourceDocument, Whole
+from orgkernel.loading.formats.lookups import look_up
+from orgkernel.loading.sources import NOTHING_TO_ADD, Completion, FileRead, Lookup, SourceDocument, Whole
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-_FORMATS: tuple[Format, ...] = (ClaudeCode(),)
+_FORMATS: tuple[Format, ...] = (ClaudeCode(), CrewAI())
 FORMATS = {each.name: each for each in _FORMATS}
 __all__ = ["FORMATS", "OURS", "Format", "Layout", "complete", "find_layout", "format_named", "may_be_foreign"]
 
@@ -48,25 +50,30 @@ def complete(files: Sequence[FileRead]) -> Whole:
         return NOTHING_TO_ADD
     instead: dict[int, tuple[SourceDocument, ...]] = {}
     added: list[SourceDocument] = []
+    looked_up: dict[Lookup, bool] = {}
     by_home: dict[str, list[tuple[Root, list[FileRead], Completion]]] = {}
-    for those in by_root.values():
+    for number, those in by_root.items():
         root = those[0].located.root
         own = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
-        form = FORMATS[root.format]
-        for home in root.homes:
-            by_home.setdefault(home, []).append((root, those, form.complete(root, those, own)))
-        if not root.uses:
-            found = form.complete(root, those, own)
-            instead |= {number: (document,) for number, document in found.instead.items()}
-            added += found.documents
+        for home in root.homes or ("",):
+            found = FORMATS[root.format].complete(root, those, own)
+            read = (document for file in those for document in file.read.documents)
+            more, answers = look_up(root, number, (each for each in read if id(each) not in found.instead))
+            looked_up |= answers
+            found = found._replace(instead={**found.instead, **more})
+            if home:
+                by_home.setdefault(home, []).append((root, those, found))
+            else:
+                instead |= {each: (document,) for each, document in found.instead.items()}
+                added += found.documents
     if by_home:
         from orgkernel.loading.formats.overlays import lay_over
 
         for home, sources in by_home.items():
             laid = lay_over(files, home, sources)
-            for number, document in laid.instead.items():
-                instead[number] = (*instead.get(number, ()), document)
+            for each, document in laid.instead.items():
+                instead[each] = (*instead.get(each, ()), document)
             added += laid.documents
-    return Whole(instead, tuple(added))
+    return Whole(instead, tuple(added), looked_up)

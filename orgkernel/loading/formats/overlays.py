@@ -32,8 +32,8 @@ class Bound(NamedTuple):
     """A source of the organizations of one folder."""
 
     uses: tuple[SourceUse, ...]
-    organization: SourceDocument | None
-    """What it says about the organization."""
+    organizations: tuple[SourceDocument, ...]
+    """What it says about its own organizations: there may be several, such as crews."""
 
 
 def lay_over(
@@ -48,8 +48,8 @@ def lay_over(
             made = completion.instead.get(id(document))
             instead[id(document)] = document.for_home(home) if made is None else made
         added += (each for each in completion.documents if each.kind != "organization")
-        said = next((each for each in completion.documents if each.kind == "organization"), None)
-        bound.append(Bound(root.uses, said))
+        said = (each for each in completion.documents if each.kind == "organization")
+        bound.append(Bound(root.uses, tuple(said)))
     own = _own_documents(files, home)
     merged = [_with_sources(each, bound) for each in own if each.kind == "organization"]
     organizations = {id(made.parts[0]): made for made in merged if made is not None}
@@ -213,16 +213,16 @@ def _with_sources(document: SourceDocument, bound: Sequence[Bound]) -> SourceDoc
     for number in range(len(record.sources)):
         mark = find_mark(document.marks, ("sources", number))
         found = next((each for each in bound if any(_is(use, document, mark) for use in each.uses)), None)
-        if found is None or found.organization is None:
-            continue
         named = {}
-        for role_id, entry in _hierarchy(found.organization).items():
-            if role_id not in hierarchy or not hierarchy[role_id].subordinates:
-                hierarchy[role_id] = entry
-            if not found.organization.has("hierarchy", role_id):
-                named[role_id] = (mark, mark)
+        for said in found.organizations if found is not None else ():
+            for role_id, entry in _hierarchy(said).items():
+                if role_id not in hierarchy or not hierarchy[role_id].subordinates:
+                    hierarchy[role_id] = entry
+                if not said.has("hierarchy", role_id):
+                    named[role_id] = (mark, mark)
+            parts.append(said)
         below = (pack_mark(1, 1), {"hierarchy": (mark, (mark, named))})
-        parts += [found.organization, complete_with(document, "organization", record, below)]
+        parts.append(complete_with(document, "organization", record, below))
     if len(parts) == 1:
         return None
     made = replace(record, hierarchy=hierarchy)

@@ -1,0 +1,39 @@
+"""The formats that an organization is exported to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from orgkernel.exchange.agents import agent_framework, agent_spec, claude_code, copilot, crewai, skills
+from orgkernel.exchange.cedar.export import export_cedar
+from orgkernel.exchange.exported import Export
+from orgkernel.graph.questions import OrgView
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """How an organization gets to one format."""
+
+    export: Callable[[OrgView], Export]
+    """What the organization is in this format: a pure function, and always the same bytes."""
+    places: tuple[str, ...] = ()
+    """Where files of this format stand below the folder, as patterns of `fnmatch` by segment (`.claude/agents/*.md`).
+
+    Files there that carry our mark and are not exported anymore are removed. Empty: only the exported names are looked at.
+    """
+
+
+EXPORTS: Mapping[str, Exporter] = MappingProxyType(
+    {
+        claude_code.TARGET: Exporter(claude_code.export_claude_code, claude_code.PLACES),
+        copilot.TARGET: Exporter(copilot.export_copilot, copilot.PLACES),
+        crewai.TARGET: Exporter(crewai.export_crewai, crewai.PLACES),
+        agent_spec.TARGET: Exporter(agent_spec.export_agent_spec, agent_spec.PLACES),
+        agent_framework.TARGET: Exporter(agent_framework.export_agent_framework, agent_framework.PLACES),
+        skills.TARGET: Exporter(skills.export_skills, skills.PLACES),
+        "cedar": Exporter(export_cedar),
+    }
+)
+"""By the name on the command line, in the order of the help."""
