@@ -103,12 +103,15 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     found = Counter(
         (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
     )
+    titles = [FORMATS[each].title for each in request.others]
+    further = f"{' and '.join(titles)} {'are' if titles[1:] else 'is'} here as well, and " if titles else ""
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
-        what = [counted(found[name, "role_profile"], "agent")]
-        if skills := found[name, "cognitive_skill"]:
+        agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
+        what = [counted(agents, "agent")] if agents or not skills else []
+        if skills:
             what.append(counted(skills, "skill"))
         click.echo(
-            f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
+            f"note: read as {FORMATS[name].title}: {', '.join(what)}; {further}`--from` chooses another format",
             err=True,
         )
 

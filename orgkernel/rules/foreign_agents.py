@@ -11,6 +11,8 @@ from orgkernel.loading.sources import SourceDocument
 
 CLAUDE_CODE = "claude-code"
 CREWAI = "crewai"
+AGENT_SPEC = "agent-spec"
+A2A = "a2a"
 
 
 def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:

@@ -14,11 +14,12 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
 from tests.support.claude_trees import well_kept
 from tests.support.crew_trees import yaml_crew
+from tests.support.format_trees import cards, specification
 from tests.support.trees import change_line, copy_template, read, write_tree
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
-FOREIGN = {"claude_code": well_kept, "crew": yaml_crew}
+FOREIGN = {"claude_code": well_kept, "crew": yaml_crew, "cards": cards, "specification": specification}
 """Well-kept trees in the formats of others."""
 
 

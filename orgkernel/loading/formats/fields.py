@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 
 _ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
 
@@ -91,6 +91,8 @@ class Fields:
     def unknown(self, known: Iterable[str], reader: str, *, only_misspelled: bool) -> None:
         """Refuse fields that the reader of the format does not know; perhaps only those that are nearly known ones."""
         for key in self.value:
+            if len(self.refusals) >= MAX_REFUSALS:
+                return
             if key in known:
                 continue
             help = did_you_mean(key, [each for each in known if each not in self.value])
