@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
+import threading
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manifest_api import create_app
 from orgkernel import Kernel
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Area, Located, Root, decode
@@ -54,9 +62,8 @@ def test_several_formats_in_one_folder(tmp_path: Path) -> None:
     assert done.stderr.startswith(note)
     assert "read as" not in run_here("check", "--from", "a2a", cwd=tmp_path).stderr
     assert "3 roles" in run_here("check", "--from", "a2a", cwd=tmp_path).stderr
-    assert list(FORMATS) == sorted(
-        FORMATS, key=["claude-code", "crewai", "agent-spec", "a2a", "skills"].index
-    )
+    order = ["claude-code", "crewai", "agent-spec", "a2a", "skills"]
+    assert [each for each in FORMATS if each in order] == order
 
 
 @pytest.mark.parametrize("tree", TREES)
@@ -76,6 +83,63 @@ def test_every_way_of_loading_says_the_same(tree: str, tmp_path: Path) -> None:
         assert (each.digest, each.diagnostics) == (cold.digest, cold.diagnostics)
         for org_id, organization in cold.organizations.items():
             assert list(each.organizations[org_id].columns) == list(organization.columns)
+
+
+@pytest.mark.parametrize(
+    ("tree", "words", "said"),
+    [
+        ("crewai-yaml", "who-can use tool:phone_book", "role:reporter"),
+        ("agent-spec", "manifest reporter", "desk_chief"),
+        ("a2a", "graph", "Route_20_Planner"),
+        ("skills", "graph", "tree (tree), 0 roles"),
+    ],
+)
+def test_the_command_answers(tree: str, words: str, said: str, tmp_path: Path) -> None:
+    """In a process of its own, as in a shell."""
+    TREES[tree][1](tmp_path / "tree")
+    done = subprocess.run(
+        [sys.executable, "-c", "from orgkernel.cli import main; main()", *words.split(), "--path", "tree"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+
+
+def test_a_server_answers_about_crews_and_cards(tmp_path: Path) -> None:
+    """Real HTTP: the organizations, and a question about access, whose reason is the line of the crew."""
+    yaml_crew(tmp_path / "news")
+    cards(tmp_path / "agency")
+    kernel = Kernel.open(tmp_path / "news", tmp_path / "agency")
+    server = uvicorn.Server(uvicorn.Config(create_app(kernel), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.01)
+        assert thread.is_alive()
+    port = server.servers[0].sockets[0].getsockname()[1]
+
+    def ask(path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        asked = urllib.request.Request(
+            f"http://127.0.0.1:{port}{path}", data, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            return json.load(answer)
+
+    try:
+        assert "Route_20_Planner" in json.dumps(ask("/v1/orgs/agency"))
+        question = {
+            "subject": {"type": "role", "id": "reporter"}, "action": {"name": "use"},
+            "resource": {"type": "tool", "id": "phone_book"}, "context": {"org": "newsroom"},
+        }  # fmt: skip
+        answer = ask("/access/v1/evaluation", question)
+        assert answer["decision"] is True
+        assert "agents.yaml" in json.dumps(answer)
+        question["subject"]["id"] = "desk_editor"
+        assert ask("/access/v1/evaluation", question)["decision"] is False
+    finally:
+        server.should_exit = True
+        thread.join(10)
 
 
 FILES = {
