@@ -33,6 +33,7 @@ _ONLY_OLD = (
 )  # fmt: skip
 _INTERFACE = ("url", "protocolBinding", "protocolVersion")
 _NEW, _OLD = "1.0", "0.3"
+_OWN_DATA = "put data of your own into `capabilities.extensions`"
 
 
 def read_card(source: SourceText, root: Root) -> ReadFile:
@@ -55,7 +56,7 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
     if version == _NEW:
         _check_interfaces(card)
         # The SDK writes the fields of 0.3 beside those of 1.0, for clients of that version.
-        card.unknown((*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False)
+        card.unknown((*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA)
     else:
         _text(card, "url", version)
         card.unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
