@@ -9,6 +9,7 @@ import codecs
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -392,6 +393,39 @@ def has_markdown(folder: str) -> bool:
         if any(name.endswith(MARKDOWN) for name in names):
             return True
     return False
+
+
+def markdown_below(folder: str, most: int = 1_000) -> list[str]:
+    """The Markdown files of a folder and those below it, so many of them. None where a link leads there."""
+    found: list[str] = []
+    for here, below, names in os.walk(folder) if not os.path.islink(folder) else ():
+        below.sort()
+        found += (os.path.join(here, name) for name in sorted(names) if name.endswith(MARKDOWN))
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def is_beside(top: str, folder: str, name: str) -> bool:
+    """Whether a file is there, by a name relative to a folder below the top. True where it cannot be known.
+
+    That is outside of the top, and behind a link, which is not followed.
+    """
+    parts = os.path.normpath(os.path.join(folder, name)).split(os.sep)
+    if parts[0] in (os.pardir, "") or "\0" in name:
+        return True
+    here = top
+    for part in parts:
+        here = os.path.join(here, part)
+        try:
+            state = os.lstat(here)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        if stat.S_ISLNK(state.st_mode):
+            return True
+    return True
 
 
 def markdown_heads(folder: str, most: int, size: int) -> Iterator[bytes]:

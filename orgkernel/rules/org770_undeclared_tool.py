@@ -75,7 +75,10 @@ def check(view: OrgView) -> Iterator[Finding]:
                 post.document.place(field, int(number)),
                 f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which nothing declares, so that it does "
                 "not have it here",
-                did_you_mean(word, [tool.record.name or tool.id for tool in tools.values()]) or way_out,
+                did_you_mean(
+                    word, [name for tool in tools.values() if (name := tool.record.name or tool.id) != word]
+                )
+                or way_out,
                 f"role:{post.role_id}",
             )
 

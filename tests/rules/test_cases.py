@@ -36,6 +36,9 @@ def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None
     elif "template" in case:
         copy_template(folder, case["template"])
     write_tree(folder, case.get("files", {}))
+    for repeated in case.get("repeat", ()):
+        with (folder / repeated["file"]).open("a", encoding="utf-8") as file:
+            file.write(repeated["text"] * repeated["times"])
     if "change" in case and changed:
         change = case["change"]
         change_line(folder / change["file"], change["line"], change["becomes"])
@@ -106,7 +109,7 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
         pytest.param(code, case, id=f"{code}-{name}")
         for code, cases in load_cases().items()
         for name, case in cases.items()
-        if (code[3] in "46" or code[3:5] in ("75", "77")) and "change" in case
+        if (code[3] in "46" or code[3:5] in ("75", "76", "77")) and "change" in case
     ],
 )
 def test_it_is_the_changed_line(code: str, case: dict[str, Any], tmp_path: Path) -> None:
