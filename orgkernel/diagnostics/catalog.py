@@ -178,6 +178,12 @@ LOOSE_FRONT_MATTER = Row(
     "Claude Code reads such a file, so the role is there. Other programs refuse the whole file, and where a value ends is a guess.",
     "Put the value into quotes, or write it as a block that begins with `>-`; `: ` and ` #` in plain text are the usual causes.",
 )  # fmt: skip
+INCOMPLETE_TOOL_LIST = Row(
+    "ORG028", "incomplete-tool-list", _W,
+    "A saved answer to `tools/list` of an MCP server has a `nextCursor`: it is one page of several.",
+    "Tools on the other pages do not exist here, so that nobody can be said to have them.",
+    "Ask the server for all pages, and save all tools in one list.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

@@ -8,6 +8,8 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.formats.words import words_in
 
+COPILOT = "copilot"
+
 
 def agents_of(view: OrgView) -> Iterator[RolePost]:
     """The roles of an organization that was read from a format of others; none of any other organization."""

@@ -19,7 +19,7 @@ from orgkernel.loading.files import (
     mentions,
     stays_inside,
 )
-from orgkernel.loading.formats import FORMATS, OURS, find_layout
+from orgkernel.loading.formats import FORMATS, OURS, Layout, find_layout, find_others
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -39,6 +39,8 @@ class Request:
     """Files and folders, by their shown names, whose findings are reported."""
     detected: bool = False
     """Whether a folder is read in the format of others because it looks like it, and nobody said so."""
+    others: tuple[str, ...] = ()
+    """Names of formats of others in which the same folders could be read as well."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
 
@@ -73,6 +75,7 @@ def resolve_paths(
     context: list[Root] = []
     asked: set[str] = set()
     formats: set[str] = set()
+    further: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
@@ -84,6 +87,8 @@ def resolve_paths(
         if (foreign := _foreign_root(full, reader, real, read_as)) is not None:
             roots.append(foreign)
             formats.add(foreign.format)
+            if read_as is None:
+                further |= dict.fromkeys(_other_formats(full, foreign))
             asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
         home = _home(full, real, top if top is not None and _is_in(full, top) else None)
@@ -111,10 +116,12 @@ def resolve_paths(
             else:
                 context += beside
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
-    others = [_catalog_of(each) for each in sorted(formats)]
+    others = [_catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
     if not formats or any(not root.areas for root in own):
         others.append(shared_ontology())
-    return Request((*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(left))
+    return Request(
+        (*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(further), tuple(left)
+    )
 
 
 def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> Root | None:
@@ -130,6 +137,11 @@ def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str |
         if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
             return None
     return Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+
+
+def _other_formats(full: str, root: Root) -> list[str]:
+    """The formats in which a path could be read as well."""
+    return [each.name for each in find_others(full, FORMATS[root.format], Layout(root.path, root.areas))]
 
 
 def _catalog_of(name: str) -> Root:

@@ -12,6 +12,7 @@ from orgkernel.decisions.crew_records import OrgStatus, Personality, Personality
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
+from tests.support import other_trees
 from tests.support.claude_trees import well_kept
 from tests.support.trees import change_line, copy_template, read, write_tree
 from tests.support.yaml_text import read_yaml_file
@@ -29,6 +30,8 @@ def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None
     """Write the files of a case, beside those of its template if it has one, and change the one line."""
     if case.get("template") == "claude_code":
         well_kept(folder)
+    elif case.get("template") in other_trees.TREES:
+        other_trees.lay_out(folder, case["template"])
     elif "template" in case:
         copy_template(folder, case["template"])
     write_tree(folder, case.get("files", {}))
@@ -102,7 +105,7 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
         pytest.param(code, case, id=f"{code}-{name}")
         for code, cases in load_cases().items()
         for name, case in cases.items()
-        if (code[3] in "46" or code[3:5] == "75") and "change" in case
+        if (code[3] in "46" or code[3:5] in ("75", "77", "78")) and "change" in case
     ],
 )
 def test_it_is_the_changed_line(code: str, case: dict[str, Any], tmp_path: Path) -> None:

@@ -6,17 +6,32 @@ adds what no single file says. All above loading sees documents.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
+from orgkernel.loading.files import is_file, is_folder
 from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.format import Format, Layout
+from orgkernel.loading.formats.mcp import Mcp
 from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-_FORMATS: tuple[Format, ...] = (ClaudeCode(),)
+# What is found first is taken. MCP is last, because servers belong to the agents beside them.
+_FORMATS: tuple[Format, ...] = (ClaudeCode(), Copilot(), Mcp())
 FORMATS = {each.name: each for each in _FORMATS}
-__all__ = ["FORMATS", "OURS", "Format", "Layout", "complete", "find_layout", "format_named", "may_be_foreign"]
+__all__ = [
+    "FORMATS",
+    "OURS",
+    "Format",
+    "Layout",
+    "complete",
+    "find_layout",
+    "find_others",
+    "format_named",
+    "may_be_foreign",
+]
 
 
 def may_be_foreign(path: str) -> bool:
@@ -35,6 +50,19 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
         if (layout := each.find(path, is_certain=name is not None)) is not None:
             return each, layout
     return None
+
+
+def find_others(path: str, chosen: Format, layout: Layout) -> list[Format]:
+    """Formats in which a path could be read as well, and which find there what the chosen one does not read."""
+    read = {os.path.join(layout.top, area.path) for area in layout.areas}
+    others = []
+    for each in _FORMATS:
+        found = each.find(path, is_certain=False) if each is not chosen else None
+        if found is not None:
+            paths = {os.path.join(found.top, area.path) for area in found.areas}
+            if any(is_file(more) or is_folder(more) for more in paths - read):
+                others.append(each)
+    return others
 
 
 def complete(files: Sequence[FileRead]) -> Completion:
