@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from orgkernel.decisions.contracts.reading import ReadContract, read_contract
+from orgkernel.decisions.contracts.reading import ReadContract, expect_sound, read_contract
 from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
+from orgkernel.records.brief import Brief
 
 _STDIN = "<stdin>"
 
@@ -21,3 +22,8 @@ def read_source(file: str) -> SourceText:
 def read_contract_file(file: str) -> ReadContract:
     """The contract in a file; `-` is standard input."""
     return read_contract(read_source(file))
+
+
+def read_brief(file: str) -> Brief:
+    """The brief in a file; `-` is standard input. Raises `UsageError` if it is not a sound one."""
+    return expect_sound(read_contract_file(file), Brief)

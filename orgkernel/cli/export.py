@@ -10,14 +10,12 @@ import click
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.diagnostics.wording import printable
-from orgkernel.exchange.cedar.export import export_cedar
 from orgkernel.exchange.exported import Export
-
-_FORMATS = {"cedar": export_cedar}
+from orgkernel.exchange.formats import EXPORTS
 
 
 @click.command("export")
-@click.option("--to", "target", required=True, type=click.Choice(list(_FORMATS)), help="Target format.")
+@click.option("--to", "target", required=True, type=click.Choice(list(EXPORTS)), help="Target format.")
 @org_option
 @click.option(
     "-o",
@@ -31,15 +29,15 @@ _FORMATS = {"cedar": export_cedar}
 def command(target: str, org: str, folder: str | None, paths: tuple[str, ...], no_cache: bool) -> None:
     """Export an organization to the format of another tool, and list what that format cannot express."""
     kernel = open_kernel(paths, org, no_cache=no_cache)
-    export = _FORMATS[target](kernel.organization(org).snapshot.index)
+    export = EXPORTS[target].export(kernel.organization(org).snapshot.index)
     if folder is None:
         lost = [{"what": loss.what, "why": loss.why, "count": loss.count} for loss in export.lost]
         said = {"files": dict(export.files), "covers": export.covers, "lost": lost}
         echo_json(json.dumps(said, ensure_ascii=False, indent=1))
         return
-    os.makedirs(folder, exist_ok=True)
     for name, text in export.files.items():
         path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
         click.echo(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from orgkernel.cli.contract_files import read_contract_file
+from orgkernel.cli.contract_files import read_brief
 from orgkernel.cli.opening import (
     cache_option,
     format_option,
@@ -18,7 +18,6 @@ from orgkernel.cli.opening import (
 )
 from orgkernel.cli.output import as_text, counted, echo_answer, places
 from orgkernel.cli.stores import opened, store_option
-from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
@@ -27,7 +26,6 @@ from orgkernel.diagnostics.wording import LISTED, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.git_range import find_changed_rules, read_range
-from orgkernel.records.brief import Brief
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -93,7 +91,9 @@ def audit(
 
     Exit codes: 0 clean, 1 violations, 2 cannot tell.
     """
-    named = [_read_worker(each) for each in workers] + [AuditedWorker(each, _read(each)) for each in briefs]
+    named = [_read_worker(each) for each in workers] + [
+        AuditedWorker(each, read_brief(each)) for each in briefs
+    ]
     if by_claims:
         if named:
             raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
@@ -114,7 +114,7 @@ def _read_worker(text: str) -> AuditedWorker:
     branch, equals, file = text.partition("=")
     if not (branch and equals and file):
         raise UsageError(f"{quote(text)} does not name a branch and a brief", "write `--worker BRANCH=FILE`")
-    return AuditedWorker(branch, _read(file), has_branch=True)
+    return AuditedWorker(branch, read_brief(file), has_branch=True)
 
 
 def _read_claims(store: str | None) -> list[AuditedWorker]:
@@ -129,10 +129,6 @@ def _read_claims(store: str | None) -> list[AuditedWorker]:
             each
         )
     return [claimed_work(name, held) for name, held in by_holder.items()]
-
-
-def _read(file: str) -> Brief:
-    return expect_sound(read_contract_file(file), Brief)
 
 
 def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:

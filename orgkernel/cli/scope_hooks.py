@@ -21,13 +21,8 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.claude_settings import install_claude_hook, uninstall_claude_hook
 from orgkernel.project.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
-from orgkernel.project.git_range import (
-    GitRange,
-    find_changed_rules,
-    find_pushed_base,
-    read_range,
-    read_staged,
-)
+from orgkernel.project.git_pending import find_pushed_base, read_staged
+from orgkernel.project.git_range import GitRange, find_changed_rules, read_range
 
 
 @click.command("install-hooks")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.cli.contract_files import read_contract_file
+from orgkernel.cli.contract_files import read_brief
 from orgkernel.cli.stores import is_there, opened
-from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work
 from orgkernel.errors import UsageError
 from orgkernel.operations.claims import list_claims
-from orgkernel.records.brief import Brief
 
 BRIEF_FILE = os.path.join(".orgkernel", "brief.yaml")
 
 
 def workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
     """Who works in this work tree, by brief or by claims, and whose claims hold besides."""
-    own = [AuditedWorker(each, expect_sound(read_contract_file(each), Brief)) for each in named_briefs()]
+    own = [AuditedWorker(each, read_brief(each)) for each in named_briefs()]
     holder, session = os.environ.get("ORGKERNEL_HOLDER"), os.environ.get("ORGKERNEL_SESSION")
     claims: tuple[FileClaim, ...] = ()
     if is_there(None):

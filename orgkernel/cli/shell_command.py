@@ -9,14 +9,13 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.contract_files import read_contract_file
+from orgkernel.cli.contract_files import read_brief, read_contract_file
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import as_text, echo_answer
 from orgkernel.decisions.contracts.command_permission import CommandPermission, permit_command
-from orgkernel.decisions.contracts.reading import expect_readable, expect_sound
+from orgkernel.decisions.contracts.reading import expect_readable
 from orgkernel.decisions.shell_commands.ownership import Ground
 from orgkernel.decisions.shell_commands.verdict import DestructiveOperation, UnreadPart
-from orgkernel.records.brief import Brief
 from orgkernel.records.preflight import Preflight
 
 LIMIT = 1_000_000
@@ -66,7 +65,7 @@ def check(
     Exit codes: 0 allowed, 1 refused, 2 cannot tell.
     """
     ground = Ground(root=None if root is None else os.path.abspath(root), own=own or None)
-    given = None if brief is None else expect_sound(read_contract_file(brief), Brief)
+    given = None if brief is None else read_brief(brief)
     done = [expect_readable(read_contract_file(each), Preflight) for each in preflights]
     found = permit_command(_text(words), ground, given, done)
     echo_answer(form, found, lambda: as_text(_lines(found, asks=given is not None or bool(done))))

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.project.replacing import replace_file
+from orgkernel.project.replacing import BEFORE_US, replace_file
 
 _MATCHER: Final = "Write|Edit|MultiEdit|NotebookEdit|Bash"
 _SCRIPT: Final = Path(__file__).with_name("write_hook.py")
-_BEFORE: Final = ".before-orgkernel"
 _FAILED: Final = "orgkernel: whether this file may be written could not be checked, so it is not written"
 
 
@@ -35,9 +34,9 @@ def install_claude_hook(folder: str) -> str:
     if content == before:
         return path
     os.makedirs(place, exist_ok=True)
-    if not is_new and not os.path.exists(path + _BEFORE):
+    if not is_new and not os.path.exists(path + BEFORE_US):
         # Empty: there was a folder without settings.
-        replace_file(path + _BEFORE, before or b"")
+        replace_file(path + BEFORE_US, before or b"")
     replace_file(path, content)
     return path
 
@@ -48,7 +47,7 @@ def uninstall_claude_hook(folder: str) -> str | None:
     now = _read(path)
     if now is None or not _has_ours(_parse(path, now)):
         return None
-    rest, before = _without_ours(_parse(path, now)), _read(path + _BEFORE)
+    rest, before = _without_ours(_parse(path, now)), _read(path + BEFORE_US)
     if before and _without_empty(_parse(path, before)) == _without_empty(rest):
         replace_file(path, before)
     elif rest or before:
@@ -56,7 +55,7 @@ def uninstall_claude_hook(folder: str) -> str | None:
     else:
         os.unlink(path)
     if before is not None:
-        os.unlink(path + _BEFORE)
+        os.unlink(path + BEFORE_US)
     elif not os.listdir(os.path.dirname(path)):
         os.rmdir(os.path.dirname(path))
     return path

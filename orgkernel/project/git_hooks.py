@@ -12,11 +12,10 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.project.git_process import first_line
 from orgkernel.project.git_tree import find_repository
-from orgkernel.project.replacing import replace_file
+from orgkernel.project.replacing import BEFORE_US, replace_file
 
 NAMES: Final = ("pre-commit", "pre-push")
 _MARK: Final = "# Installed by `orgkernel scope install-hooks`; `--uninstall` takes it out again."
-_BEFORE: Final = ".before-orgkernel"
 _TEMPLATE: Final = """#!/bin/sh
 {mark}
 previous="$0{before}"
@@ -76,7 +75,7 @@ def install_hooks(folder: str) -> tuple[str, ...]:
             if _read(path) == content:
                 continue
         elif os.path.lexists(path):
-            os.rename(path, path + _BEFORE)
+            os.rename(path, path + BEFORE_US)
         replace_file(path, content)
         os.chmod(path, 0o755)
         written.append(path)
@@ -90,8 +89,8 @@ def uninstall_hooks(folder: str) -> tuple[str, ...]:
         path = os.path.join(folder, name)
         if not _is_ours(path):
             continue
-        if os.path.lexists(path + _BEFORE):
-            os.replace(path + _BEFORE, path)
+        if os.path.lexists(path + BEFORE_US):
+            os.replace(path + BEFORE_US, path)
         else:
             os.unlink(path)
         changed.append(path)
@@ -102,16 +101,16 @@ def _require_room(folder: str) -> None:
     """Raise `UsageError` where a hook of somebody else has taken the place of ours, and there is one from before as well."""
     for name in NAMES:
         path = os.path.join(folder, name)
-        if os.path.lexists(path) and not _is_ours(path) and os.path.lexists(path + _BEFORE):
+        if os.path.lexists(path) and not _is_ours(path) and os.path.lexists(path + BEFORE_US):
             raise UsageError(
-                f"{quote(path)} was replaced by another program, and {quote(path + _BEFORE)} is still there",
+                f"{quote(path)} was replaced by another program, and {quote(path + BEFORE_US)} is still there",
                 "make one hook of both, and delete the second file",
             )
 
 
 def _hook(name: str) -> bytes:
     python = shlex.quote(sys.executable)
-    return _TEMPLATE.format(mark=_MARK, before=_BEFORE, name=name, python=python).encode()
+    return _TEMPLATE.format(mark=_MARK, before=BEFORE_US, name=name, python=python).encode()
 
 
 def _is_ours(path: str) -> bool:

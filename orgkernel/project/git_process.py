@@ -7,6 +7,7 @@ is fetched, and no replaced or grafted commit stands in for a real one.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterable
 from typing import Final
@@ -14,6 +15,8 @@ from typing import Final
 from orgkernel.diagnostics.wording import printable
 from orgkernel.errors import UsageError
 
+OBJECT_ID: Final = re.compile(rb"[0-9a-f]{40,64}\n")
+"""What git prints of one object."""
 _SETTINGS: Final = {
     "advice.graftFileDeprecated": "false",
     # A file beside the objects that may tell of other parents.

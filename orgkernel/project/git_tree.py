@@ -7,7 +7,6 @@ and the work tree. Only files that could be documents are written, and links tha
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -19,8 +18,8 @@ from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.loading.files import MARKDOWN, is_candidate
 from orgkernel.loading.formats import may_be_foreign
+from orgkernel.project.git_process import OBJECT_ID, first_line
 
-_OBJECT = re.compile(rb"[0-9a-f]{40,64}\n")
 _LINK = b"120000"
 _FILES = (b"100644", b"100755", b"100664", _LINK)
 # The search for a path's organization goes up some folders: above the tree it must find nothing.
@@ -60,7 +59,7 @@ def find_repository(path: str) -> Repository:
         )
     if b"not a git repository" in done.stderr:
         raise UsageError(f"`{printable(folder)}` is not in a git repository", "compare two folders instead")
-    raise UsageError(f"git cannot read the repository of `{printable(folder)}`", _first_line(done.stderr))
+    raise UsageError(f"git cannot read the repository of `{printable(folder)}`", first_line(done.stderr))
 
 
 def find_tree(repository: Repository, revision: str) -> str:
@@ -68,7 +67,7 @@ def find_tree(repository: Repository, revision: str) -> str:
     done = None
     if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
         done = _git(repository.folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
-    if done is None or done.returncode != 0 or not _OBJECT.fullmatch(done.stdout):
+    if done is None or done.returncode != 0 or not OBJECT_ID.fullmatch(done.stdout):
         raise UsageError(
             f"{quote(revision)} is not a revision in {repository}",
             "pass a branch, a tag or a commit; in a shallow clone, run `git fetch` for it first",
@@ -108,7 +107,7 @@ def written_tree(
 def _entries(repository: Repository, tree: str) -> Iterator[_Entry]:
     done = _git(repository.folder, "ls-tree", "-r", "-z", "--full-tree", tree)
     if done.returncode != 0:
-        raise UsageError(f"git cannot list the tree {quote(tree)}", _first_line(done.stderr))
+        raise UsageError(f"git cannot list the tree {quote(tree)}", first_line(done.stderr))
     for line in done.stdout.split(b"\0"):
         head, tab, name = line.partition(b"\t")
         if not tab:
@@ -125,7 +124,7 @@ def _write(repository: Repository, entries: list[_Entry], top: str, temporary: s
         asked = b"".join(entry.object_id + b"\n" for entry in entries)
         done = _git(repository.folder, "cat-file", "--batch", input=asked, output=objects)
         if done.returncode != 0:
-            raise UsageError("git cannot read the files of a revision", _first_line(done.stderr))
+            raise UsageError("git cannot read the files of a revision", first_line(done.stderr))
         objects.seek(0)
         links = []
         for entry in entries:
@@ -190,7 +189,3 @@ def _git(
         ) from None
     except OSError as error:
         raise UsageError(f"git cannot be run: {error.strerror or error}") from None
-
-
-def _first_line(stderr: bytes) -> str:
-    return printable(stderr.decode(errors="replace").strip().partition("\n")[0])

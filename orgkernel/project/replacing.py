@@ -5,6 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from typing import Final
+
+BEFORE_US: Final = ".before-orgkernel"
+"""The ending under which a file that was there before ours is kept."""
 
 
 def replace_file(target: str, content: bytes) -> None:

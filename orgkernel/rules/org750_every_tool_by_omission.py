@@ -45,14 +45,17 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.foreign_agents import words_of
+from orgkernel.rules.foreign_agents import CLAUDE_CODE, COPILOT, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Agents whose tools nothing limits."""
     for post in posts:
-        if post.document.format and not words_of(post).keys() & {"tools", "disallowedTools"}:
+        if post.document.format in (CLAUDE_CODE, COPILOT) and not words_of(post).keys() & {
+            "tools",
+            "disallowedTools",
+        }:
             yield Finding(
                 post.document.place("name"),
                 f"agent {quote(post.profile.name)} has every tool, because its file does not list `tools`",

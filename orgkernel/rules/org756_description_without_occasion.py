@@ -46,6 +46,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.foreign_agents import CLAUDE_CODE, COPILOT
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _OCCASION = re.compile(
@@ -58,7 +59,7 @@ _OCCASION = re.compile(
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Descriptions without such a word."""
     for post in posts:
-        if not post.document.format:
+        if post.document.format not in (CLAUDE_CODE, COPILOT):
             continue
         text = post.profile.description
         if text.isascii() and not _OCCASION.search(text):

@@ -69,7 +69,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(agents_of(view))
-    known = {post.profile.name for post in posts} | _BUILT_IN
+    known = {name for post in posts for name in (post.profile.name, post.role_id)} | _BUILT_IN
     orders = view.records.orders
     for post in posts:
         for order in orders.get(("role", post.role_id), ()):

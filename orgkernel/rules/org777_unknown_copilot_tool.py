@@ -58,9 +58,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "tool_catalog" in view.records.incomplete:
         return
     known = (*SETS, *(name_of_tool(tool) for tool in tools if tool.partition(".")[0] in SETS))
-    for post in agents_of(view):
-        if post.document.format != COPILOT:
-            continue
+    for post in agents_of(view, COPILOT):
         for number, word in enumerate(words_of(post).get("tools", ())):
             tool = tool_of(word)
             if tool in tools or word == EVERY or server_of(tool) in tools:

@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from functools import partial
 
 from sqlalchemy import event
 
@@ -79,7 +80,7 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
                 session_key="key", code="COMMANDS", snapshot="s", seconds=60, claim=claim,
                 brief=WantedContract("brief", {"id": name}, str),
             )  # fmt: skip
-            store.dispatches.record("yard", lambda _, wanted=wanted: wanted, actor="a")  # type: ignore[misc]
+            store.dispatches.record("yard", partial(_ask_for, wanted), actor="a")
             os.write(pipe, f"dispatched {name}\n".encode())
 
     work = (*[decide] * _CALLERS, grant, commission, finish, dispatch)
@@ -88,6 +89,10 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def _ask_for(wanted: WantedDispatch, _: object) -> WantedDispatch:
+    return wanted
 
 
 def kill_at(store: Store, where: str, number: int) -> None:

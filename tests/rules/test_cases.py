@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,17 @@ from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
 from tests.support import other_trees
 from tests.support.claude_trees import well_kept
+from tests.support.crew_trees import yaml_crew
 from tests.support.trees import change_line, copy_template, read, write_tree
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
+FOREIGN = {
+    "claude_code": well_kept,
+    "crew": yaml_crew,
+    **{name: partial(other_trees.lay_out, name=name) for name in other_trees.TREES},
+}
+"""Well-kept trees in the formats of others."""
 
 
 def load_cases() -> dict[str, dict[str, Any]]:
@@ -28,10 +36,8 @@ def load_cases() -> dict[str, dict[str, Any]]:
 
 def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None:
     """Write the files of a case, beside those of its template if it has one, and change the one line."""
-    if case.get("template") == "claude_code":
-        well_kept(folder)
-    elif case.get("template") in other_trees.TREES:
-        other_trees.lay_out(folder, case["template"])
+    if case.get("template") in FOREIGN:
+        FOREIGN[case["template"]](folder)
     elif "template" in case:
         copy_template(folder, case["template"])
     write_tree(folder, case.get("files", {}))

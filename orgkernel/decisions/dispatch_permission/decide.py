@@ -10,7 +10,7 @@ What documents and briefs say is worked out once; what is stored is looked up. `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -97,8 +97,7 @@ def decide_dispatch_permission(
     """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
     weighed = _weigh(view, question, state, briefs, decide_with_reasons)
     findings = tuple([each.tell() for each in weighed.failures])
-    first = _first(weighed.failures)
-    told = None if first is None else findings[weighed.failures.index(first)]
+    told = findings[weighed.failures.index(_first(weighed.failures))] if findings else None
     records, depth = view.records, question.depth
     return DispatchPermission(
         outcome=weighed.outcome,
@@ -172,11 +171,11 @@ def _weigh_pair(
         failures += find_broken_batch(records, briefs, state.claims, now)
     if failures:
         failures.sort(key=lambda each: each.order)
-        is_told = any(each.code not in UNDECIDED for each in failures)
-        outcome: PermissionOutcome = "deny" if is_told else "cannot_tell"
-        code = next(each.code for each in failures if not is_told or each.code not in UNDECIDED)
-        owed = () if is_told else _owed(facts.obligations, question, decision.obligations)
-        return _Weighed(outcome, code, sender, receiver, tuple(failures), obligations=owed)
+        first = _first(failures)
+        if first.code in UNDECIDED:
+            owed = _owed(facts.obligations, question, decision.obligations)
+            return _Weighed("cannot_tell", first.code, sender, receiver, tuple(failures), obligations=owed)
+        return _Weighed("deny", first.code, sender, receiver, tuple(failures))
     routing = pair.routings.get(question.on_behalf_of) or _route(view, pair, question.on_behalf_of)
     owed = _owed(facts.obligations, question, decision.obligations)
     because = reasons if pair.reason is None else (pair.reason, *reasons)
@@ -191,9 +190,9 @@ def _route(view: OrgView, pair: DispatchPair, principal: str | None) -> Dispatch
     return found
 
 
-def _first(failures: tuple[Failure, ...]) -> Failure | None:
+def _first(failures: Sequence[Failure]) -> Failure:
     """The failure that names the answer."""
-    return next((each for each in failures if each.code not in UNDECIDED), failures[0] if failures else None)
+    return next((each for each in failures if each.code not in UNDECIDED), failures[0])
 
 
 def _circumstances(question: HandoverQuestion) -> AccessContext:

@@ -247,7 +247,7 @@ class _Audit:
         )
         if others and author is not None:
             code = "FILE_OWNED_BY_OTHER"
-            text = f"{_verb(change, path)}{by}, and {listing(each.name for each in others)} owns it"
+            text = f"{_verb(change, path)}{by}, and {listing(each.name for each in others)} own{'s' if len(others) == 1 else ''} it"
             help = "undo the change, and leave it to the owner"
         else:
             code = "MOVE_OUT_OF_SCOPE" if is_moved_out else "WRITE_OUT_OF_SCOPE"

@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orgkernel.loading.marks import Marks
-
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
-
-
-def with_tools(marks: Marks, at: list[int]) -> Marks:
-    """The marks of a role, with those of its tools."""
-    key = marks[1]["tools"][0] if "tools" in marks[1] else marks[0]
-    listed = (key, (key, at))
-    return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})
 
 
 def is_plain(word: str) -> bool:

@@ -13,8 +13,8 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import read_as
-from orgkernel.loading.formats.equipment import plain_tools, with_tools
+from orgkernel.loading.formats.building import read_as, with_tools
+from orgkernel.loading.formats.equipment import plain_tools
 from orgkernel.loading.formats.front_matter import Front, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions

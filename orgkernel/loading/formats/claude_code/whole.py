@@ -9,9 +9,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of
+from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
-from orgkernel.loading.formats.equipment import is_plain, plain_tools, with_tools
+from orgkernel.loading.formats.equipment import is_plain, plain_tools
 from orgkernel.loading.formats.names import LONGEST, MCP, id_of, server_of, server_tool_id
 from orgkernel.loading.formats.servers import declared_once, server_tool
 from orgkernel.loading.formats.words import words_in

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of
+from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
 from orgkernel.loading.formats.copilot.layout import stem_of
 from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
-from orgkernel.loading.formats.equipment import is_plain, plain_tools, with_tools
+from orgkernel.loading.formats.equipment import is_plain, plain_tools
 from orgkernel.loading.formats.names import LONGEST, id_of, server_of, server_tool_id
 from orgkernel.loading.formats.servers import declared_once, server_tool
 from orgkernel.loading.formats.words import words_in

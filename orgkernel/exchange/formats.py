@@ -1,0 +1,32 @@
+"""The formats that an organization is exported to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from orgkernel.exchange.cedar.export import export_cedar
+from orgkernel.exchange.exported import Export
+from orgkernel.graph.questions import OrgView
+
+
+@dataclass(frozen=True, slots=True)
+class Exporter:
+    """How an organization gets to one format."""
+
+    export: Callable[[OrgView], Export]
+    """What the organization is in this format: a pure function, and always the same bytes."""
+    places: tuple[str, ...] = ()
+    """Where files of this format stand below the folder, as patterns of `fnmatch` by segment (`.claude/agents/*.md`).
+
+    Files there that carry our mark and are not exported anymore are removed. Empty: only the exported names are looked at.
+    """
+
+
+EXPORTS: Mapping[str, Exporter] = MappingProxyType(
+    {
+        "cedar": Exporter(export_cedar),
+    }
+)
+"""By the name on the command line, in the order of the help."""
