@@ -13,14 +13,25 @@ from orgkernel.loading.formats.a2a import A2A
 from orgkernel.loading.formats.agent_skills import AgentSkills
 from orgkernel.loading.formats.agent_spec import AgentSpec
 from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
+from orgkernel.loading.formats.mcp import Mcp
 from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-_FORMATS: tuple[Format, ...] = (ClaudeCode(), CrewAI(), AgentSpec(), A2A(), AgentSkills())
+# What is found first is taken. MCP is last, because servers belong to the agents beside them.
+_FORMATS: tuple[Format, ...] = (
+    ClaudeCode(),
+    Copilot(),
+    CrewAI(),
+    AgentSpec(),
+    A2A(),
+    AgentSkills(),
+    Mcp(),
+)
 FORMATS = {each.name: each for each in _FORMATS}
 __all__ = [
     "FORMATS",
