@@ -129,7 +129,7 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> Plan:
     for path in dict.fromkeys((*export.files, *state.files)):
         before, now = state.files.get(path), export.files.get(path)
         mine = _text(tree, path)
-        if mine == now or before == now:
+        if now in (mine, before):
             continue
         if mine == before:
             if now is None:

@@ -110,7 +110,9 @@ def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[De
             use = SourceUse(located.path, located.name, source.mark)
             key = (os.path.realpath(made.path), made.format, made.areas)
             roots[key] = replace(made, uses=(*roots.get(key, made).uses, use))
-    catalogs = [catalog_of(name) for name in sorted({root.format for root in roots.values()})]
+    catalogs = [
+        catalog_of(name) for name in sorted({root.format for root in roots.values()}) if FORMATS[name].catalog
+    ]
     known = {root.path for root in request.roots}
     more = tuple(catalog for catalog in catalogs if catalog.path not in known)
     return Sources((*roots.values(), *more), tuple(refused), tuple(awaited))
