@@ -36,10 +36,12 @@ def as_documents(records: OrgRecords, source: str) -> Export:
     for role_id, post in records.posts.items():
         files[f"roles/{role_id}.yaml"] = _file(post.document, source)
     theirs = [each for each in records.catalogs if each.format]
+    used = {tool for post in records.posts.values() for tool in post.profile.capabilities.tools_primary}
     for kind, (section, name) in _SECTIONS.items():
         definitions = [each for each in getattr(records, section).values() if each.document.format]
         if definitions:
-            files[name] = page(_catalog(kind, section, definitions, source))
+            unused = section == "tools" and any(each.id not in used for each in definitions)
+            files[name] = page(_catalog(kind, section, definitions, source, unused))
     for number, document in enumerate(each for each in theirs if each.kind not in (*_SECTIONS, *_MARKDOWN)):
         files[f"{document.kind}_{number + 1}.yaml"] = _file(document, source)
     for order in theirs:
@@ -57,12 +59,18 @@ def as_documents(records: OrgRecords, source: str) -> Export:
 
 
 def _head(kind: str, source: str) -> Iterator[Line]:
-    yield f"# Imported from {source}. Change what you like: the next import keeps it.", None
+    yield f"# Imported from {source}. The next import keeps what is changed here.", None
     yield f"_schema: {PREFIX}{kind}", None
 
 
+def _foot() -> Iterator[Line]:
+    """A line that no import changes, so that what is added at the end never stands beside one that does."""
+    yield "# Further fields go below this line.", None
+
+
 def _file(document: SourceDocument, source: str) -> tuple[str, tuple[Place | None, ...]]:
-    return page((*_head(document.kind, source), *yaml_lines(_values(document), document.place())))
+    lines = yaml_lines(_values(document), document.place())
+    return page((*_head(document.kind, source), *lines, *_foot()))
 
 
 def _values(document: SourceDocument) -> Mapping[str, Any]:
@@ -90,12 +98,21 @@ def _placed(value: Any, document: SourceDocument, route: tuple[str | int, ...]) 
     return value
 
 
-def _catalog(kind: str, section: str, definitions: Sequence[Definition[Any]], source: str) -> Iterator[Line]:
+def _catalog(
+    kind: str, section: str, definitions: Sequence[Definition[Any]], source: str, has_unused: bool
+) -> Iterator[Line]:
     yield from _head(kind, source)
+    if has_unused:
+        yield "suppressions:", None
+        yield (
+            '  - {rule: ORG701, reason: "everybody has these tools there, whether an agent uses them or not"}',
+            None,
+        )
     yield f"{section}:", None
     for each in sorted(definitions, key=lambda each: each.id):
         said = _placed(msgspec.to_builtins(each.record), each.document, (section, each.id))
         yield from yaml_lines({each.id: At(said, each.place())}, each.place(), 2)
+    yield from _foot()
 
 
 def _order_name(order: StandingOrder) -> str:

@@ -20,15 +20,15 @@ from orgkernel.records.organization import HierarchyEntry, Organization
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import RoleProfile
 
-Route = tuple[str, ...]
+FieldRoute = tuple[str, ...]
 # What says which document it is, and what is about the document.
 _OWN = frozenset({"_schema", "_version", "role_id", "overlay", "suppressions"})
 _LISTS = ("tools_primary", "tools_secondary", "tools")
 # Fields that say one fact together: a source that writes one of them says it.
-_TOOLS: tuple[Route, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
+_TOOLS: tuple[FieldRoute, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
 
 
-class Bound(NamedTuple):
+class BoundSource(NamedTuple):
     """A source of the organizations of one folder."""
 
     uses: tuple[SourceUse, ...]
@@ -42,14 +42,14 @@ def lay_over(
     """What sources mean for the organizations of a folder that name them, each with what its format completes."""
     instead: dict[int, SourceDocument] = {}
     added: list[SourceDocument] = []
-    bound: list[Bound] = []
+    bound: list[BoundSource] = []
     for root, those, completion in sources:
         for document in (document for file in those for document in file.read.documents):
             made = completion.instead.get(id(document))
             instead[id(document)] = document.for_home(home) if made is None else made
         added += (each for each in completion.documents if each.kind != "organization")
         said = (each for each in completion.documents if each.kind == "organization")
-        bound.append(Bound(root.uses, tuple(said)))
+        bound.append(BoundSource(root.uses, tuple(said)))
     own = _own_documents(files, home)
     merged = [_with_sources(each, bound) for each in own if each.kind == "organization"]
     organizations = {id(made.parts[0]): made for made in merged if made is not None}
@@ -160,7 +160,7 @@ def _default(field: FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _merged(base: Any, added: Any, route: Route, role: SourceDocument, overlay: SourceDocument) -> Any:
+def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
     """A part of a role, with the values that the overlay writes and the source does not."""
     changes: dict[str, Any] = {}
     for field, full in _written(base, route, overlay):
@@ -172,14 +172,14 @@ def _merged(base: Any, added: Any, route: Route, role: SourceDocument, overlay: 
     return replace(base, **changes)
 
 
-def said_twice(role: SourceDocument, overlay: SourceDocument) -> Iterator[tuple[Route, Route]]:
+def said_twice(role: SourceDocument, overlay: SourceDocument) -> Iterator[tuple[FieldRoute, FieldRoute]]:
     """Values that both files write: the route in the overlay, and that in the file of the source."""
     yield from _said_twice(role.record, overlay.record, (), role, overlay)
 
 
 def _said_twice(
-    base: Any, added: Any, route: Route, role: SourceDocument, overlay: SourceDocument
-) -> Iterator[tuple[Route, Route]]:
+    base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument
+) -> Iterator[tuple[FieldRoute, FieldRoute]]:
     for field, full in _written(added, route, overlay):
         old, new = getattr(base, field.name), getattr(added, field.name)
         if isinstance(old, Record) and isinstance(new, Record):
@@ -188,7 +188,9 @@ def _said_twice(
             yield full, first
 
 
-def _written(record: Any, route: Route, overlay: SourceDocument) -> Iterator[tuple[FieldInfo, Route]]:
+def _written(
+    record: Any, route: FieldRoute, overlay: SourceDocument
+) -> Iterator[tuple[FieldInfo, FieldRoute]]:
     """The fields of a part of a role that an overlay writes, besides those that are about itself."""
     for field in fields(type(record)):
         full = (*route, field.encode_name)
@@ -196,7 +198,7 @@ def _written(record: Any, route: Route, overlay: SourceDocument) -> Iterator[tup
             yield field, full
 
 
-def _first_said(role: SourceDocument, route: Route) -> Route | None:
+def _first_said(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
     """Where a source says what an overlay says at a route; None if it does not."""
     return next((each for each in (_TOOLS if route in _TOOLS else (route,)) if role.has(*each)), None)
 
@@ -204,7 +206,7 @@ def _first_said(role: SourceDocument, route: Route) -> Route | None:
 # -- organizations -----------------------------------------------------------------------------------------------------
 
 
-def _with_sources(document: SourceDocument, bound: Sequence[Bound]) -> SourceDocument | None:
+def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> SourceDocument | None:
     """An organization that includes the roles of its sources; None if it names none that is there."""
     record = document.record
     assert isinstance(record, Organization)
