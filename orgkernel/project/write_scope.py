@@ -38,14 +38,14 @@ def write_scope(root: str, owned: Sequence[str], held: Iterable[str], files: Ite
         "until": time.time() + LASTS,
         "said": [os.environ.get(name) for name in VARIABLES],
         "files": {each: stamp(each) for each in files},
-        "owned": [each for glob in owned for each in patterns_of(glob)],
+        "owned": [each for glob in owned for each in _owned(glob)],
         "held": [*_ALWAYS_HELD, *dict.fromkeys(patterns)],
     }
     replace_file(os.path.join(root, SCOPE), json.dumps(scope).encode())
 
 
-def patterns_of(glob: str) -> Iterator[str]:
-    """The pattern of a glob that says one thing only: what plain paths are surely in it."""
+def _owned(glob: str) -> Iterator[str]:
+    """The pattern of a glob that says one thing only."""
     names = glob.rstrip("/").split("/")
     if any(
         not _OWNED_NAME.fullmatch(each) or each in (".", "..") or ("**" in each and each != "**")

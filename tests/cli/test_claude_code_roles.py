@@ -441,8 +441,9 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("content", SETTINGS)
-@pytest.mark.parametrize("order", ["roles first", "ownership first"])
+@pytest.mark.parametrize(
+    ("content", "order"), zip(SETTINGS, ["roles first", "ownership first"] * 3, strict=False)
+)
 def test_two_hooks_side_by_side(tmp_path: Path, content: bytes | None, order: str) -> None:
     """Each is entered once beside the other, and taken out alone; in the end no trace is left."""
     write_tree(tmp_path, ORG)
@@ -544,7 +545,8 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     ours = {each for each in names if each.startswith("orgkernel")}
     assert ours == {
         "orgkernel.project", "orgkernel.project.claude_hook", "orgkernel.project.claude_hook.activated",
-        "orgkernel.project.claude_hook.answering", "orgkernel.project.claude_hook.deciding", "orgkernel.runtime",
+        "orgkernel.project.claude_hook.answering", "orgkernel.project.claude_hook.deciding",
+        "orgkernel.project.claude_hook.quick_globs", "orgkernel.project.claude_hook.quick_json", "orgkernel.runtime",
         "orgkernel.runtime.paths",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}

@@ -22,8 +22,11 @@ from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.project.claude_hook import quick_json
 from orgkernel.project.claude_hook.activated import Activated
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
+from orgkernel.project.claude_hook.quick_globs import fits
+from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees
 
 KERNEL = Kernel.open()
@@ -122,7 +125,61 @@ def test_hook_equals_kernel_for_generated_organizations(documents: dict[str, dic
 
 
 _JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=_JSON, indent=st.none() | st.just(2), ascii=st.booleans())
+def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii: bool) -> None:
+    """And a text is written so that it is read back."""
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii).encode("utf-8", "surrogatepass")
+    try:
+        expected = json.loads(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        with pytest.raises(ValueError, match="decode"):
+            quick_json.parse(text)
+        return
+    assert quick_json.parse(text) == expected
+    assert quick_json._parse_slowly(text.decode()) == expected
+    assert json.loads(quick_json.quote(str(value))) == str(value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text('{}[]",:\\/eE+-.0123456789 \n\tnulltruefasNI\x00', max_size=12))
+def test_what_is_no_json_is_none_here(text: str) -> None:
+    """The same is refused, and a number that is none besides."""
+
+    def read(parse: Any) -> object:
+        try:
+            return [parse(text)]
+        except (ValueError, RecursionError):
+            return None
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    assert read(lambda each: quick_json.parse(each.encode())) == read(
+        lambda each: json.loads(each, parse_constant=refuse)
+    )
+
+
+_NAMES = st.sampled_from(
+    ["a", "b.py", ".x", "A", "*", "*.py", "a*", "**", "..", ".", "a.", "", "a?", "{a,b}", "ä", "[a]"]
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(names=st.lists(_NAMES, min_size=1, max_size=4), parts=st.lists(_NAMES, min_size=1, max_size=4))
+def test_what_fits_is_inside(names: list[str], parts: list[str]) -> None:
+    """The quick comparison says what the whole one says, or nothing."""
+    path, glob = "/".join(names), "/".join(parts)
+    found = fits(path, glob)
+    assert found in (None, is_inside(path, glob, PROJECT)), (path, glob)
+    assert found in (None, is_inside(path, glob)), (path, glob)

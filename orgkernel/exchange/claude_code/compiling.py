@@ -36,7 +36,6 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.project.claude_hook.activated import SCHEMA, VERSION
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
-from orgkernel.project.write_scope import patterns_of
 from orgkernel.runtime.paths import is_inside
 
 Row = dict[str, Any]
@@ -200,7 +199,6 @@ class _Compiler:
             "arguments": list(arguments),
             **({"root": root} if root is not None and root.startswith("/") else {}),
             "globs": list(globs),
-            "patterns": [pattern for glob in globs for pattern in patterns_of(glob)],
             "inside": self._at_path(request, inside, state),
             "outside": row if outside["outcome"] == "allow" else outside,
         }

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from typing import Any, Final, NamedTuple
+
+from orgkernel.project.claude_hook import quick_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 FOLDER: Final = ".orgkernel/claude-code"
 ACTIVE: Final = "active.json"
@@ -22,11 +26,12 @@ class HookFault(Exception):
     """What an activation wrote cannot be used."""
 
 
-class Activated(NamedTuple):
+class Activated:
     """An organization that is active in a project."""
 
-    project: str
-    data: dict[str, Any]
+    def __init__(self, project: str, data: dict[str, Any]) -> None:
+        self.project = project
+        self.data = data
 
     @property
     def settings(self) -> dict[str, str]:
@@ -82,7 +87,7 @@ def _read(path: str) -> dict[str, Any]:
     try:
         descriptor = os.open(path, flags)
         with os.fdopen(descriptor, "rb") as file:
-            data = json.loads(file.read(_LARGEST))
+            data = quick_json.parse(file.read(_LARGEST))
     except (OSError, ValueError, RecursionError) as error:
         raise HookFault(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not isinstance(data, dict):

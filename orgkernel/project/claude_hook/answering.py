@@ -5,10 +5,10 @@ What cannot be understood is refused, and an allowance is silence, so that the h
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
+from orgkernel.project.claude_hook import quick_json
 from orgkernel.project.claude_hook.activated import HookFault, NotUnderstood, find_project, read_active
 
 LARGEST_CALL = 64 * 1024 * 1024
@@ -26,8 +26,7 @@ def main(arguments: list[str]) -> int:
     except Exception as problem:
         answer = answer_failure(event, on_error, problem)
     if answer:
-        # ASCII, so that nothing in it can fail to be written.
-        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.write(_render(answer) + "\n")
     return 0
 
 
@@ -97,12 +96,19 @@ def _read_all() -> bytes:
 
 def _parse(given: bytes) -> dict[str, object]:
     try:
-        call = json.loads(given)
+        call = quick_json.parse(given)
     except (ValueError, RecursionError) as error:
         raise NotUnderstood("it is not JSON") from error
     if not isinstance(call, dict):
         raise NotUnderstood("it is not an object")
     return call
+
+
+def _render(value: object) -> str:
+    """JSON in ASCII, so that nothing in it can fail to be written."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_render(name)}: {_render(each)}" for name, each in value.items()) + "}"
+    return quick_json.quote(str(value))
 
 
 def _printable(text: str) -> str:

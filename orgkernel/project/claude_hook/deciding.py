@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any, Final
 
 from orgkernel.project.claude_hook.activated import FOLDER, Activated, NotUnderstood
+from orgkernel.project.claude_hook.quick_globs import fits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 FREE: Final = "none"
 """In place of the role of the main thread: only the host's own rules hold there."""
@@ -144,8 +148,6 @@ def _each(values: list[Any]) -> list[str | None]:
 
 def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
     """Whether a path, and what it leads to, is surely where the role may write."""
-    import re
-
     root = row.get("root") or active.project
     cwd = call.get("cwd")
     if not path.startswith("/") and isinstance(cwd, str) and cwd.startswith("/"):
@@ -156,16 +158,16 @@ def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str
     for written in {path, os.path.realpath(path)}:
         base = next((each for each in (root, top) if written.startswith(each + "/")), None)
         end = written if base is None else written[len(base) + 1 :]
-        if re.fullmatch(_PLAIN, end) and any(re.fullmatch(each, end) for each in row["patterns"]):
+        quick = [fits(end, glob) for glob in row["globs"]] if base is not None else [None]
+        if any(quick):
             continue
+        if None not in quick:
+            return False
         from orgkernel.runtime.paths import is_inside
 
         if not any(is_inside(end, glob, root) for glob in row["globs"]):
             return False
     return True
-
-
-_PLAIN: Final = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 
 
 def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> Answer:
