@@ -442,7 +442,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(
-    ("content", "order"), zip(SETTINGS, ["roles first", "ownership first"] * 3, strict=False)
+    ("content", "order"), [*zip(SETTINGS, ["roles first", "ownership first"] * 3, strict=False)]
 )
 def test_two_hooks_side_by_side(tmp_path: Path, content: bytes | None, order: str) -> None:
     """Each is entered once beside the other, and taken out alone; in the end no trace is left."""

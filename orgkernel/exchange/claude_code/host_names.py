@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from orgkernel.exchange.agents.names import names_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, name_of, server_tool_id
 from orgkernel.project.claude_hook.deciding import PATH_ARGUMENTS
@@ -67,10 +68,11 @@ def agents_by_name(roles: Iterable[str]) -> dict[str, str]:
     A name that could mean two roles means none, unless it is the id of one.
 
     >>> agents_by_name(["code_reviewer"]), sorted(agents_by_name(["a-b", "a_b"]))
-    ({'code-reviewer': 'code_reviewer', 'code_reviewer': 'code_reviewer'}, ['a-b', 'a_b'])
+    ({'code-reviewer': 'code_reviewer', 'code_reviewer': 'code_reviewer'}, ['a-b', 'a-x5f-b', 'a_b'])
     """
     roles = tuple(roles)
-    made = {role: {name_of(role), role.replace("_", "-")} - {role} for role in roles}
+    exported = names_of(roles)
+    made = {role: {name_of(role), exported[role]} - {role} for role in roles}
     counts = Counter(name for names in made.values() for name in names)
     found = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}
     return found | {role: role for role in roles}

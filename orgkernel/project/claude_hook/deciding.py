@@ -36,11 +36,11 @@ PLACEHOLDER: Final = "/0orgkernel0path0"
 _OTHER_NAMES: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
 _MCP: Final = "mcp__"
 _LONGEST: Final = 120
-Answer = tuple[str, str]
+CallAnswer = tuple[str, str]
 """allow, deny, ask or warn, and why."""
 
 
-def decide_call(active: Activated, call: dict[str, Any]) -> Answer:
+def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
     """Whether the caller may make a call. Raises `NotUnderstood`."""
     tool, given = call.get("tool_name"), call.get("tool_input")
     if not isinstance(tool, str) or not tool or not isinstance(given, dict):
@@ -63,7 +63,7 @@ def decide_call(active: Activated, call: dict[str, Any]) -> Answer:
     return _told(active, answer_of(row, active, call, given))
 
 
-def _told(active: Activated, answer: Answer) -> Answer:
+def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
     """An answer that was compiled, with what makes a change count."""
     outcome, text = answer
     if not text:
@@ -127,7 +127,9 @@ def _current(row: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def answer_of(row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]) -> Answer:
+def answer_of(
+    row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]
+) -> CallAnswer:
     """What a row says of a call; where it depends on paths, of those of the call."""
     if "inside" not in row:
         return row["outcome"], row.get("text", "")
@@ -170,7 +172,7 @@ def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str
     return True
 
 
-def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> Answer:
+def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
     """Whether a role may hand work to the agent that a call names."""
     target = given.get("subagent_type", DEFAULT_AGENT)
     if not isinstance(target, str):
@@ -187,7 +189,7 @@ def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any])
     return row["outcome"], row.get("text", "")
 
 
-def _of_nobody(active: Activated, name: str, tool: str) -> Answer:
+def _of_nobody(active: Activated, name: str, tool: str) -> CallAnswer:
     """A call of an agent that no role is named after."""
     declared = tool in DISPATCHING or find_row(active.data["tools"], tool) is not None
     if not declared:
@@ -196,12 +198,12 @@ def _of_nobody(active: Activated, name: str, tool: str) -> Answer:
     return _nameless(active, f"{text}. Use an agent of the organization, or declare a role of that name.")
 
 
-def _nameless(active: Activated, text: str) -> Answer:
+def _nameless(active: Activated, text: str) -> CallAnswer:
     outcome = "ask" if active.settings["unnamed_agents"] == "ask" else "deny"
     return outcome, f"{outcome}: {text}"
 
 
-def _unlisted(active: Activated, tool: str) -> Answer:
+def _unlisted(active: Activated, tool: str) -> CallAnswer:
     text = f"no tool catalog of {active.data['org_name']} lists {quoted(tool)}"
     if active.settings["unlisted_tools"] == "refuse":
         return (
