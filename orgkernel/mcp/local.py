@@ -39,6 +39,7 @@ class LocalAsker(Asker):
         self._opening = threading.Lock()
         self._kernel = kernel.with_store(self)
         self._documents = kernel
+        self.look_seconds = _LOOK_SECONDS
         self._looked_at = time.monotonic()
         self._actor = Actor(subject, subject)
 
@@ -88,7 +89,7 @@ class LocalAsker(Asker):
     def _current(self) -> Kernel:
         """The kernel, with the documents read again if they have changed. Broken ones leave the last good version."""
         now = time.monotonic()
-        if now - self._looked_at >= _LOOK_SECONDS:
+        if now - self._looked_at >= self.look_seconds:
             self._looked_at = now
             if self._documents.reload().changed:
                 self._kernel = self._documents.with_store(self)

@@ -12,7 +12,7 @@ from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.resources import TEMPLATE, read_uri, role_uri, roles_of
-from orgkernel.mcp.shapes import schema_of
+from orgkernel.mcp.shapes import arguments_schema_of, schema_of
 from orgkernel.mcp.tools import BY_NAME, Tool, read_arguments, tools_for
 from orgkernel.mcp.words import as_json, error_text, plain, quoted
 
@@ -143,7 +143,7 @@ def _describe(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=schema_of(tool.arguments),
+        input_schema=arguments_schema_of(tool.arguments),
         output_schema=schema_of(tool.answer),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.only_reads,

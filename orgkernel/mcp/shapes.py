@@ -27,7 +27,7 @@ Resource = Annotated[
 ]
 Circumstances = Annotated[
     dict[str, Any],
-    msgspec.Meta(description="what is known of the run: channel, session, pace, input of the tool, …"),
+    msgspec.Meta(description="circumstances: channel, session, pace, input, …"),
 ]
 
 
@@ -49,9 +49,7 @@ class MayArguments(Arguments, frozen=True, kw_only=True):
     """A use that is planned."""
 
     resource: Resource
-    action: Annotated[
-        Name, msgspec.Meta(description="an action of the resource; `use` for all of a tool")
-    ] = "use"
+    action: Annotated[Name, msgspec.Meta(description="`use` is every action of a tool")] = "use"
     paths: Annotated[Paths, msgspec.Meta(description="files that a tool would touch")] = ()
     context: Circumstances = {}
 
@@ -87,13 +85,12 @@ class ReportArguments(Arguments, frozen=True, kw_only=True):
     task: Annotated[str, msgspec.Meta(max_length=4_000)] = ""
     state: RoleState | None = None
     tier: PaceTierName = "primary"
-    domain: Annotated[str, msgspec.Meta(max_length=200)] = ""
     plan: Annotated[str, msgspec.Meta(max_length=200)] = ""
     steps: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     steps_done: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     failures: Annotated[int, msgspec.Meta(ge=0, le=100_000, description="in a row")] = 0
     files_modified: Paths = ()
-    role: Annotated[Name | None, msgspec.Meta(description="which of your roles, if you fill several")] = None
+    role: Annotated[Name | None, msgspec.Meta(description="one of yours, if you fill several")] = None
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -237,13 +234,35 @@ class ReportAnswer(Answer, frozen=True, kw_only=True):
     health: str
 
 
+_UNSAID = ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum")
+"""Keywords that cost tokens in every turn and say what a refusal says too."""
+
+
 def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
-    """The JSON Schema of a type, an object at the root, without titles and docstrings of types."""
+    """The JSON Schema of an answer, an object at the root, without titles and docstrings of types."""
     _, found = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     for each in found.values():
         each.pop("title", None)
         each.pop("description", None)
     root: dict[str, Any] = found.pop(shape.__name__)
-    if shape.__struct_config__.forbid_unknown_fields:
-        root["additionalProperties"] = False
     return {**root, "$defs": found} if found else root
+
+
+def arguments_schema_of(shape: type[Arguments]) -> dict[str, Any]:
+    """The JSON Schema of arguments, in as few words as possible. What is optional can be left out or be null."""
+    found = schema_of(shape)
+    properties = {name: _in_few_words(each) for name, each in found["properties"].items()}
+    required = {"required": found["required"]} if found["required"] else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def _in_few_words(schema: dict[str, Any]) -> dict[str, Any]:
+    said = {name: each for name, each in schema.items() if name not in _UNSAID}
+    if not said.get("default", True):
+        del said["default"]
+    if "anyOf" in said:
+        said |= next(each for each in said.pop("anyOf") if each.get("type") != "null")
+        return _in_few_words(said)
+    if "items" in said:
+        said["items"] = _in_few_words(said["items"])
+    return said

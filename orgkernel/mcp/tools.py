@@ -387,7 +387,7 @@ async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> Said:
 async def _report(asker: Asker, asked: shapes.ReportArguments) -> Said:
     role = await asker.ask(lambda kernel: _reporting_role(kernel, asker, asked.role))
     situation = Situation(
-        role_id=role, now=time.time(), tier=asked.tier, state=asked.state, task=asked.task, domain=asked.domain,
+        role_id=role, now=time.time(), tier=asked.tier, state=asked.state, task=asked.task,
         plan=asked.plan, plan_steps=asked.steps, plan_steps_done=asked.steps_done,
         failures_consecutive=asked.failures, files_modified=asked.files_modified,
     )  # fmt: skip
