@@ -104,6 +104,9 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         "orgkernel",
         version=__version__,
         instructions=_INSTRUCTIONS,
+        get_tool_input_schema=lambda name: (
+            arguments_schema_of(BY_NAME[name].arguments) if name in BY_NAME else None
+        ),
         cache_hints={
             "tools/list": lists,
             "resources/list": reads,
@@ -116,6 +119,28 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
     )
+
+
+class HttpServer:
+    """A server for single requests over streamable HTTP: no session, no stream, JSON responses."""
+
+    def __init__(self, server: Server[Any]) -> None:
+        self._server = server
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one POST, in the terms of ASGI."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        # One for each request: nothing is left of a request that is over, and none can be found by another.
+        manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
+        async with manager.run():
+            await manager.asgi_app(scope, receive, send)
+
+
+def open_http(find_asker: Callable[[Any], Asker]) -> HttpServer:
+    """The server for HTTP. It takes long the first time, when the SDK is imported. Raises `UsageError` without it."""
+    require_sdk()
+    return HttpServer(build_server(find_asker))
 
 
 async def run_stdio(asker: Asker) -> None:
