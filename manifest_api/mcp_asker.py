@@ -28,7 +28,7 @@ from orgkernel.operations.decisions import Answered
 logger = logging.getLogger("orgkernel.server")
 
 T = TypeVar("T")
-_CREATE = "`orgkernel key create --agent ID --scope read` creates one"
+_CREATE = "`orgkernel key create NAME --agent ID --scope read` creates one"
 
 
 class HttpAsker(Asker):

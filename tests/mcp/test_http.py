@@ -137,9 +137,9 @@ def test_a_person_asks_too(server: Server) -> None:
 @pytest.mark.parametrize(
     ("key", "status", "code", "said"),
     [
-        (None, 401, "KEY_REQUIRED", "orgkernel key create --agent"),
+        (None, 401, "KEY_REQUIRED", "orgkernel key create NAME --agent"),
         ("wrong", 401, "BAD_CREDENTIAL", "key list"),
-        ({}, 403, "NO_SUBJECT", "orgkernel key create --agent"),
+        ({}, 403, "NO_SUBJECT", "orgkernel key create NAME --agent"),
         ({"agent": "nobody"}, 403, "NO_SUBJECT", "declare it"),
         ({"agent": AGENT, "scopes": ("lock",)}, 403, "SCOPE_MISSING", "scope `read`"),
     ],
