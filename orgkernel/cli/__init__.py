@@ -54,6 +54,7 @@ _COMMANDS = {
     "signals": "Show how the layers of an agent coordinate.",
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",
+    "mcp": "Serve an agent over MCP: who it is, what it may do, and why.",
     "demo": "Play a scenario on real servers, step by step.",
     "doctor": "Find what is wrong with this installation.",
     "agent": "List and manage agents.",
