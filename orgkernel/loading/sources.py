@@ -38,6 +38,7 @@ NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
 """Route and value of a field that is in no record."""
+_UNKNOWN = msgspec.msgpack.Decoder(tuple[Unknown, ...])
 
 
 def name_of_skill(path: str) -> str:
@@ -76,7 +77,7 @@ def unpack_marks(packed: bytes) -> Marks:
 
 def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
     """Fields that are in no record."""
-    return msgspec.msgpack.decode(packed, type=tuple[tuple[tuple[str | int, ...], Any], ...])
+    return _UNKNOWN.decode(packed)
 
 
 class SourceDocument:
