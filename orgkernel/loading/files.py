@@ -355,6 +355,25 @@ def is_file(path: str) -> bool:
     return os.path.isfile(path)
 
 
+def folders_in(folder: str) -> list[str]:
+    """Paths of the folders directly in a folder, sorted, without hidden ones. Empty if it cannot be listed."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    paths = (os.path.join(folder, name) for name in names if name[0] != "." and name not in _SKIPPED_FOLDERS)
+    return [path for path in paths if os.path.isdir(path)]
+
+
+def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
+    """Paths of the files directly in a folder whose names match, sorted. Empty if it cannot be listed."""
+    try:
+        found = sorted(name for name in os.listdir(folder) if names.fullmatch(name))
+    except OSError:
+        return []
+    return [path for path in (os.path.join(folder, name) for name in found) if os.path.isfile(path)]
+
+
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
     if os.path.islink(folder):

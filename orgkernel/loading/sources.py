@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
-from orgkernel.loading.files import Located
+from orgkernel.loading.files import MARKDOWN, Located
 from orgkernel.loading.marks import (
     LINE_BREAK,
     Marks,
@@ -174,7 +174,7 @@ class SourceDocument:
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """The place of a character of the text at a route."""
-        if route == ("body",) and self.kind in MARKDOWN_KINDS:
+        if route == ("body",) and self.kind in MARKDOWN_KINDS and self.path.endswith(MARKDOWN):
             lines = LINE_BREAK.split(getattr(self.record, "body", "")[:offset])
             line, column = unpack_mark(find_mark(self.marks, route))
             at = column + len(lines[0]) if len(lines) == 1 else len(lines[-1]) + 1

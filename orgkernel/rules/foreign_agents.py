@@ -15,6 +15,10 @@ from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.standing_order import StandingOrder
 
+CLAUDE_CODE = "claude-code"
+CREWAI = "crewai"
+COPILOT = "copilot"
+
 EVERY = "*"
 BUILT_IN_AGENTS = frozenset(
     {
@@ -28,7 +32,7 @@ BUILT_IN_AGENTS = frozenset(
     }
 )
 """Agents that Claude Code brings along."""
-_CHOOSING = frozenset({"claude-code", "copilot"})
+_CHOOSING = frozenset({CLAUDE_CODE, COPILOT})
 # Tools that start other agents, as hosts call them.
 _STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
 
@@ -56,11 +60,19 @@ class Delegates(NamedTuple):
 _NOBODY = Delegates((), False, ())
 
 
-def agents_of(view: OrgView) -> Iterator[RolePost]:
-    """The roles of an organization that were read from a format of others; none of ours."""
+def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
+    """The roles of an organization that were read from a format of others, perhaps one of some; none of ours."""
     for post in view.records.posts.values():
-        if post.document.format:
+        format = post.document.format
+        if format and (not formats or format in formats):
             yield post
+
+
+def documents_of(view: OrgView, kind: str) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
+    """The catalogs of one kind that files of others became, each with the words that its file writes."""
+    for document in view.records.catalogs:
+        if document.kind == kind and document.format and not document.context:
+            yield document, words_in(document)
 
 
 def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:

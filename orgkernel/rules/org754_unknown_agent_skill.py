@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.foreign_agents import agents_of, words_of
+from orgkernel.rules.foreign_agents import CLAUDE_CODE, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
@@ -54,7 +54,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     skills = view.records.cognitive_skills
     if "cognitive_skill" in view.records.incomplete:
         return
-    for post in agents_of(view):
+    for post in agents_of(view, CLAUDE_CODE):
         for number, word in enumerate(words_of(post).get("skills", ())):
             if word not in skills and ":" not in word:
                 yield Finding(

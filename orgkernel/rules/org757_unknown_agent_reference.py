@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(agents_of(view))
-    known = {post.profile.name for post in posts} | BUILT_IN_AGENTS
+    known = {name for post in posts for name in (post.profile.name, post.role_id)} | BUILT_IN_AGENTS
     for post in posts:
         for order, references in texts_of(view, post):
             said: set[str] = set()

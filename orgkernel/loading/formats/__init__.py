@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-_FORMATS: tuple[Format, ...] = (ClaudeCode(),)
+_FORMATS: tuple[Format, ...] = (ClaudeCode(), CrewAI())
 FORMATS = {each.name: each for each in _FORMATS}
 __all__ = ["FORMATS", "OURS", "Format", "Layout", "complete", "find_layout", "format_named", "may_be_foreign"]
 

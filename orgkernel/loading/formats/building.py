@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -37,9 +37,16 @@ def read_as(
     ).hold(record, marks)
 
 
-def instead_of(document: SourceDocument, record: Document, marks: Marks) -> SourceDocument:
-    """A document that takes the place of one of the same file, with what other files add; that one is sealed."""
-    packed = Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), document.packed.unknown)
+def instead_of(
+    document: SourceDocument, record: Document, marks: Marks, raw: Mapping[str, Any] | None = None
+) -> SourceDocument:
+    """A document that takes the place of one of the same file, with what other files add; that one is sealed.
+
+    It keeps the values as the file writes them, or has those in `raw`.
+    """
+    packed = _pack(record, marks, raw or {})
+    if raw is None:
+        packed = packed._replace(unknown=document.packed.unknown)
     return _again(document, packed, record, marks)
 
 
@@ -73,6 +80,13 @@ def complete_with(
     return SourceDocument(
         name or like.name, path or like.path, kind, packed, digest, like.shared, like.context, like.format
     ).hold(record, marks)
+
+
+def with_tools(marks: Marks, at: Sequence[int]) -> Marks:
+    """The marks of a role, with those of its tools."""
+    key = marks[1]["tools"][0] if "tools" in marks[1] else marks[0]
+    listed = (key, (key, at))
+    return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})
 
 
 def _pack(record: Document, marks: Marks, raw: Mapping[str, Any]) -> Packed:
