@@ -30,7 +30,7 @@ from orgkernel.loading.marks import (
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.record import Document
 
-# Kinds whose `body` is the text of the file from some line on.
+# Kinds whose `body` is the text of a Markdown file from some line on.
 MARKDOWN_KINDS = frozenset({"cognitive_skill", "standing_order"})
 # Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
 _KEPT = 256
