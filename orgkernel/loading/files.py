@@ -43,6 +43,8 @@ class Area(NamedTuple):
     """Below the root."""
     files: str = ""
     """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
+    depth: int | None = None
+    """How many levels of folders below the folder are looked into; None for all."""
 
     def holds(self, path: str) -> bool:
         r"""Whether a file is read; the path is that below the folder.
@@ -173,7 +175,8 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
         elif not area.files:
             yield Found(path, name, real)
         elif os.path.isdir(path):
-            yield from _walk(root, path, name, tops, seen, partial(_is_in_area, area, len(path) + 1))
+            accepts = partial(_is_in_area, area, len(path) + 1)
+            yield from _walk(root, path, name, tops, seen, accepts, area.depth)
 
 
 def _is_in_area(area: Area, start: int, path: str) -> bool:
@@ -181,12 +184,18 @@ def _is_in_area(area: Area, start: int, path: str) -> bool:
 
 
 def _walk(
-    root: Root, top: str, top_name: str, tops: tuple[str, ...], seen: set[str], accepts: Callable[[str], bool]
+    root: Root,
+    top: str,
+    top_name: str,
+    tops: tuple[str, ...],
+    seen: set[str],
+    accepts: Callable[[str], bool],
+    depth: int | None = None,
 ) -> Iterator[Found]:
     """What a folder of a root holds; `seen` are the real paths of folders that were looked into."""
-    pending = [(top, top_name)]
+    pending = [(top, top_name, 0)]
     while pending:
-        folder, name = pending.pop()
+        folder, name, level = pending.pop()
         if (real := os.path.realpath(folder)) in seen:
             continue
         seen.add(real)
@@ -215,7 +224,8 @@ def _walk(
                 if accepts(entry.path) or _is_folder(entry):
                     yield Found(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
-                below.append((entry.path, entry_name))
+                if depth is None or level < depth:
+                    below.append((entry.path, entry_name, level + 1))
             elif accepts(entry.path):
                 yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))
@@ -376,12 +386,19 @@ def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
 
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
+    return has_file(folder, MARKDOWN)
+
+
+def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
+    """Whether a folder, or one below it if `deep`, has a file whose name ends so; of a link, that it is a folder."""
     if os.path.islink(folder):
-        return os.path.isdir(folder)
+        return os.path.isdir(folder) and deep
     for _, below, names in os.walk(folder):
         below.sort()
-        if any(name.endswith(MARKDOWN) for name in names):
+        if any(name.endswith(suffix) for name in names):
             return True
+        if not deep:
+            break
     return False
 
 
@@ -418,10 +435,12 @@ def is_beside(top: str, folder: str, name: str) -> bool:
     return True
 
 
-def markdown_heads(folder: str, most: int, size: int) -> Iterator[bytes]:
-    """How the first Markdown files directly in a folder begin."""
+def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
+    """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(MARKDOWN))
+        names = sorted(
+            name for name in os.listdir(folder) if name.endswith(MARKDOWN) and not name.endswith(other)
+        )
     except OSError:
         return
     for name in names[:most]:
@@ -443,6 +462,14 @@ def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
     """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
     try:
         return words.findall(read_regular(path, MAX_BYTES))
+    except (OSError, ValueError):
+        return []
+
+
+def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
+    """What a pattern finds in the beginning of a file. A folder or an unreadable file contains nothing."""
+    try:
+        return words.findall(read_regular(path, size))
     except (OSError, ValueError):
         return []
 

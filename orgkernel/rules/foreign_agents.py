@@ -17,6 +17,8 @@ from orgkernel.records.standing_order import StandingOrder
 
 CLAUDE_CODE = "claude-code"
 CREWAI = "crewai"
+AGENT_SPEC = "agent-spec"
+A2A = "a2a"
 COPILOT = "copilot"
 
 EVERY = "*"

@@ -19,7 +19,7 @@ from orgkernel.loading.files import (
     mentions,
     stays_inside,
 )
-from orgkernel.loading.formats import FORMATS, OURS, find_layout
+from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -39,6 +39,8 @@ class Request:
     """Files and folders, by their shown names, whose findings are reported."""
     detected: bool = False
     """Whether a folder is read in the format of others because it looks like it, and nobody said so."""
+    others: tuple[str, ...] = ()
+    """Further formats in which a folder could be read that was recognized as one of them."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
 
@@ -73,6 +75,7 @@ def resolve_paths(
     context: list[Root] = []
     asked: set[str] = set()
     formats: set[str] = set()
+    others: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
@@ -81,8 +84,10 @@ def resolve_paths(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = _shown(full, reader)
-        if (foreign := _foreign_root(full, reader, real, read_as)) is not None:
+        if (recognized := _foreign_root(full, reader, real, read_as)) is not None:
+            foreign, further = recognized
             roots.append(foreign)
+            others |= dict.fromkeys(further)
             formats.add(foreign.format)
             asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
@@ -110,15 +115,21 @@ def resolve_paths(
                 )
             else:
                 context += beside
+    catalogs = [_catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
-    others = [_catalog_of(each) for each in sorted(formats)]
     if not formats or any(not root.areas for root in own):
-        others.append(shared_ontology())
-    return Request((*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(left))
+        catalogs.append(shared_ontology())
+    detected = bool(formats) and read_as is None
+    return Request((*own, *catalogs), frozenset(asked), detected, tuple(others), tuple(left))
 
 
-def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> Root | None:
-    """What a path means in the format of others; None if it is not in one, or holds documents of ours."""
+def _foreign_root(
+    full: str, reader: str, links: tuple[str, ...], read_as: str | None
+) -> tuple[Root, tuple[str, ...]] | None:
+    """What a path means in the format of others, and the further formats that are there; None if it is in none.
+
+    A folder with documents of ours is ours.
+    """
     if read_as == OURS:
         return None
     found = find_layout(full, read_as)
@@ -129,7 +140,8 @@ def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str |
         files = (file for file, _ in find_files(Root(full, "", links=links)))
         if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
             return None
-    return Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+    root = Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+    return root, () if read_as is not None else others_found(full, form, layout)
 
 
 def _catalog_of(name: str) -> Root:

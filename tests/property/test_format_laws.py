@@ -20,7 +20,7 @@ from orgkernel.snapshots.build import _build_snapshot
 from orgkernel.snapshots.packing import decode_snapshot, pack_snapshot, restore_snapshot
 from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
-from tests.support.format_trees import tree_in
+from tests.support.bent_trees import tree_in
 
 DEEP = 3_000
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")

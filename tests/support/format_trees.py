@@ -1,121 +1,155 @@
-"""A small tree in each format of others, whose files use most of its fields; where tests bend them."""
+"""Folders in the formats of others for tests, made up here: agent cards, specifications and skills, all well kept."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
-from tests.support.claude_trees import AGENTS, well_kept
-from tests.support.crew_trees import json_crew, yaml_crew
 from tests.support.trees import write_tree
 
-_SKILL = (
-    "---\nname: tidy\ndescription: How to tidy. Use after work.\nlicense: MIT\nallowed-tools: Read Bash(git:*)\n"
-    "metadata:\n  author: us\n---\nSee [how](references/how.md).\n"
-)
-_LEAD = """---
-name: lead
-description: |
-  Coordinates a change. Use for work of several steps.
 
-  <example>
-  user: "Do it"
-  </example>
-tools: Agent(code-reviewer, test-runner), Read, Bash(git:*), mcp__sentry__find
-disallowedTools: Write, Task(nobody)
-model: opus
-permissionMode: plan
-skills: [release, none]
-mcpServers:
-  - sentry
-  - own: {command: run, args: [a, b]}
-maxTurns: 12
-color: green
-orgkernel-suppressions: [{rule: ORG756, reason: it is known}]
----
+def new_card(name: str, description: str, **more: Any) -> dict[str, Any]:
+    """A card of A2A 1.0 with one skill."""
+    return {
+        "name": name,
+        "description": description,
+        "version": "1.2.0",
+        "supportedInterfaces": [
+            {"url": "https://agents.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        ],
+        "capabilities": {"streaming": True},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain", "application/json"],
+        "skills": [
+            {
+                "id": "main",
+                "name": "What it does",
+                "description": description,
+                "tags": ["example"],
+                "examples": [f"Please help me with {description.casefold()}"],
+            }
+        ],
+    } | more
 
-Read `docs/none.md`, ask @agent-code-reviewer, use the Grep tool, and end with the `/ship` command.
 
-```yaml
-subagent_type: "nobody"
-```
-"""
-_COPILOT = """---
-name: Planner
-description: Plans a change. Use before coding.
-tools: ['search', 'edit', 'github/*', 'agent']
-agents: ['Coder', 'Nobody']
-model: GPT-5 (copilot)
-user-invocable: true
-handoffs:
-  - label: Start
-    agent: Coder
-    prompt: Go on.
-    send: false
-mcp-servers:
-  own: {type: local, command: run, tools: ['*']}
----
-Plan it with #tool:search, then hand it to the `Coder` agent.
-"""
-_A2A = (
-    '{"name": "Helper", "description": "Helps.", "version": "1.0.0", "supportedInterfaces": [{"url": "https://x.example/a", '
-    '"protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "helper"}], "capabilities": {"streaming": true}, '
-    '"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "help", "name": "Help", '
-    '"description": "Helps with it.", "tags": ["help"], "examples": ["Help me"]}]}\n'
-)
-_A2A_OLD = (
-    '{"protocolVersion": "0.3.0", "name": "Older", "description": "Helps as well.", "url": "https://x.example/b", '
-    '"preferredTransport": "JSONRPC", "version": "1", "capabilities": {}, "defaultInputModes": ["text/plain"], '
-    '"defaultOutputModes": ["text/plain"], "skills": [{"id": "aid", "name": "Aid", "description": "Aids.", "tags": ["aid"]}]}\n'
-)
-_SPEC = """component_type: ManagerWorkers
-agentspec_version: 26.1.0
-name: team
-description: A team.
+def old_card(name: str, description: str, **more: Any) -> dict[str, Any]:
+    """A card of A2A 0.3 with one skill that gives no examples."""
+    return {
+        "protocolVersion": "0.3.0",
+        "name": name,
+        "description": description,
+        "url": "https://old.example/a2a",
+        "preferredTransport": "JSONRPC",
+        "version": "0.9.1",
+        "capabilities": {},
+        "defaultInputModes": ["text"],
+        "defaultOutputModes": ["text"],
+        "skills": [
+            {
+                "id": "plan-route",
+                "name": "Plan a route",
+                "description": "Finds the fastest way by bicycle.",
+                "tags": ["maps"],
+            }
+        ],
+    } | more
+
+
+def cards(folder: Path) -> Path:
+    """A folder of three cards, one of each version and one of both, and a JSON file that is none."""
+    both = new_card("Invoice Clerk", "Books invoices and chases those that are late")
+    both |= {"url": "https://agents.example/a2a", "protocolVersion": "0.3", "preferredTransport": "JSONRPC"}
+    files = {
+        "recipes.json": new_card("Recipe Agent", "Finds recipes for what is in the fridge"),
+        "routes.json": old_card("Route Planner", "Plans trips by bicycle and train"),
+        "invoices.json": both,
+        "settings.json": {"theme": "dark"},
+    }
+    return write_tree(folder, {name: json.dumps(value, indent=2) + "\n" for name, value in files.items()})
+
+
+SPEC = """\
+component_type: ManagerWorkers
+id: team-1
+name: Newsroom
 group_manager:
   component_type: Agent
-  name: boss
-  description: Leads.
-  llm_config: {component_type: OpenAiConfig, name: m, model_id: gpt-5}
-  system_prompt: Hand work to the `worker` agent.
-  tools:
-    - component_type: ServerTool
-      name: look
-      description: Looks.
-      inputs: [{title: what, type: string}]
+  id: agent-1
+  name: editor
+  description: Decides which stories are told
+  llm_config: {$component_ref: model-1}
+  system_prompt: You edit {{paper}}. You cut before you praise.
+  tools: []
 workers:
-  - {component_type: Agent, name: worker, description: Works., system_prompt: Work., llm_config: {component_type: OpenAiConfig, name: n, model_id: gpt-5}}
+  - component_type: ManagerWorkers
+    id: team-2
+    name: Desk
+    group_manager:
+      component_type: Agent
+      id: agent-2
+      name: desk_chief
+      description: Hands out stories of the day
+      llm_config: {$component_ref: model-1}
+      system_prompt: You hand out work.
+    workers:
+      - component_type: Agent
+        id: agent-3
+        name: reporter
+        description: Finds out what happened
+        llm_config: {$component_ref: model-1}
+        system_prompt: You call people back.
+        tools:
+          - $component_ref: tool-1
+          - component_type: ClientTool
+            id: tool-2
+            name: send_mail
+            description: Sends a mail.
+            requires_confirmation: true
+            inputs: [{title: text, type: string}]
+  - $component_ref: agent-4
+$referenced_components:
+  tool-1:
+    component_type: ServerTool
+    id: tool-1
+    name: search_archive
+    description: Searches what was printed.
+    inputs: [{title: words, type: string}]
+    outputs: [{title: found, type: string}]
+  agent-4:
+    component_type: Agent
+    id: agent-4
+    name: fact checker
+    description: Compares statements with their sources
+    llm_config: {$component_ref: model-1}
+    system_prompt: You trust nobody.
+    tools:
+      - $component_ref: tool-1
+  model-1:
+    component_type: VllmConfig
+    id: model-1
+    name: model
+    model_id: llama
+    url: http://localhost:9000
+agentspec_version: 25.4.2
 """
-_TOOLS = (
-    '{"tools": [{"name": "find", "description": "Finds.", "inputSchema": {"type": "object", "properties": {"path": '
-    '{"type": "string"}}}, "annotations": {"readOnlyHint": true, "destructiveHint": false}}]}\n'
-)
-_SERVERS = '{"mcpServers": {"files": {"command": "run", "args": ["-x"], "env": {"A": "b"}}, "web": {"type": "http", "url": "https://x.example/mcp"}}}\n'
-
-_FILES = {
-    "skills": {"tidy/SKILL.md": _SKILL, "ship/SKILL.md": _SKILL.replace("tidy", "ship")},
-    "mcp": {"mcp.json": _SERVERS, "files.tools.json": _TOOLS, "tools.json": _TOOLS},
-    "a2a": {"agent-card.json": _A2A, ".well-known/agent-card.json": _A2A, "older/agent.json": _A2A_OLD},
-    "agent-zero": {
-        "agents/coder/agent.yaml": "title: Coder\ndescription: Codes.\ncontext: Use it to code.\n",
-        "agents/coder/prompts/agent.system.main.role.md": "# Role\nYou code. Read `docs/none.md`.\n",
-        "agents/coder/prompts/agent.system.main.specifics.md": "Ask the `tester` agent.\n",
-        "agents/tester/agent.json": '{"title": "Tester", "description": "Tests.", "context": "Use it to test."}\n',
-    },
-    "copilot": {
-        ".github/agents/planner.agent.md": _COPILOT,
-        ".github/agents/coder.agent.md": "---\nname: Coder\ndescription: Codes. Use to code.\ntools: ['edit']\n---\nCode.\n",
-    },
-    "agent-spec": {"team.yaml": _SPEC},
-}
 
 
-def tree_in(format: str, folder: Path) -> Path:
-    """A tree in a format."""
-    if format == "claude-code":
-        well_kept(folder)
-        return write_tree(folder, {f"{AGENTS}/deep/lead.md": _LEAD, ".claude/commands/go.md": "Go.\n"})
-    if format == "crewai":
-        yaml_crew(folder)
-        json_crew(folder / "other")
-        return folder
-    return write_tree(folder, _FILES[format])
+def specification(folder: Path) -> Path:
+    """A team of two levels with four agents."""
+    return write_tree(folder, {"newsroom.yaml": SPEC, "notes.yaml": "a: 1\n"})
+
+
+def skills(folder: Path) -> Path:
+    """A folder of two skills without any agent."""
+    text = "---\nname: {}\ndescription: {}\n---\n\nStep by step.\n"
+    files = {
+        "skills/release/SKILL.md": text.format(
+            "release", "How a version is cut. Use when a release is asked for."
+        ),
+        "skills/release/references/REFERENCE.md": "# More\n",
+        "skills/incident/SKILL.md": text.format(
+            "incident", "What to do in an outage. Use when an alert fires."
+        ),
+    }
+    return write_tree(folder, files)

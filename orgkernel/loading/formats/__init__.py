@@ -8,17 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from orgkernel.loading.files import MARKDOWN, Root, find_files
+from orgkernel.loading.formats.a2a import A2A
+from orgkernel.loading.formats.agent_skills import AgentSkills
+from orgkernel.loading.formats.agent_spec import AgentSpec
 from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
+from orgkernel.loading.formats.mcp import Mcp
 from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-_FORMATS: tuple[Format, ...] = (ClaudeCode(), CrewAI())
+# What is found first is taken. MCP is last, because servers belong to the agents beside them.
+_FORMATS: tuple[Format, ...] = (
+    ClaudeCode(),
+    Copilot(),
+    CrewAI(),
+    AgentSpec(),
+    A2A(),
+    AgentSkills(),
+    Mcp(),
+)
 FORMATS = {each.name: each for each in _FORMATS}
-__all__ = ["FORMATS", "OURS", "Format", "Layout", "complete", "find_layout", "format_named", "may_be_foreign"]
+__all__ = [
+    "FORMATS",
+    "OURS",
+    "Format",
+    "Layout",
+    "complete",
+    "find_layout",
+    "format_named",
+    "may_be_foreign",
+    "others_found",
+]
 
 
 def may_be_foreign(path: str) -> bool:
@@ -37,6 +62,25 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
         if (layout := each.find(path, is_certain=name is not None)) is not None:
             return each, layout
     return None
+
+
+def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
+    """Other formats in which files lie there, too. Skills that the format which was found reads itself are none."""
+    read: set[str] = set()
+    names = []
+    for each in _FORMATS:
+        other = None if each is found else each.find(path, is_certain=False)
+        if other is None:
+            continue
+        read = read or _files_of(layout)
+        further = _files_of(other) - read
+        if further or not all(file.endswith(MARKDOWN) for file in _files_of(other)):
+            names.append(each.name)
+    return tuple(names)
+
+
+def _files_of(layout: Layout) -> set[str]:
+    return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
 
 
 def complete(files: Sequence[FileRead]) -> Completion:
