@@ -14,9 +14,9 @@ from orgkernel.loading.formats import FORMATS
 from orgkernel.snapshots.build import build_snapshot
 from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
+from tests.support.bent_trees import tree_in
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.depth import DEPTH
-from tests.support.bent_trees import tree_in
 from tests.support.trees import write_tree
 
 CROWD = 20_000 if DEPTH > 1 else 500
