@@ -103,17 +103,27 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     found = Counter(
         (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
     )
-    titles = [FORMATS[each].title for each in request.others]
-    further = f"{' and '.join(titles)} {'are' if titles[1:] else 'is'} here as well, and " if titles else ""
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
         agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
         what = [counted(agents, "agent")] if agents or not skills else []
         if skills:
             what.append(counted(skills, "skill"))
+        if not found[name, "role_profile"]:
+            what = [counted(_servers(snapshot, name), "server")]
         click.echo(
-            f"note: read as {FORMATS[name].title}: {', '.join(what)}; {further}`--from` chooses another format",
+            f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
             err=True,
         )
+    for name in request.others:
+        click.echo(f"note: {FORMATS[name].title} is here too: `--from {name}` reads it", err=True)
+
+
+def _servers(snapshot: Snapshot, name: str) -> int:
+    """How many MCP servers were read, where there are no agents."""
+    catalogs = (
+        each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
+    )
+    return len({tool.provider for each in catalogs for tool in each.record.tools.values()})  # type: ignore[attr-defined]
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:

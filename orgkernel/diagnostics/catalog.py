@@ -184,6 +184,12 @@ UNREAD_PYTHON = Row(
     "It says which tools there are and who manages the crew. Without it, its agents have none of its tools here.",
     "Correct the syntax; orgkernel reads the file and never runs it.",
 )  # fmt: skip
+INCOMPLETE_TOOL_LIST = Row(
+    "ORG028", "incomplete-tool-list", _W,
+    "A saved answer to `tools/list` of an MCP server has a `nextCursor`: it is one page of several.",
+    "Tools on the other pages do not exist here, so that nobody can be said to have them.",
+    "Ask the server for all pages, and save all tools in one list.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

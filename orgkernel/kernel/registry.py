@@ -44,7 +44,7 @@ class Registry:
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """Files and folders whose change can change an answer."""
+        """Files and folders whose change can change an answer, also those of other formats that are not there yet."""
         found: list[str] = []
         for root in self._request.roots:
             if root.areas:
@@ -152,6 +152,5 @@ class Registry:
 
 
 def _areas(root: Root) -> list[str]:
-    """The files and folders of a root in the format of others that are there."""
-    paths = (os.path.normpath(os.path.join(root.path, each.path)) for each in root.areas)
-    return [path for path in paths if os.path.exists(path)]
+    """The files and folders of a root in the format of others."""
+    return [os.path.normpath(os.path.join(root.path, each.path)) for each in root.areas]

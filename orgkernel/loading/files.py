@@ -386,12 +386,19 @@ def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
 
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
+    return has_file(folder, MARKDOWN)
+
+
+def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
+    """Whether a folder, or one below it if `deep`, has a file whose name ends so; of a link, that it is a folder."""
     if os.path.islink(folder):
-        return os.path.isdir(folder)
+        return os.path.isdir(folder) and deep
     for _, below, names in os.walk(folder):
         below.sort()
-        if any(name.endswith(MARKDOWN) for name in names):
+        if any(name.endswith(suffix) for name in names):
             return True
+        if not deep:
+            break
     return False
 
 
@@ -428,10 +435,12 @@ def is_beside(top: str, folder: str, name: str) -> bool:
     return True
 
 
-def markdown_heads(folder: str, most: int, size: int) -> Iterator[bytes]:
-    """How the first Markdown files directly in a folder begin."""
+def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
+    """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(MARKDOWN))
+        names = sorted(
+            name for name in os.listdir(folder) if name.endswith(MARKDOWN) and not name.endswith(other)
+        )
     except OSError:
         return
     for name in names[:most]:

@@ -58,8 +58,11 @@ def test_several_formats_in_one_folder(tmp_path: Path) -> None:
     cards(tmp_path)
     skills(tmp_path)
     done = run_here("check", cwd=tmp_path)
-    note = "note: read as CrewAI: 3 agents; A2A and Agent Skills are here as well, and `--from` chooses another format\n"
-    assert done.stderr.startswith(note)
+    assert done.stderr.splitlines()[:3] == [
+        "note: read as CrewAI: 3 agents; `--from` chooses another format",
+        "note: A2A is here too: `--from a2a` reads it",
+        "note: Agent Skills is here too: `--from skills` reads it",
+    ]
     assert "read as" not in run_here("check", "--from", "a2a", cwd=tmp_path).stderr
     assert "3 roles" in run_here("check", "--from", "a2a", cwd=tmp_path).stderr
     order = ["claude-code", "crewai", "agent-spec", "a2a", "skills"]
