@@ -373,6 +373,14 @@ def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
     return [path for path in (os.path.join(folder, name) for name in found) if os.path.isfile(path)]
 
 
+def names_in(folder: str) -> list[str]:
+    """What a folder holds, sorted; nothing if it cannot be listed."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
     return has_file(folder, MARKDOWN)

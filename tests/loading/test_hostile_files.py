@@ -24,6 +24,18 @@ PLACES = [
     ("copilot", ".github/agents/a.agent.md", "---\n{}\n---\nText\n", _FRONT),
     ("copilot", ".vscode/mcp.json", "{}", _JSON),
     ("mcp", "mcp-tools.json", "{}", _JSON),
+    (
+        "agent-zero",
+        "agents/a/agent.yaml",
+        "{}",
+        ["title: ", "\ndescription: ", "\ncontext: ", "\norgkernel-suppressions: ", "enabled: "],
+    ),
+    (
+        "agent-zero",
+        "agents/a/plugins/_tool_access/config.json",
+        "{}",
+        ['{"mode": "custom"', ', "default": ', '"block"', ', "allowed": [', '"mcp:a:b"', "]", "}"],
+    ),
 ]
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 
 from orgkernel.loading.files import is_file, is_folder
+from orgkernel.loading.formats.agent_zero import AgentZero
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
@@ -20,7 +21,7 @@ from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
 # What is found first is taken. MCP is last, because servers belong to the agents beside them.
-_FORMATS: tuple[Format, ...] = (ClaudeCode(), Copilot(), CrewAI(), Mcp())
+_FORMATS: tuple[Format, ...] = (ClaudeCode(), Copilot(), CrewAI(), AgentZero(), Mcp())
 FORMATS = {each.name: each for each in _FORMATS}
 __all__ = [
     "FORMATS",
