@@ -10,6 +10,7 @@ from orgkernel.loading.formats.format import Layout
 AGENTS, HIDDEN = "agents", ".claude"
 PLUGIN = os.path.join(".claude-plugin", "plugin.json")
 SERVERS = ".mcp.json"
+SETTINGS = ("settings.json", "settings.local.json")
 AGENT_FILES, SKILL_FILES = r".*\.md", r"[^/]+/SKILL\.md"
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
@@ -58,6 +59,7 @@ def _project(top: str) -> Layout:
             Area(os.path.join(HIDDEN, AGENTS), AGENT_FILES),
             Area(os.path.join(HIDDEN, SKILLS), SKILL_FILES),
             Area(SERVERS),
+            *(Area(os.path.join(HIDDEN, each)) for each in SETTINGS),
         ),
     )
 
