@@ -104,10 +104,11 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
         (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
     )
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
-        what = [counted(found[name, "role_profile"], "agent")]
-        if skills := found[name, "cognitive_skill"]:
+        agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
+        what = [counted(agents, "agent")] if agents or not skills else []
+        if skills:
             what.append(counted(skills, "skill"))
-        if not found[name, "role_profile"]:
+        if not agents and not skills:
             what = [counted(_servers(snapshot, name), "server")]
         click.echo(
             f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from orgkernel.exchange.agents import agent_framework, agent_spec, claude_code, copilot, crewai, skills
 from orgkernel.exchange.cedar.export import export_cedar
 from orgkernel.exchange.exported import Export
 from orgkernel.graph.questions import OrgView
@@ -26,6 +27,12 @@ class Exporter:
 
 EXPORTS: Mapping[str, Exporter] = MappingProxyType(
     {
+        claude_code.TARGET: Exporter(claude_code.export_claude_code, claude_code.PLACES),
+        copilot.TARGET: Exporter(copilot.export_copilot, copilot.PLACES),
+        crewai.TARGET: Exporter(crewai.export_crewai, crewai.PLACES),
+        agent_spec.TARGET: Exporter(agent_spec.export_agent_spec, agent_spec.PLACES),
+        agent_framework.TARGET: Exporter(agent_framework.export_agent_framework, agent_framework.PLACES),
+        skills.TARGET: Exporter(skills.export_skills, skills.PLACES),
         "cedar": Exporter(export_cedar),
     }
 )

@@ -9,6 +9,7 @@ import codecs
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,6 +43,8 @@ class Area(NamedTuple):
     """Below the root."""
     files: str = ""
     """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
+    depth: int | None = None
+    """How many levels of folders below the folder are looked into; None for all."""
 
     def holds(self, path: str) -> bool:
         r"""Whether a file is read; the path is that below the folder.
@@ -172,7 +175,8 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
         elif not area.files:
             yield Found(path, name, real)
         elif os.path.isdir(path):
-            yield from _walk(root, path, name, tops, seen, partial(_is_in_area, area, len(path) + 1))
+            accepts = partial(_is_in_area, area, len(path) + 1)
+            yield from _walk(root, path, name, tops, seen, accepts, area.depth)
 
 
 def _is_in_area(area: Area, start: int, path: str) -> bool:
@@ -180,12 +184,18 @@ def _is_in_area(area: Area, start: int, path: str) -> bool:
 
 
 def _walk(
-    root: Root, top: str, top_name: str, tops: tuple[str, ...], seen: set[str], accepts: Callable[[str], bool]
+    root: Root,
+    top: str,
+    top_name: str,
+    tops: tuple[str, ...],
+    seen: set[str],
+    accepts: Callable[[str], bool],
+    depth: int | None = None,
 ) -> Iterator[Found]:
     """What a folder of a root holds; `seen` are the real paths of folders that were looked into."""
-    pending = [(top, top_name)]
+    pending = [(top, top_name, 0)]
     while pending:
-        folder, name = pending.pop()
+        folder, name, level = pending.pop()
         if (real := os.path.realpath(folder)) in seen:
             continue
         seen.add(real)
@@ -214,7 +224,8 @@ def _walk(
                 if accepts(entry.path) or _is_folder(entry):
                     yield Found(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
-                below.append((entry.path, entry_name))
+                if depth is None or level < depth:
+                    below.append((entry.path, entry_name, level + 1))
             elif accepts(entry.path):
                 yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))
@@ -399,6 +410,39 @@ def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
     return False
 
 
+def markdown_below(folder: str, most: int = 1_000) -> list[str]:
+    """The Markdown files of a folder and those below it, so many of them. None where a link leads there."""
+    found: list[str] = []
+    for here, below, names in os.walk(folder) if not os.path.islink(folder) else ():
+        below.sort()
+        found += (os.path.join(here, name) for name in sorted(names) if name.endswith(MARKDOWN))
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def is_beside(top: str, folder: str, name: str) -> bool:
+    """Whether a file is there, by a name relative to a folder below the top. True where it cannot be known.
+
+    That is outside of the top, and behind a link, which is not followed.
+    """
+    parts = os.path.normpath(os.path.join(folder, name)).split(os.sep)
+    if parts[0] in (os.pardir, "") or "\0" in name:
+        return True
+    here = top
+    for part in parts:
+        here = os.path.join(here, part)
+        try:
+            state = os.lstat(here)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        if stat.S_ISLNK(state.st_mode):
+            return True
+    return True
+
+
 def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
     """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
     try:
@@ -426,6 +470,14 @@ def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
     """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
     try:
         return words.findall(read_regular(path, MAX_BYTES))
+    except (OSError, ValueError):
+        return []
+
+
+def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
+    """What a pattern finds in the beginning of a file. A folder or an unreadable file contains nothing."""
+    try:
+        return words.findall(read_regular(path, size))
     except (OSError, ValueError):
         return []
 

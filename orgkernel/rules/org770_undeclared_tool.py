@@ -51,10 +51,11 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.roles import UNDECLARED
-from orgkernel.rules.foreign_agents import CREWAI, agents_of, words_of
+from orgkernel.rules.foreign_agents import AGENT_SPEC, CREWAI, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _WAYS_OUT = {
+    AGENT_SPEC: "describe it as a component of its own, or read the file that does as well",
     CREWAI: "write a method with `@tool` of this name in the class of the crew, or `tools/NAME.py` for a tool `custom:NAME`",
 }
 
@@ -74,7 +75,10 @@ def check(view: OrgView) -> Iterator[Finding]:
                 post.document.place(field, int(number)),
                 f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which nothing declares, so that it does "
                 "not have it here",
-                did_you_mean(word, [tool.record.name or tool.id for tool in tools.values()]) or way_out,
+                did_you_mean(
+                    word, [name for tool in tools.values() if (name := tool.record.name or tool.id) != word]
+                )
+                or way_out,
                 f"role:{post.role_id}",
             )
 

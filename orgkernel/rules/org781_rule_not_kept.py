@@ -72,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 else:
                     continue
                 place = document.place(effect, number)
-                yield Finding(place, f"the rule {quote(word)} {said}", help, f"organization:{view.org_id}")
+                yield Finding(place, f"the rule {quote(word)} {said}", help, f"tool:{tool.strip()}")
 
 
 RULE = Rule("ORG781", "rule-not-kept", Severity.INFO, RuleScope.ORGANIZATION, check)

@@ -19,7 +19,7 @@ from orgkernel.loading.files import (
     mentions,
     stays_inside,
 )
-from orgkernel.loading.formats import FORMATS, OURS, Layout, find_layout, find_others
+from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -40,7 +40,7 @@ class Request:
     detected: bool = False
     """Whether a folder is read in the format of others because it looks like it, and nobody said so."""
     others: tuple[str, ...] = ()
-    """Names of formats of others in which the same folders could be read as well."""
+    """Further formats in which a folder could be read that was recognized as one of them."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
 
@@ -75,7 +75,7 @@ def resolve_paths(
     context: list[Root] = []
     asked: set[str] = set()
     formats: set[str] = set()
-    further: dict[str, None] = {}
+    others: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
@@ -84,11 +84,11 @@ def resolve_paths(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = _shown(full, reader)
-        if (foreign := _foreign_root(full, reader, real, read_as)) is not None:
+        if (recognized := _foreign_root(full, reader, real, read_as)) is not None:
+            foreign, further = recognized
             roots.append(foreign)
+            others |= dict.fromkeys(further)
             formats.add(foreign.format)
-            if read_as is None:
-                further |= dict.fromkeys(_other_formats(full, foreign))
             asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
         home = _home(full, real, top if top is not None and _is_in(full, top) else None)
@@ -115,17 +115,21 @@ def resolve_paths(
                 )
             else:
                 context += beside
+    catalogs = [_catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
-    others = [_catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
     if not formats or any(not root.areas for root in own):
-        others.append(shared_ontology())
-    return Request(
-        (*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(further), tuple(left)
-    )
+        catalogs.append(shared_ontology())
+    detected = bool(formats) and read_as is None
+    return Request((*own, *catalogs), frozenset(asked), detected, tuple(others), tuple(left))
 
 
-def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> Root | None:
-    """What a path means in the format of others; None if it is not in one, or holds documents of ours."""
+def _foreign_root(
+    full: str, reader: str, links: tuple[str, ...], read_as: str | None
+) -> tuple[Root, tuple[str, ...]] | None:
+    """What a path means in the format of others, and the further formats that are there; None if it is in none.
+
+    A folder with documents of ours is ours.
+    """
     if read_as == OURS:
         return None
     found = find_layout(full, read_as)
@@ -136,12 +140,8 @@ def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str |
         files = (file for file, _ in find_files(Root(full, "", links=links)))
         if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
             return None
-    return Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
-
-
-def _other_formats(full: str, root: Root) -> list[str]:
-    """The formats in which a path could be read as well."""
-    return [each.name for each in find_others(full, FORMATS[root.format], Layout(root.path, root.areas))]
+    root = Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+    return root, () if read_as is not None else others_found(full, form, layout)
 
 
 def _catalog_of(name: str) -> Root:

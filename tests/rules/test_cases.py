@@ -16,6 +16,7 @@ from orgkernel.kernel.drift import find_drift
 from tests.support import other_trees
 from tests.support.claude_trees import well_kept
 from tests.support.crew_trees import yaml_crew
+from tests.support.format_trees import cards, specification
 from tests.support.trees import change_line, copy_template, read, write_tree
 from tests.support.yaml_text import read_yaml_file
 
@@ -23,6 +24,8 @@ CASES = Path(__file__).parent / "cases"
 FOREIGN = {
     "claude_code": well_kept,
     "crew": yaml_crew,
+    "cards": cards,
+    "specification": specification,
     **{name: partial(other_trees.lay_out, name=name) for name in other_trees.TREES},
 }
 """Well-kept trees in the formats of others."""
@@ -41,6 +44,9 @@ def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None
     elif "template" in case:
         copy_template(folder, case["template"])
     write_tree(folder, case.get("files", {}))
+    for repeated in case.get("repeat", ()):
+        with (folder / repeated["file"]).open("a", encoding="utf-8") as file:
+            file.write(repeated["text"] * repeated["times"])
     if "change" in case and changed:
         change = case["change"]
         change_line(folder / change["file"], change["line"], change["becomes"])
@@ -111,7 +117,7 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
         pytest.param(code, case, id=f"{code}-{name}")
         for code, cases in load_cases().items()
         for name, case in cases.items()
-        if (code[3] in "46" or code[3:5] in ("75", "77", "78")) and "change" in case
+        if (code[3] in "46" or code[3:5] in ("75", "76", "77", "78")) and "change" in case
     ],
 )
 def test_it_is_the_changed_line(code: str, case: dict[str, Any], tmp_path: Path) -> None:

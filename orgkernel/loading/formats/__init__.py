@@ -6,22 +6,34 @@ adds what no single file says. All above loading sees documents.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-from orgkernel.loading.files import is_file, is_folder
+from orgkernel.loading.files import MARKDOWN, Root, find_files
+from orgkernel.loading.formats.a2a import A2A
+from orgkernel.loading.formats.agent_skills import AgentSkills
+from orgkernel.loading.formats.agent_spec import AgentSpec
 from orgkernel.loading.formats.agent_zero import AgentZero
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
+from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.formats.mcp import Mcp
 from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
 # What is found first is taken. MCP is last, because servers belong to the agents beside them.
-_FORMATS: tuple[Format, ...] = (ClaudeCode(), Copilot(), CrewAI(), AgentZero(), Mcp())
+_FORMATS: tuple[Format, ...] = (
+    ClaudeCode(),
+    Copilot(),
+    CrewAI(),
+    AgentZero(),
+    AgentSpec(),
+    A2A(),
+    AgentSkills(),
+    Mcp(),
+)
 FORMATS = {each.name: each for each in _FORMATS}
 __all__ = [
     "FORMATS",
@@ -30,9 +42,9 @@ __all__ = [
     "Layout",
     "complete",
     "find_layout",
-    "find_others",
     "format_named",
     "may_be_foreign",
+    "others_found",
 ]
 
 
@@ -54,17 +66,23 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
     return None
 
 
-def find_others(path: str, chosen: Format, layout: Layout) -> list[Format]:
-    """Formats in which a path could be read as well, and which find there what the chosen one does not read."""
-    read = {os.path.join(layout.top, area.path) for area in layout.areas}
-    others = []
+def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
+    """Other formats in which files lie there, too. Skills that the format which was found reads itself are none."""
+    read: set[str] = set()
+    names = []
     for each in _FORMATS:
-        found = each.find(path, is_certain=False) if each is not chosen else None
-        if found is not None:
-            paths = {os.path.join(found.top, area.path) for area in found.areas}
-            if any(is_file(more) or is_folder(more) for more in paths - read):
-                others.append(each)
-    return others
+        other = None if each is found else each.find(path, is_certain=False)
+        if other is None:
+            continue
+        read = read or _files_of(layout)
+        further = _files_of(other) - read
+        if further or not all(file.endswith(MARKDOWN) for file in _files_of(other)):
+            names.append(each.name)
+    return tuple(names)
+
+
+def _files_of(layout: Layout) -> set[str]:
+    return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
 
 
 def complete(files: Sequence[FileRead]) -> Completion:
@@ -76,11 +94,17 @@ def complete(files: Sequence[FileRead]) -> Completion:
         if file.located.root.areas:
             by_root.setdefault(file.located.number, []).append(file)
     made = Completion({}, ())
-    for those in by_root.values():
+    for number, those in by_root.items():
         root = those[0].located.root
         own = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
         found = FORMATS[root.format].complete(root, those, own)
-        made = Completion({**made.instead, **found.instead}, (*made.documents, *found.documents))
+        read = (document for file in those for document in file.read.documents)
+        instead, looked_up = look_up(root, number, (each for each in read if id(each) not in found.instead))
+        made = Completion(
+            {**made.instead, **found.instead, **instead},
+            (*made.documents, *found.documents),
+            {**made.looked_up, **looked_up},
+        )
     return made

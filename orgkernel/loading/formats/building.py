@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.sources import Packed, SourceDocument
 from orgkernel.records.record import Document
+from orgkernel.records.standing_order import StandingOrder
 
 
 def read_as(
@@ -25,7 +27,10 @@ def read_as(
     """A document that a file says, with the marks of its values in that file.
 
     `raw` are values as the file writes them, by field, for `complete` and for the rules; `words_in` gives them back.
+    What a text refers to is kept in the same way.
     """
+    if isinstance(record, StandingOrder):
+        raw = {**(raw or {}), **pack_references(record.body)}
     packed = _pack(record, marks, raw or {})
     return SourceDocument(
         source.name, source.path, kind, packed, source.digest, root.shared, root.context, root.format
@@ -42,6 +47,10 @@ def instead_of(
     packed = _pack(record, marks, raw or {})
     if raw is None:
         packed = packed._replace(unknown=document.packed.unknown)
+    return _again(document, packed, record, marks)
+
+
+def _again(document: SourceDocument, packed: Packed, record: Document, marks: Marks) -> SourceDocument:
     made = SourceDocument(
         document.name,
         document.path,
@@ -54,6 +63,12 @@ def instead_of(
     ).hold(record, marks)
     document.seal()
     return made
+
+
+def with_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocument:
+    """A document in the place of one of the same file, with more words beside its record; that one is sealed."""
+    unknown = msgspec.msgpack.encode([*document.unknown, *(((key,), value) for key, value in raw.items())])
+    return _again(document, document.packed._replace(unknown=unknown), document.record, document.marks)
 
 
 def complete_with(
