@@ -67,7 +67,7 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
 
 
 def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
-    """Other formats in which files lie there, too. Skills that the format which was found reads itself are none."""
+    """Other formats in which files lie there, too. Skills and servers that the found one reads itself are none."""
     read: set[str] = set()
     names = []
     for each in _FORMATS:
@@ -76,7 +76,8 @@ def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
             continue
         read = read or _files_of(layout)
         further = _files_of(other) - read
-        if further or not all(file.endswith(MARKDOWN) for file in _files_of(other)):
+        is_part = each.name == Mcp.name or all(file.endswith(MARKDOWN) for file in _files_of(other))
+        if further or not is_part:
             names.append(each.name)
     return tuple(names)
 
