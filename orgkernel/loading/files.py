@@ -273,6 +273,12 @@ def stays_inside(path: str, links: Iterable[str] = ()) -> bool:
     return os.path.join(os.path.realpath(path), "").startswith(tuple(os.path.join(top, "") for top in tops))
 
 
+def stays_below(path: str, top: str) -> bool:
+    """Whether a path really lies in a folder, or is it."""
+    real = os.path.realpath(path)
+    return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()

@@ -26,7 +26,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
         return _project(path)
     if name == HIDDEN and has_markdown(os.path.join(path, AGENTS)):
         return _project(above)
-    if is_file(os.path.join(path, PLUGIN)) and has_markdown(os.path.join(path, AGENTS)):
+    if (is_certain or is_file(os.path.join(path, PLUGIN))) and has_markdown(os.path.join(path, AGENTS)):
         return _plugin(path)
     if name == AGENTS and has_markdown(path):
         if os.path.basename(above) == HIDDEN:
