@@ -81,7 +81,10 @@ def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> N
     }
     top = write_tree(tmp_path / "shop", files)
     kernel = Kernel.open(top)
-    said = {tool: kernel.decide("shop", AccessRequest("role:a", "use", f"tool:{tool}")).outcome for tool in tools.split(", ")}
+    said = {
+        tool: kernel.decide("shop", AccessRequest("role:a", "use", f"tool:{tool}")).outcome
+        for tool in tools.split(", ")
+    }
     assert said == {
         "Read": "deny", "Edit": "ask", "WebFetch": "deny", "Task": "deny", "mcp__sentry__list": "ask",
         "mcp__db__drop": "deny", "mcp__db__ask": "allow", "mcp__db": "deny",
@@ -96,7 +99,15 @@ def test_settings_without_rules_say_nothing(tmp_path: Path) -> None:
     """Other settings are nobody's mistake; rules that cannot be read are an error, and nothing answers."""
     write_tree(tmp_path, {f"{AGENTS}/a.md": agent("a", "Use it."), ".claude/settings.json": '{"model": "x"}'})
     assert run_here("check", cwd=tmp_path).returncode == 0
-    for text in ('{"permissions": []}', '{"permissions": {"deny": "Bash"}}', '{"permissions": {"deny": [3]}}', '{"permissions": {"deny": ["(x)"]}}', "{"):
+    for text in (
+        '{"permissions": []}',
+        '{"permissions": {"deny": "Bash"}}',
+        '{"permissions": {"deny": [3]}}',
+        '{"permissions": {"deny": ["(x)"]}}',
+        "{",
+    ):
         write_tree(tmp_path, {".claude/settings.json": text})
         assert run_here("check", cwd=tmp_path).returncode == 1, text
-        assert run_here("can", "role:a", "use", "tool:Read", "--path", ".", cwd=tmp_path).returncode == 2, text
+        assert run_here("can", "role:a", "use", "tool:Read", "--path", ".", cwd=tmp_path).returncode == 2, (
+            text
+        )

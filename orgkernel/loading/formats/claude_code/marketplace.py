@@ -34,7 +34,9 @@ def _listed(top: str, value: dict[str, object]) -> Iterator[ListedPlugin]:
     plugins, more = value.get("plugins"), value.get("metadata")
     root = more.get("pluginRoot") if isinstance(more, dict) else ""
     for plugin in plugins if isinstance(plugins, tuple) else ():
-        source, name = (plugin.get("source"), plugin.get("name")) if isinstance(plugin, dict) else (None, None)
+        source, name = (
+            (plugin.get("source"), plugin.get("name")) if isinstance(plugin, dict) else (None, None)
+        )
         if not isinstance(source, str) or not isinstance(name, str) or "\0" in source:
             continue  # it lies elsewhere
         below = root if isinstance(root, str) and not source.startswith("./") and "\0" not in root else ""
