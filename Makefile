@@ -37,13 +37,13 @@ docs: $(VENV)/dev.stamp
 docs-site: $(VENV)/dev.stamp
 	$(BIN)/zensical build --strict --clean
 
-unit: $(VENV)/dev.stamp
+unit: $(VENV)/dev.stamp $(VENV)/interop.stamp
 	$(BIN)/pytest -n 2 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
 # then a hundred thousand decisions beside Cedar's.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
@@ -73,6 +73,7 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build --extra postgres --extra oidc --extra identity pyproject.toml -c requirements/run.lock -o requirements/serve.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -c requirements/serve.lock -o requirements/dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:load -o requirements/load.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:interop -o requirements/interop.lock
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build
@@ -105,6 +106,12 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 $(VENV)/load.stamp: requirements/load.lock | $(VENV)/bin/python
 	$(BIN)/python -m venv $(VENV)/load
 	$(VENV)/load/bin/python -m pip install --quiet --require-hashes -r requirements/load.lock
+	touch $@
+
+# The checkers of other ecosystems pin other versions of libraries than we do.
+$(VENV)/interop.stamp: requirements/interop.lock | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/interop
+	$(VENV)/interop/bin/python -m pip install --quiet --require-hashes -r requirements/interop.lock
 	touch $@
 
 clean:

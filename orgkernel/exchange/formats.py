@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from orgkernel.exchange.a2a.export import export_a2a
+from orgkernel.exchange.ai_catalog import export_ai_catalog
 from orgkernel.exchange.cedar.export import export_cedar
 from orgkernel.exchange.exported import Export
 from orgkernel.graph.questions import OrgView
@@ -26,6 +28,8 @@ class Exporter:
 
 EXPORTS: Mapping[str, Exporter] = MappingProxyType(
     {
+        "a2a": Exporter(export_a2a),
+        "ai-catalog": Exporter(export_ai_catalog),
         "cedar": Exporter(export_cedar),
     }
 )
