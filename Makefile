@@ -41,9 +41,10 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp
 	$(BIN)/pytest -n 2 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
-# then a hundred thousand decisions beside Cedar's.
+# then a hundred thousand decisions beside Cedar's. CrewAI's checker runs here and not in `make test`, because it brings
+# a gigabyte of packages and takes two minutes to install.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
@@ -74,6 +75,7 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -c requirements/serve.lock -o requirements/dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:load -o requirements/load.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:interop -o requirements/interop.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:crewai -o requirements/crewai.lock
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build
@@ -102,16 +104,11 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@ $(VENV)/run.stamp
 
-# The load generator needs other libraries than the server it loads, so it has an environment of its own.
-$(VENV)/load.stamp: requirements/load.lock | $(VENV)/bin/python
-	$(BIN)/python -m venv $(VENV)/load
-	$(VENV)/load/bin/python -m pip install --quiet --require-hashes -r requirements/load.lock
-	touch $@
-
-# The checkers of other ecosystems pin other versions of libraries than we do.
-$(VENV)/interop.stamp: requirements/interop.lock | $(VENV)/bin/python
-	$(BIN)/python -m venv $(VENV)/interop
-	$(VENV)/interop/bin/python -m pip install --quiet --require-hashes -r requirements/interop.lock
+# Environments of their own: the load generator needs other libraries than the server it loads, and the pins of other
+# ecosystems' checkers (`interop`, `crewai`) are not ours.
+$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/$*
+	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	touch $@
 
 clean:

@@ -49,4 +49,9 @@ def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any
     name, _, path = name.partition(":")
     if path:
         context["in_scope"] = f":{path}" == IN_SCOPE
-    return {"subject": request.subject, "action": request.action, "resource": f"{kind}:{name}", "context": context}
+    return {
+        "subject": request.subject,
+        "action": request.action,
+        "resource": f"{kind}:{name}",
+        "context": context,
+    }

@@ -23,6 +23,7 @@ from orgkernel.exchange.a2a.cards import (
     Endpoint,
     build_organization_card,
     build_role_card,
+    is_address,
 )
 from orgkernel.exchange.a2a.keys import CardKeys
 from orgkernel.exchange.ai_catalog import build_catalog, build_entries
@@ -59,7 +60,7 @@ def read_card_settings(said: Mapping[str, Any], folder: str) -> CardSettings:
                 did_you_mean(name, _SETTINGS) or f"settings are {listing(_SETTINGS)}",
             )
     for name in ("url", "public_url"):
-        if not isinstance(said.get(name), str) or not _is_address(said[name]):
+        if not isinstance(said.get(name), str) or not is_address(said[name]):
             raise BadProject(
                 f"`[a2a]`: {quote(name)} is not an absolute address",
                 f'write `{name} = "https://agents.example.com"`',
@@ -79,21 +80,6 @@ def read_card_settings(said: Mapping[str, Any], folder: str) -> CardSettings:
         cast(Binding, binding),
         is_public,
         None if key is None else os.path.join(folder, key),
-    )
-
-
-def _is_address(text: str) -> bool:
-    if not text.isprintable() or " " in text:
-        return False
-    try:
-        parts = urlsplit(text)
-        _ = parts.port
-    except ValueError:
-        return False
-    return (
-        parts.scheme in ("https", "http")
-        and bool(parts.hostname)
-        and not (parts.username or parts.password or parts.query or parts.fragment)
     )
 
 

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from orgkernel.state import engine
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
+from tests.support.compiled_once import create_engine
 from tests.support.depth import DEPTH
 
 settings.register_profile(
@@ -28,6 +30,7 @@ settings.register_profile("nightly", settings.get_profile("orgkernel"), max_exam
 settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()
+engine.create_engine = create_engine
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,25 +1,30 @@
-"""`orgkernel export`: an organization in the format of another tool."""
+"""`orgkernel export`: an organization in the format of another tool, and whether its files still say the same."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import click
 
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
-from orgkernel.cli.output import echo_json
-from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.cli.output import counted, echo_json
+from orgkernel.diagnostics.wording import clean, printable, quote
 from orgkernel.errors import UsageError
-from orgkernel.exchange.a2a.cards import Endpoint
+from orgkernel.exchange.a2a.cards import Endpoint, is_address
 from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.a2a.keys import CardKeys
 from orgkernel.exchange.ai_catalog import export_ai_catalog
+from orgkernel.exchange.drift import Comparison, Difference, Drift
 from orgkernel.exchange.exported import Export
-from orgkernel.exchange.formats import EXPORTS
-from orgkernel.graph.questions import OrgView
+from orgkernel.exchange.formats import EXPORTS, Exporter
+from orgkernel.exchange.marks import Mark
+from orgkernel.exchange.writing import check_export, write_export
+
+_SHOWN = 5
+"""Differences that are shown of a file."""
 
 
 @click.command("export")
@@ -32,6 +37,10 @@ from orgkernel.graph.questions import OrgView
     metavar="DIR",
     help="Write the files to DIR.  [default: all files as JSON on stdout]",
 )
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if the files in DIR say something else.")
+@click.option(
+    "--force", is_flag=True, help="Also replace files that were not exported from this organization."
+)
 @click.option("--url", metavar="URL", help="Where the agents answer, for `a2a` and `ai-catalog`.")
 @click.option("--sign-key", metavar="FILE", help="Sign the cards of `a2a` with this key (PEM, P-256).")
 @path_option
@@ -40,48 +49,117 @@ def command(
     target: str,
     org: str,
     folder: str | None,
+    check: bool,
+    force: bool,
     url: str | None,
     sign_key: str | None,
     paths: tuple[str, ...],
     no_cache: bool,
 ) -> None:
-    """Export an organization to the format of another tool, and list what that format cannot express."""
+    """Export an organization to the format of another tool, and list what that format cannot express.
+
+    Exported files say who made them. Files that do not are never replaced without --force, and files of roles that are
+    gone are removed.
+
+    Exits 0, 1 if --check finds a difference, 2 if it cannot run.
+    """
+    if check and force:
+        raise click.UsageError("`--check` writes nothing, so `--force` has no meaning with it")
+    if folder is None and (check or force):
+        raise click.UsageError("pass the folder with `-o DIR`")
     exporter = _exporter(target, url, sign_key)
     kernel = open_kernel(paths, org, no_cache=no_cache)
-    export = exporter(kernel.organization(org).snapshot.index)
+    view = kernel.organization(org).snapshot.index
+    export = exporter.export(view)
+    mark = Mark(view.org_id, target)
     if folder is None:
         lost = [{"what": loss.what, "why": loss.why, "count": loss.count} for loss in export.lost]
         said = {"files": dict(export.files), "covers": export.covers, "lost": lost}
         echo_json(json.dumps(said, ensure_ascii=False, indent=1))
-        return
-    for name, text in export.files.items():
-        path = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        click.echo(path)
-    _report(export)
+    elif check:
+        _check(export, exporter, folder, mark)
+    else:
+        _write(export, exporter, folder, mark, force=force)
 
 
-def _exporter(target: str, url: str | None, sign_key: str | None) -> Callable[[OrgView], Export]:
-    """The export to a format with what the options say of it. Raises `UsageError` for options of another format."""
-    endpoint = None if url is None else Endpoint(url)
-    if url is not None and "://" not in url:
-        raise UsageError(
-            f"`--url` is {quote(url)}", "write an address such as `https://agents.example.com/a2a`"
-        )
+def _exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
+    """How to export to a format, with what the options say of it. Raises `UsageError` for options of another format."""
+    exporter = EXPORTS[target]
     if sign_key is not None and target != "a2a":
         raise UsageError(f"the files of `{target}` cannot be signed", "`--sign-key` belongs to `--to a2a`")
-    if target == "a2a":
-        sign = None if sign_key is None else CardKeys(sign_key).signer().sign
-        return partial(export_a2a, endpoint=endpoint, sign=sign)
-    if target == "ai-catalog":
-        return partial(export_ai_catalog, endpoint=endpoint)
-    if url is not None:
+    if url is not None and target not in ("a2a", "ai-catalog"):
         raise UsageError(
             f"the files of `{target}` have no address", "`--url` belongs to `a2a` and `ai-catalog`"
         )
-    return EXPORTS[target].export
+    if url is not None and not is_address(url):
+        raise UsageError(
+            f"`--url` is {quote(url)}", "write an absolute address such as `https://agents.example.com/a2a`"
+        )
+    endpoint = None if url is None else Endpoint(url)
+    if target == "a2a":
+        sign = None if sign_key is None else CardKeys(sign_key).signer().sign
+        return replace(exporter, export=partial(export_a2a, endpoint=endpoint, sign=sign))
+    if target == "ai-catalog":
+        return replace(exporter, export=partial(export_ai_catalog, endpoint=endpoint))
+    return exporter
+
+
+def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:
+    done = write_export(export, exporter, folder, mark, force=force)
+    for path in export.files:
+        click.echo(printable(f"{_in(folder, path)}{' (as it was)' * (path in done.kept)}"))
+    for path in done.removed:
+        click.echo(printable(f"{_in(folder, path)} (removed)"))
+    _report(export)
+
+
+def _check(export: Export, exporter: Exporter, folder: str, mark: Mark) -> None:
+    found = check_export(export, exporter, folder, mark)
+    for line in _lines(found, folder):
+        click.echo(printable(line))
+    for path in found.foreign:
+        click.echo(printable(f"note: {_in(folder, path)} was not exported from this organization"), err=True)
+    if found.drifted:
+        click.echo(f"{counted(len(found.drifted), 'file')} of {len(export.files)} out of step", err=True)
+        raise click.exceptions.Exit(1)
+    click.echo(f"{counted(len(export.files), 'file')} in step", err=True)
+
+
+def _lines(found: Comparison, folder: str) -> Iterator[str]:
+    for drift in found.drifted:
+        path = _in(folder, drift.path)
+        if drift.kind == "missing":
+            yield f"missing: {path}{f', for {drift.place}' if drift.place else ''}"
+        elif drift.kind == "surplus":
+            yield f"surplus: {path}: exported once, and nothing declares it anymore"
+        else:
+            yield f"changed: {path}"
+            yield from _changes(drift, path)
+
+
+def _changes(drift: Drift, path: str) -> Iterator[str]:
+    for each in drift.differences[:_SHOWN]:
+        yield from _change(each, path)
+    more = len(drift.differences) - _SHOWN
+    if more > 0:
+        yield f"  and {counted(more, 'more difference')}"
+
+
+def _change(each: Difference, path: str) -> Iterator[str]:
+    place = "" if each.place is None else f"{each.place.file}:{each.place.line}"
+    yield f"  {path}:{each.line}: {_said(each.has, 'has nothing here')}"
+    yield f"  {place or 'the organization'}: {_said(each.says, 'says nothing of it')}"
+
+
+def _said(lines: tuple[str, ...], nothing: str) -> str:
+    if not lines:
+        return nothing
+    more = f" and {counted(len(lines) - 1, 'more line')}" if len(lines) > 1 else ""
+    return f"`{clean(lines[0].strip())}`{more}"
+
+
+def _in(folder: str, path: str) -> str:
+    return f"{folder.rstrip('/')}/{path}"
 
 
 def _report(export: Export) -> None:

@@ -178,6 +178,12 @@ LOOSE_FRONT_MATTER = Row(
     "Claude Code reads such a file, so the role is there. Other programs refuse the whole file, and where a value ends is a guess.",
     "Put the value into quotes, or write it as a block that begins with `>-`; `: ` and ` #` in plain text are the usual causes.",
 )  # fmt: skip
+UNREAD_PYTHON = Row(
+    "ORG026", "unread-python", _W,
+    "The Python file of a CrewAI crew cannot be parsed, or is larger than 512 KiB.",
+    "It says which tools there are and who manages the crew. Without it, its agents have none of its tools here.",
+    "Correct the syntax; orgkernel reads the file and never runs it.",
+)  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,
     "A mapping lacks a field that has no default.",

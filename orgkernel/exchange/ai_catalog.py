@@ -18,8 +18,10 @@ from orgkernel.exchange.a2a.cards import (
 )
 from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
+TARGET = "ai-catalog"
 CATALOG_FILE = "ai-catalog.json"
 SPEC_VERSION = "1.0"
 CARD_TYPE = "application/a2a-agent-card+json"
@@ -30,9 +32,9 @@ def export_ai_catalog(view: OrgView, endpoint: Endpoint | None = None) -> Export
     """The catalog of an organization, which contains its cards whole."""
     where = placeholder(view.org_id) if endpoint is None else endpoint
     entries = list(build_entries(view, where, NOWHERE, lambda role_id, card: {"data": card}))
-    text = json.dumps(
-        build_catalog(view.records.organization.name, NOWHERE, entries), ensure_ascii=False, indent=2
-    )
+    catalog = build_catalog(view.records.organization.name, NOWHERE, entries)
+    marked = {"metadata": {"$comment": mark_of(view.org_id, TARGET)}, **catalog}
+    text = json.dumps(marked, ensure_ascii=False, indent=2)
     losses = (
         Loss("stability", "experimental: the format is not finished, and its fields may change"),
         Loss("publisher", f"no document names a domain, so identifiers have `{NOWHERE}`"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from orgkernel.diagnostics import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,11 @@ class Export:
     """An organization in another format."""
 
     files: Mapping[str, str]
-    """File texts by name."""
+    """File texts by name: a path with slashes, relative to the folder that is exported to."""
     covers: tuple[str, ...]
     """What the target also says or decides, in order."""
     lost: tuple[Loss, ...]
+    places: Mapping[str, tuple[Place | None, ...]] = field(default_factory=dict)
+    """By file, for each of its lines the place in our documents that says so. May be left out."""
+    unmarked: frozenset[str] = frozenset()
+    """Files whose format has no place for a mark. They belong to the marked files of the export beside them."""

@@ -9,6 +9,7 @@ import codecs
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -354,6 +355,25 @@ def is_file(path: str) -> bool:
     return os.path.isfile(path)
 
 
+def folders_in(folder: str) -> list[str]:
+    """Paths of the folders directly in a folder, sorted, without hidden ones. Empty if it cannot be listed."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    paths = (os.path.join(folder, name) for name in names if name[0] != "." and name not in _SKIPPED_FOLDERS)
+    return [path for path in paths if os.path.isdir(path)]
+
+
+def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
+    """Paths of the files directly in a folder whose names match, sorted. Empty if it cannot be listed."""
+    try:
+        found = sorted(name for name in os.listdir(folder) if names.fullmatch(name))
+    except OSError:
+        return []
+    return [path for path in (os.path.join(folder, name) for name in found) if os.path.isfile(path)]
+
+
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
     if os.path.islink(folder):
@@ -363,6 +383,39 @@ def has_markdown(folder: str) -> bool:
         if any(name.endswith(MARKDOWN) for name in names):
             return True
     return False
+
+
+def markdown_below(folder: str, most: int = 1_000) -> list[str]:
+    """The Markdown files of a folder and those below it, so many of them. None where a link leads there."""
+    found: list[str] = []
+    for here, below, names in os.walk(folder) if not os.path.islink(folder) else ():
+        below.sort()
+        found += (os.path.join(here, name) for name in sorted(names) if name.endswith(MARKDOWN))
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def is_beside(top: str, folder: str, name: str) -> bool:
+    """Whether a file is there, by a name relative to a folder below the top. True where it cannot be known.
+
+    That is outside of the top, and behind a link, which is not followed.
+    """
+    parts = os.path.normpath(os.path.join(folder, name)).split(os.sep)
+    if parts[0] in (os.pardir, "") or "\0" in name:
+        return True
+    here = top
+    for part in parts:
+        here = os.path.join(here, part)
+        try:
+            state = os.lstat(here)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True
+        if stat.S_ISLNK(state.st_mode):
+            return True
+    return True
 
 
 def markdown_heads(folder: str, most: int, size: int) -> Iterator[bytes]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
-from orgkernel.loading.files import Located
+from orgkernel.loading.files import MARKDOWN, Located
 from orgkernel.loading.marks import (
     LINE_BREAK,
     Marks,
@@ -173,7 +173,7 @@ class SourceDocument:
 
     def place_within(self, offset: int, *route: RouteStep) -> Place:
         """The place of a character of the text at a route."""
-        if route == ("body",) and self.kind in MARKDOWN_KINDS:
+        if route == ("body",) and self.kind in MARKDOWN_KINDS and self.path.endswith(MARKDOWN):
             lines = LINE_BREAK.split(getattr(self.record, "body", "")[:offset])
             line, column = unpack_mark(find_mark(self.marks, route))
             at = column + len(lines[0]) if len(lines) == 1 else len(lines[-1]) + 1
@@ -218,6 +218,17 @@ class FileRead(NamedTuple):
     read: ReadFile
 
 
+class Lookup(NamedTuple):
+    """A question that the disk answers: is there what a text refers to?"""
+
+    root: int
+    """The position of the root."""
+    folder: str
+    """The folder of the text below the root; of a command, the folder of its host."""
+    name: str
+    """A path, or `/NAME` for a command."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Everything that was read."""
@@ -231,6 +242,8 @@ class Tree:
     """Skipped files, which are not documents of orgkernel."""
     files: Sequence[FileRead] = ()
     """The results of the files, in the order of reading."""
+    looked_up: Mapping[Lookup, bool] = field(default_factory=dict)
+    """What the disk answered about what texts refer to."""
 
 
 class Completion(NamedTuple):
@@ -239,6 +252,8 @@ class Completion(NamedTuple):
     instead: Mapping[int, SourceDocument] = {}
     """Documents that take the place of those with these identities (`id`)."""
     documents: tuple[SourceDocument, ...] = ()
+    looked_up: Mapping[Lookup, bool] = {}
+    """What the disk answered. Another answer is another completion."""
 
 
 NOTHING_TO_COMPLETE = Completion()
@@ -258,4 +273,5 @@ def tree_of(files: Sequence[FileRead], completion: Completion = NOTHING_TO_COMPL
         # What comes with the package holds more than documents: its schemas are nobody's oversight.
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),
+        completion.looked_up,
     )

@@ -60,7 +60,8 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             if _reaches(records, each.record)
         }
         for document in records.catalogs:
-            if isinstance(document.record, StandingOrder) and not document.shared:
+            # Those of an agent of others stand in its file, and ORG703 says that nobody includes the agent.
+            if isinstance(document.record, StandingOrder) and not (document.shared or document.format):
                 seen.setdefault(id(document), (document, records))
     for key, (document, records) in seen.items():
         if key not in followed:

@@ -47,7 +47,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         procedure.place(): procedure
         for records in assembly.organizations
         for procedure in records.procedures.values()
-        if not procedure.document.shared
+        if not (procedure.document.shared or procedure.document.format)
     }
     if not idle:
         return

@@ -82,6 +82,8 @@ def _advice(records: OrgRecords, role_id: str) -> str:
     nearer = records.posts.get(role_id)
     if nearer is not None:
         return f"remove one of the two profiles; {organization} uses {quote(nearer.document.name)}, which is nearer"
+    if records.document.format:
+        return f"name it where {quote(records.document.name)} names the others, or delete it"
     misspelled = suggest(role_id, records.without_profile)
     if misspelled is not None:
         return f"did you mean {quote(misspelled)}, which {organization} names and which has no profile?"

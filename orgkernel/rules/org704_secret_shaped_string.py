@@ -57,12 +57,19 @@ from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold
 
 def check(document: SourceDocument) -> Iterator[Finding]:
     """Texts that look like secrets."""
-    # As JSON the whole record is one text, searched at once: 30 µs for a full profile.
-    whole = msgspec.json.encode(document.record).decode()
-    if may_hold_secrets(whole) or (is_installed() and may_hold_token(whole)):
-        yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
-    for route, value in document.unknown:
+    unknown = document.unknown
+    # The last key counts as well: `password: …` is told by it.
+    if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
+        return
+    yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
+    for route, value in unknown:
         yield from _secrets_in(document, value, route)
+
+
+def _may_hold_one(value: Any) -> bool:
+    """Whether to look closer. As JSON a whole record is one text, searched at once: 30 µs for a full profile."""
+    whole = msgspec.json.encode(value).decode()
+    return may_hold_secrets(whole) or (is_installed() and may_hold_token(whole))
 
 
 def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-A subagent of Claude Code lists its `tools`, or takes some away by `disallowedTools`.
+An agent of Claude Code or Copilot lists its `tools`, or takes some away by `disallowedTools`.
 
 ## Why it matters
 
@@ -30,7 +30,7 @@ tools: Read, Grep, Glob
 
 ## Known limits
 
-It is only information, because leaving `tools` out is how Claude Code says "all", and some agents need all. Write
+It is only information, because leaving `tools` out is how these hosts say "all", and some agents need all. Write
 `tools: "*"` to say so. A list that names every tool is not reported.
 
 ## Since
@@ -45,14 +45,14 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.foreign_agents import words_of
+from orgkernel.rules.foreign_agents import is_chosen_by_description, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Agents whose tools nothing limits."""
     for post in posts:
-        if post.document.format and not words_of(post).keys() & {"tools", "disallowedTools"}:
+        if is_chosen_by_description(post) and not words_of(post).keys() & {"tools", "disallowedTools"}:
             yield Finding(
                 post.document.place("name"),
                 f"agent {quote(post.profile.name)} has every tool, because its file does not list `tools`",

@@ -2,11 +2,11 @@
 
 ## What it checks
 
-The descriptions of two agents of Claude Code differ in more than a few words.
+The descriptions of two agents differ in more than a few words.
 
 ## Why it matters
 
-The description is all that is read when a task is handed to a subagent. Of two agents that say the same, one is chosen by
+The description is all that hosts read when they hand a task to an agent. Of two agents that say the same, one is chosen by
 accident, and the other is never asked.
 
 ## Example
@@ -74,7 +74,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     exact: dict[frozenset[str], RolePost] = {}
     by_word: dict[str, list[tuple[RolePost, frozenset[str]]]] = defaultdict(list)
     for post, those in words:
-        other = exact.get(those) or _nearly(those, by_word, count)
+        rarest = _rarest(those, count)
+        other = exact.get(those) or _nearly(those, rarest, by_word)
         if other is not None:
             how = "the same" if exact.get(those) else "nearly the same"
             yield Finding(
@@ -89,16 +90,16 @@ def check(view: OrgView) -> Iterator[Finding]:
                 ),
             )
         exact.setdefault(those, post)
-        for word in _rarest(those, count):
+        for word in rarest:
             by_word[word].append((post, those))
 
 
 def _nearly(
-    those: frozenset[str], by_word: dict[str, list[tuple[RolePost, frozenset[str]]]], count: Counter[str]
+    those: frozenset[str], rarest: list[str], by_word: dict[str, list[tuple[RolePost, frozenset[str]]]]
 ) -> RolePost | None:
     if len(those) < _FEWEST:
         return None
-    for word in _rarest(those, count):
+    for word in rarest:
         for post, others in by_word[word]:
             if len(those & others) >= _SHARED * len(those | others):
                 return post

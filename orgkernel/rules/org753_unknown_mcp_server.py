@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, server_of
-from orgkernel.rules.foreign_agents import agents_of, words_of
+from orgkernel.rules.foreign_agents import CLAUDE_CODE, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _OF_PLUGINS = f"{MCP}plugin_"
@@ -60,7 +60,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     if "tool_catalog" in view.records.incomplete:
         return
     servers = {each.removeprefix(MCP) for each in tools if server_of(each) == each}
-    for post in agents_of(view):
+    for post in agents_of(view, CLAUDE_CODE):
         words, said = words_of(post), set()
         for field in ("tools", "disallowedTools"):
             for number, word in enumerate(words.get(field, ())):

@@ -2,8 +2,7 @@
 
 ## What it checks
 
-Every name under `skills` of a subagent of Claude Code is the name of a `SKILL.md` below the `skills` folder of its project
-or plugin.
+Every name under `skills` of an agent is the name of a `SKILL.md` below the `skills` folder of its project or plugin.
 
 ## Why it matters
 
@@ -46,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.foreign_agents import agents_of, words_of
+from orgkernel.rules.foreign_agents import CLAUDE_CODE, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
@@ -55,7 +54,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     skills = view.records.cognitive_skills
     if "cognitive_skill" in view.records.incomplete:
         return
-    for post in agents_of(view):
+    for post in agents_of(view, CLAUDE_CODE):
         for number, word in enumerate(words_of(post).get("skills", ())):
             if word not in skills and ":" not in word:
                 yield Finding(

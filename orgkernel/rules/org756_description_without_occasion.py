@@ -2,12 +2,12 @@
 
 ## What it checks
 
-The description of a subagent of Claude Code has a word that tells an occasion, such as *when*, *after*, *use*, *for*,
+The description of an agent of Claude Code or Copilot has a word that tells an occasion, such as *when*, *after*, *use*, *for*,
 *before* or *proactively*.
 
 ## Why it matters
 
-Claude Code hands a task to a subagent by its description alone. One that only says what the agent is ("A Python expert.")
+These hosts hand a task to an agent by its description alone. One that only says what the agent is ("A Python expert.")
 leaves open whether this task is meant.
 
 ## Example
@@ -46,6 +46,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
+from orgkernel.rules.foreign_agents import is_chosen_by_description
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _OCCASION = re.compile(
@@ -58,7 +59,7 @@ _OCCASION = re.compile(
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
     """Descriptions without such a word."""
     for post in posts:
-        if not post.document.format:
+        if not is_chosen_by_description(post):
             continue
         text = post.profile.description
         if text.isascii() and not _OCCASION.search(text):

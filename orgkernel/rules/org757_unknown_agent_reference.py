@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Agents that the text of a subagent of Claude Code names are among those that were read. Named are `@agent-NAME`, the value of
+Agents that the text of an agent names are among those that were read. Named are `@agent-NAME`, the value of
 `subagent_type`, and a name in backticks or bold before the word *agent* or *subagent*. After *the*, a name
 with a hyphen counts without such marks if it is nearly the name of an agent.
 
@@ -35,33 +35,14 @@ of a user is not seen; suppress the finding with the reason.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.foreign_agents import agents_of
+from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
+from orgkernel.rules.foreign_agents import BUILT_IN_AGENTS, agents_of, texts_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
-
-_NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]*"
-_REFERENCE = re.compile(
-    rf"@agent-(?P<at>{_NAME})"
-    rf"|subagent_type[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"'`](?P<type>{_NAME})[\"'`]"
-    rf"|(?:`(?P<code>{_NAME})`|\*\*(?P<bold>{_NAME})\*\*)\s(?:sub-?)?agent\b"
-    r"|\bthe (?P<plain>[a-z0-9]+(?:-[a-z0-9]+)+) (?:sub-?)?agent\b"
-)
-_BUILT_IN = frozenset(
-    {
-        "general-purpose",
-        "Explore",
-        "Plan",
-        "claude",
-        "statusline-setup",
-        "output-style-setup",
-        "claude-code-guide",
-    }
-)
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -69,22 +50,18 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.excused:
         return
     posts = list(agents_of(view))
-    known = {post.profile.name for post in posts} | _BUILT_IN
-    orders = view.records.orders
+    known = {name for post in posts for name in (post.profile.name, post.role_id)} | BUILT_IN_AGENTS
     for post in posts:
-        for order in orders.get(("role", post.role_id), ()):
+        for order, references in texts_of(view, post):
             said: set[str] = set()
-            body = order.record.body
-            for found in _REFERENCE.finditer(body) if "agent" in body else ():
-                kind = str(found.lastgroup)
-                name = found[kind]
-                if name in known or name in said or ":" in name:
+            for kind, offset, name in references:
+                if kind not in (AGENT, CALL, ALMOST) or name in known or name in said or ":" in name:
                     continue
-                if kind == "plain" and suggest(name, known) is None:
+                if kind == ALMOST and suggest(name, known) is None:
                     continue
                 said.add(name)
                 yield Finding(
-                    order.document.place_within(found.start(kind), "body"),
+                    order.document.place_within(offset, "body"),
                     f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which is not there",
                     did_you_mean(name, known) or "name an agent that is there, or remove the reference",
                     f"role:{post.role_id}",

@@ -62,23 +62,36 @@ _PLACEHOLDERS: Final = re.compile(
 
 # The quick tests run once over a whole document, and nearly all documents end there. A token of any kind has an
 # upper-case letter or a digit twice in one run of its characters.
-_QUICK_TOKEN: Final = re.compile(r"[A-Z0-9][A-Za-z0-9+/_=.~-]{6,}[A-Z0-9]")
+# The test looks at the classes of characters, because one letter is found ten times as fast as one of a class.
+_CLASSES: Final = bytes(
+    65
+    if chr(code) in "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    else 97
+    if chr(code) in "abcdefghijklmnopqrstuvwxyz+/_=.~-"
+    else 32
+    for code in range(256)
+)
+_QUICK_TOKEN: Final = re.compile(rb"A[Aa]{6,}A")
 _QUICK_ASSIGNED: Final = tuple(
     (word, re.compile(word + "s?" + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS
 )
+_QUICK_UNLESS_PASS: Final = tuple(each for each in _QUICK_ASSIGNED if not each[0].startswith("pass"))
 _QUICK_HEADER: Final = re.compile(r"(?:basic|bearer)\s{1,3}[a-z0-9+/_.~-]{8}")
 
 
 def may_hold_secrets(text: str) -> bool:
     """A quick test of a whole document as JSON text. False is certain."""
-    if _QUICK_TOKEN.search(text):
+    if _QUICK_TOKEN.search(text.encode("utf-8", "replace").translate(_CLASSES)):
         return True
     lower = text.lower()
     if "://" in lower and _IN_ADDRESS.search(text):
         return True
     if ("basic" in lower or "bearer" in lower) and _QUICK_HEADER.search(lower):
         return True
-    return any(word in lower and quick.search(lower) for word, quick in _QUICK_ASSIGNED)
+    for word, quick in _QUICK_ASSIGNED if "pass" in lower else _QUICK_UNLESS_PASS:
+        if word in lower and quick.search(lower):
+            return True
+    return False
 
 
 def find_secrets(text: str, name: str = "") -> Iterator[FoundSecret]:

@@ -26,6 +26,7 @@ class TokenShape(NamedTuple):
     """Empty for what has no other form, or one that another row masks."""
 
 
+_KEY: Final = "PRIVATE KEY"
 _END: Final = "(?![A-Za-z0-9_-])"
 TOKEN_SHAPES: Final = (
     TokenShape("an AWS access key id", ("AKIA", "ASIA", "ABIA", "ACCA", "A3T"), r"(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])", r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{12,}"),
@@ -81,17 +82,22 @@ TOKEN_SHAPES: Final = (
     TokenShape("an orgkernel key", ("orgk_",), r"orgk_W{43}(?![A-Za-z0-9_-])", r"orgk_W{20,}"),
     TokenShape("an age key", ("AGE-SECRET",), r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", r"AGE-SECRET-KEY-1W{20,}"),
     TokenShape("a JSON web token", ("eyJ",), r"eyJW{14,}\.eyJW{14,}\.W{10,}", r"eyJW{10,}\.W{4,}\.[A-Za-z0-9_.-]{8,}"),
-    TokenShape("a private key", ("PRIVATE KEY",), r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[^-]{0,16000}", ""),
+    TokenShape("a private key", (_KEY,), r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,200}?[A-Za-z0-9+/]{40}[^-]{0,16000}", ""),
     TokenShape("a Telegram bot token", (":A",), r"[0-9]{5,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])", ""),
 )  # fmt: skip
 
 _LEAST_VARIETY: Final = 8
 """Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
+SHORTEST_REFUSED: Final = 18
+"""Fewest characters of a token that is refused; all but private keys consist of those of `_LONG`."""
+_LONG: Final = re.compile(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED}}}")
 _RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
 
 def find_refused(text: str) -> Iterator[tuple[int, int, str]]:
     """The tokens of a text that have the length that is published: where each begins and ends, and what it is."""
+    if not _LONG.search(text) and _KEY not in text:
+        return
     for shape in TOKEN_SHAPES:
         if shape.refused and any(mark in text for mark in shape.marks):
             for found in _pattern("A-Za-z0-9_-", shape.refused).finditer(text):

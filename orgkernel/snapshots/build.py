@@ -119,4 +119,5 @@ def _digest_tree(organizations: Iterable[OrgSnapshot], tree: Tree) -> str:
     """Of everything that was read."""
     parts = [organization.digest for organization in organizations]
     parts += sorted(f"{document.name}\0{document.digest}" for document in tree.documents)
+    parts += sorted(f"{each}" for each, is_there in tree.looked_up.items() if not is_there)
     return "sha256:" + hashlib.sha256("\n".join(parts).encode()).hexdigest()

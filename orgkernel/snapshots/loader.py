@@ -18,10 +18,12 @@ import msgspec
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, sign_file
 from orgkernel.loading.files import Located, digest_file, locate_files
+from orgkernel.loading.formats.lookups import answers_stand
 from orgkernel.loading.sources import FileRead
 from orgkernel.snapshots.cache_keys import digest_request, fingerprint, key_of_contents
 from orgkernel.snapshots.packing import (
     DamagedEntry,
+    OutdatedEntry,
     decode,
     decode_snapshot,
     pack_snapshot,
@@ -77,6 +79,8 @@ class Loader:
         self.cache = cache
         self._last: _Last | None = None
         self._is_unsaved = False
+        self._is_outdated = False
+        """Whether the cache has a snapshot of these files that refers to what has changed since."""
 
     def load(self) -> Snapshot:
         """The current snapshot."""
@@ -86,7 +90,7 @@ class Loader:
         signed = self._last.signed if self._last else self._find_signed()
         digests = _unchanged(signed, located, signatures)
         if signed is not None and None not in digests and len(signed.files) == len(located):
-            snapshot = self._last.snapshot if self._last else self._restore(signed.key, located)
+            snapshot = self._last_snapshot() if self._last else self._restore(signed.key, located)
             if snapshot is not None:
                 self._last = _Last(signed, located, snapshot)
                 return snapshot
@@ -126,8 +130,10 @@ class Loader:
             return
         signed, located, snapshot = self._last
         key = self._key_of_contents(located, [file.digest for file in signed.files])
-        if not self.cache.has(key) and not self.cache.put(key, pack_snapshot(snapshot)):
+        is_kept = self.cache.has(key) and not self._is_outdated
+        if not is_kept and not self.cache.put(key, pack_snapshot(snapshot)):
             return
+        self._is_outdated = False
         self.cache.put(self._tree_key(), msgspec.msgpack.encode(msgspec.structs.replace(signed, key=key)))
         if self._last_key() != key:
             self.cache.put(self._request_key("last"), key.encode())
@@ -140,8 +146,17 @@ class Loader:
             return None
         last = self._last
         if last and last.located == located and [each.digest for each in last.signed.files] == digests:
-            return last.snapshot
+            return self._last_snapshot()
         return self._restore(self._key_of_contents(located, digests), located) if self.cache else None
+
+    def _last_snapshot(self) -> Snapshot | None:
+        """The snapshot of the last load of this process, if what it refers to is as it was."""
+        if self._last is None:
+            return None
+        if not answers_stand(self.request.roots, self._last.snapshot.tree.looked_up):
+            self._is_outdated = True
+            return None
+        return self._last.snapshot
 
     def _restore(self, key: str, located: Sequence[Located]) -> Snapshot | None:
         packed = self.cache.find(key) if self.cache else None
@@ -151,6 +166,9 @@ class Loader:
             return restore_snapshot(decode_snapshot(packed), located)
         except DamagedEntry:
             self.cache.discard(key)
+            return None
+        except OutdatedEntry:
+            self._is_outdated = True
             return None
 
     def _known_files(self, located: Sequence[Located], digests: Sequence[str | None]) -> dict[str, FileRead]:

@@ -28,6 +28,7 @@ from orgkernel.loading.sources import (
     NOTHING_UNKNOWN,
     BrokenDocument,
     FileRead,
+    Lookup,
     Packed,
     ReadFile,
     SourceDocument,
@@ -44,6 +45,10 @@ T = TypeVar("T")
 
 class DamagedEntry(ValueError):
     """Bytes that are something else than they are used as; whoever gets it takes what they stand for from the files."""
+
+
+class OutdatedEntry(Exception):
+    """What a snapshot refers to is not as it was, although its files are."""
 
 
 class PackedDocument(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -99,6 +104,7 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     findings: tuple[Diagnostic, ...]
     reported: tuple[int, ...]
     digest: str
+    looked_up: tuple[tuple[Lookup, bool], ...] = ()
 
 
 _SNAPSHOT = msgspec.msgpack.Decoder(PackedSnapshot)
@@ -139,7 +145,10 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
     )
     reported = numbered(snapshot.diagnostics)
     files = tuple(map(_pack_file, snapshot.tree.files))
-    return _ENCODER.encode(PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest))
+    looked_up = tuple(snapshot.tree.looked_up.items())
+    return _ENCODER.encode(
+        PackedSnapshot(files, organizations, tuple(findings), reported, snapshot.digest, looked_up)
+    )
 
 
 def _pack_file(file: FileRead) -> PackedFile:
@@ -186,7 +195,10 @@ def pick_files(
 
 
 def restore_snapshot(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
-    """The unpacked snapshot, with the current locations of its files. Raises `DamagedEntry` for parts that do not fit."""
+    """The unpacked snapshot, with the current locations of its files.
+
+    Raises `DamagedEntry` for parts that do not fit, and `OutdatedEntry`.
+    """
     try:
         return _restore(packed, located)
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as error:
@@ -229,6 +241,8 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
         raise DamagedEntry("it is about other files")
     files = list(map(_restore_file, packed.files, located))
     tree = tree_of(files, complete(files))
+    if tree.looked_up != dict(packed.looked_up):
+        raise OutdatedEntry
     findings = packed.findings
     including = Including(lambda: [(each.org_id, (*each.posts, *each.without_profile)) for each in restored])
     scopes: dict[tuple[tuple[int, ...], tuple[int, ...]], Scope] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,9 @@ from typing import Any
 
 import pytest
 
-INTEROP = Path(sys.prefix) / "interop" / "bin" / "python"
+from tests.support.trees import REPOSITORY
+
+INTEROP = REPOSITORY / ".venv" / "interop" / "bin" / "python"
 _SCRIPT = Path(__file__).with_name("a2a_sdk.py")
 
 

@@ -20,7 +20,7 @@ from orgkernel.exchange.a2a.cards import (
     build_organization_card,
     build_role_card,
 )
-from orgkernel.exchange.a2a.export import CARD_FILE, export_a2a, role_file
+from orgkernel.exchange.a2a.export import CARD_FILE, MARK_FILE, export_a2a, role_file
 from orgkernel.exchange.a2a.keys import CardKeys, create_card_key, rotate_card_key
 from orgkernel.exchange.a2a.signing import CardSigner, new_key
 from orgkernel.graph.questions import OrgView
@@ -39,7 +39,11 @@ def view_of(kernel: Kernel, org: str) -> OrgView:
 
 
 def cards_of(view: OrgView, **options: Any) -> dict[str, dict[str, Any]]:
-    return {name: json.loads(text) for name, text in export_a2a(view, **options).files.items()}
+    return {
+        name: json.loads(text)
+        for name, text in export_a2a(view, **options).files.items()
+        if name.endswith(CARD_FILE)
+    }
 
 
 def extensions_of(card: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +141,7 @@ def test_a_role_without_a_skill_has_no_card(tmp_path: Path, sdk: Checker) -> Non
     """Nothing is made up for it: the loss names it. Neither has one without a description."""
     view = Kernel.open(write_tree(tmp_path / "bare", BARE)).latest("bare").index
     export = export_a2a(view)
-    assert list(export.files) == [CARD_FILE, role_file("odd")]
+    assert list(export.files) == [MARK_FILE, CARD_FILE, role_file("odd")]
     losses = {loss.what: loss.count for loss in export.lost}
     assert losses["roles without a skill: idle"] == 1
     assert losses["roles without a description"] == 1

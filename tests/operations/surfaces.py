@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -406,10 +406,6 @@ _TABLES: dict[str, Callable[[Any], Any]] = {
     "contracts": lambda store: store.contracts.list("household"),
     "dispatches": lambda store: store.dispatches.list(),
     "agents": lambda store: store.agents.list(),
-    "commissions": lambda store: _of_crew(store, "commissions"),
-    "outcomes": lambda store: _of_crew(store, "outcomes"),
-    "personalities": lambda store: _of_crew(store, "personalities"),
-    "status": lambda store: _of_crew(store, "status"),
     "grants": lambda store: store.grants.list(),
     "keys": lambda store: [key for key in store.keys.list() if key.name != "corpus"],
     "locks": lambda store: store.locks.list(),
@@ -422,10 +418,15 @@ _TABLES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _of_crew(store: Any, field: str) -> list[Any]:
-    """The records of the household."""
-    found = getattr(store.read_view("household"), field).values()
-    return [one for each in found for one in (each if isinstance(each, tuple) else (each,))]
+_OF_CREW = ("commissions", "outcomes", "personalities", "status")
+
+
+def _of_crew(store: Any) -> Iterator[tuple[str, list[Any]]]:
+    """The records of the household, by table."""
+    view = store.read_view("household")
+    for field in _OF_CREW:
+        found = getattr(view, field).values()
+        yield field, [one for each in found for one in (each if isinstance(each, tuple) else (each,))]
 
 
 _BEGINS = ("claimed_at", "issued_at", "created_at", "acquired_at", "at")
@@ -453,7 +454,8 @@ class _Looked:
     """What is in a store at a moment."""
 
     def __init__(self, store: Any) -> None:
-        self._rows = {name: msgspec.to_builtins(tuple(read(store))) for name, read in _TABLES.items()}
+        tables = [*((name, read(store)) for name, read in _TABLES.items()), *_of_crew(store)]
+        self._rows = {name: msgspec.to_builtins(tuple(rows)) for name, rows in tables}
         self._audit = [msgspec.to_builtins(row.entry) for row in read_rows(store.context, AuditFilter())][
             ::-1
         ]

@@ -13,10 +13,13 @@ from orgkernel.decisions.state_view import AgentState, Grant, QualificationResul
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
 from tests.support.claude_trees import well_kept
+from tests.support.crew_trees import yaml_crew
 from tests.support.trees import change_line, copy_template, read, write_tree
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
+FOREIGN = {"claude_code": well_kept, "crew": yaml_crew}
+"""Well-kept trees in the formats of others."""
 
 
 def load_cases() -> dict[str, dict[str, Any]]:
@@ -27,11 +30,14 @@ def load_cases() -> dict[str, dict[str, Any]]:
 
 def lay_out(case: dict[str, Any], folder: Path, *, changed: bool = True) -> None:
     """Write the files of a case, beside those of its template if it has one, and change the one line."""
-    if case.get("template") == "claude_code":
-        well_kept(folder)
+    if case.get("template") in FOREIGN:
+        FOREIGN[case["template"]](folder)
     elif "template" in case:
         copy_template(folder, case["template"])
     write_tree(folder, case.get("files", {}))
+    for repeated in case.get("repeat", ()):
+        with (folder / repeated["file"]).open("a", encoding="utf-8") as file:
+            file.write(repeated["text"] * repeated["times"])
     if "change" in case and changed:
         change = case["change"]
         change_line(folder / change["file"], change["line"], change["becomes"])
@@ -102,7 +108,7 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
         pytest.param(code, case, id=f"{code}-{name}")
         for code, cases in load_cases().items()
         for name, case in cases.items()
-        if (code[3] in "46" or code[3:5] == "75") and "change" in case
+        if (code[3] in "46" or code[3:5] in ("75", "76", "77")) and "change" in case
     ],
 )
 def test_it_is_the_changed_line(code: str, case: dict[str, Any], tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from orgkernel.exchange.a2a.canonical import canonical_card, without_empty
 from orgkernel.graph.questions import OrgView
@@ -43,6 +44,23 @@ def placeholder(org_id: str) -> Endpoint:
     'https://agents.invalid/software_dev'
     """
     return Endpoint(f"https://agents.invalid/{org_id}")
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an absolute address of the web that can be published: without credentials, query or fragment.
+
+    >>> is_address("https://agents.example/a2a"), is_address("https://me:pw@agents.example"), is_address("agents")
+    (True, False, False)
+    """
+    if not text.isprintable() or " " in text:
+        return False
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    is_private = parts.username or parts.password or parts.query or parts.fragment
+    return parts.scheme in ("https", "http") and bool(parts.hostname) and not is_private
 
 
 def has_card(view: OrgView, role_id: str) -> bool:

@@ -14,9 +14,13 @@ from orgkernel.exchange.a2a.cards import (
     placeholder,
 )
 from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 
 CARD_FILE = "agent-card.json"
+MARK_FILE = "orgkernel-export.json"
+"""A card has no place for a mark, so this file says who made the cards beside it."""
+TARGET = "a2a"
 COVERS = (
     "names and descriptions", "domains", "intents", "skills", "instructions that a role knows", "chain of command",
     "ranks", "PACE plans",
@@ -33,11 +37,13 @@ def export_a2a(
     built = {CARD_FILE: build_organization_card(view, where)}
     for role_id in view.roles:
         built[role_file(role_id)] = build_role_card(view, role_id, where)
-    files = {}
+    cards = {}
     for name, card in built.items():
         if card is not None:
-            files[name] = render_card(card if sign is None else sign(card))
-    return Export(files, COVERS, tuple(_losses(view, endpoint is None, sign is None)))
+            cards[name] = render_card(card if sign is None else sign(card))
+    mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
+    lost = tuple(_losses(view, endpoint is None, sign is None))
+    return Export({MARK_FILE: render_card(mark), **cards}, COVERS, lost, unmarked=frozenset(cards))
 
 
 def role_file(role_id: str) -> str:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
 from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
+TARGET = "cedar"
 SCHEMA = """\
 namespace OrgKernel {
   // The circumstances of a request. Every attribute is optional; one that is missing does not hold.
@@ -193,5 +195,6 @@ def export_cedar(view: OrgView) -> Export:
         json.dumps(entity, ensure_ascii=False, separators=(",", ":")) for entity in build_entities(view)
     )
     policies = "\n".join((LAYERS, *render_statements(view.records.policies.values())))
-    files = {SCHEMA_FILE: SCHEMA, POLICIES_FILE: policies, ENTITIES_FILE: f"[\n{entities}\n]\n"}
-    return Export(files, COVERS, tuple(find_losses(view.records)))
+    mark = f"// {mark_of(view.org_id, TARGET)}\n"
+    files = {SCHEMA_FILE: mark + SCHEMA, POLICIES_FILE: mark + policies, ENTITIES_FILE: f"[\n{entities}\n]\n"}
+    return Export(files, COVERS, tuple(find_losses(view.records)), unmarked=frozenset({ENTITIES_FILE}))

@@ -47,11 +47,15 @@ def build_data(view: OrgView) -> Value:
         elif kind == "Credential":
             credentials[name] = {"holders": _key(attrs["holders"]["__entity"])}
         elif kind == "Data":
-            data[name] = {"holders": _key(attrs["holders"]["__entity"]), "tier": attrs["tier"], "level": attrs["level"]}
+            data[name] = {
+                "holders": _key(attrs["holders"]["__entity"]),
+                "tier": attrs["tier"],
+                "level": attrs["level"],
+            }
     policies = {
         each.id: _policy(each.record, list(tools), list(credentials), data)
         for each in sorted(view.records.policies.values(), key=lambda each: each.id)
-        if each.record.enabled and each.record.effect != "annotate" or _denies(each.record)
+        if (each.record.enabled and each.record.effect != "annotate") or _denies(each.record)
     }
     return {
         "id": view.org_id,
@@ -86,7 +90,11 @@ def _subject(kind: str, key: str, attrs: Value, parents: Mapping[str, list[str]]
             pending += parents.get(group, ())
     found: Value = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
     if "names" in attrs:
-        found |= {"names": _flags(attrs["names"]), "worker": attrs["worker"], "scoped": _flags(attrs.get("scoped", ()))}
+        found |= {
+            "names": _flags(attrs["names"]),
+            "worker": attrs["worker"],
+            "scoped": _flags(attrs.get("scoped", ())),
+        }
         found |= {"rank": attrs["rank"]} if "rank" in attrs else {}
     return found
 
@@ -107,7 +115,11 @@ def _tool(attrs: Value) -> Value:
 
 
 def _action(attrs: Value) -> Value:
-    found = {"holders": _key(attrs["holders"]["__entity"]), "needs_lock": attrs["needs_lock"], "word": attrs["word"]}
+    found = {
+        "holders": _key(attrs["holders"]["__entity"]),
+        "needs_lock": attrs["needs_lock"],
+        "word": attrs["word"],
+    }
     return found | ({"ranks": _flags(attrs["ranks"])} if "ranks" in attrs else {})
 
 
@@ -127,7 +139,9 @@ def _policy(policy: Policy, tools: list[str], credentials: list[str], data: Valu
     }
 
 
-def _covered(policy: Policy, tools: list[str], credentials: list[str], data: Value) -> dict[str, dict[str, bool]]:
+def _covered(
+    policy: Policy, tools: list[str], credentials: list[str], data: Value
+) -> dict[str, dict[str, bool]]:
     if policy.is_everything:
         return {"tool": _flags(tools), "credential": _flags(credentials), "data": _flags(data)}
     spared = _matching(tools, policy.spared_tools)
@@ -140,7 +154,11 @@ def _covered(policy: Policy, tools: list[str], credentials: list[str], data: Val
 
 
 def _left_out(
-    policy: Policy, covers: Mapping[str, Mapping[str, bool]], tools: list[str], credentials: list[str], data: Value
+    policy: Policy,
+    covers: Mapping[str, Mapping[str, bool]],
+    tools: list[str],
+    credentials: list[str],
+    data: Value,
 ) -> Value:
     """What a ceiling takes away: everything it does not name, of the kinds that it speaks of."""
     spoken = {

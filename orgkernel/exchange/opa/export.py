@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 
 from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
 from orgkernel.exchange.opa.policy import POLICY
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 
+TARGET = "opa"
 POLICY_FILE, DATA_FILE = "policy.rego", "data.json"
 COVERS = (
     "disabled tools", "departments", "restricted_to", "role bindings with levels", "essential tools", "rank matrix",
@@ -30,9 +32,12 @@ _ALWAYS = (
 
 def export_opa(view: OrgView) -> Export:
     """What an organization declares about access. The same documents always give the same bytes."""
-    data = json.dumps({"organization": build_data(view)}, ensure_ascii=False, indent=1)
+    mark = mark_of(view.org_id, TARGET)
+    data = json.dumps({"$comment": mark, "organization": build_data(view)}, ensure_ascii=False, indent=1)
     return Export(
-        {POLICY_FILE: POLICY, DATA_FILE: f"{data}\n"}, COVERS, (*_losses(view.records), *_ALWAYS)
+        {POLICY_FILE: f"# {mark}\n{POLICY}", DATA_FILE: f"{data}\n"},
+        COVERS,
+        (*_losses(view.records), *_ALWAYS),
     )
 
 

@@ -53,9 +53,19 @@ stated_outcome := "deny" if {
 
 organization := data.organization
 
-subject := organization.subjects[input.subject]
+question := input if {
+	is_object(input)
+} else := {}
 
-parts := split(input.resource, ":")
+context := question.context if {
+	is_object(question.context)
+} else := {}
+
+subject := organization.subjects[question.subject] if is_string(question.subject)
+
+subject_kind := split(question.subject, ":")[0] if is_string(question.subject)
+
+parts := split(question.resource, ":") if is_string(question.resource)
 
 resource_kind := parts[0]
 
@@ -69,7 +79,7 @@ resource := organization.tools[resource_name] if {
 	resource_kind == "data"
 }
 
-tool_action := resource.actions[input.action] if resource_kind == "tool"
+tool_action := resource.actions[question.action] if resource_kind == "tool"
 
 # Who has it: of a tool by the action, of the rest by the resource.
 holders := tool_action.holders if {
@@ -83,7 +93,7 @@ is_essential if {
 }
 
 circumstances := {key: value |
-	some key, value in input.context
+	some key, value in context
 	value != null
 }
 
@@ -92,19 +102,19 @@ circumstances := {key: value |
 texts := {"channel", "peer_kind", "account", "guild", "hook_id", "event_type", "alert", "watch"}
 
 not_understood contains key if {
-	some key, _ in input
+	some key, _ in question
 	not key in {"subject", "action", "resource", "context"}
 }
 
 not_understood contains key if {
 	some key in {"subject", "action", "resource"}
-	not is_string(input[key])
+	not is_string(question[key])
 }
 
-not_understood contains "context" if not is_object(input.context)
+not_understood contains "context" if not is_object(question.context)
 
 not_understood contains concat(".", ["context", key]) if {
-	some key, _ in input.context
+	some key, _ in context
 	not key in texts
 	not key in {"now", "utc_offset", "holds_lock", "in_scope"}
 }
@@ -121,7 +131,7 @@ not_understood contains concat(".", ["context", key]) if {
 	not is_boolean(value)
 }
 
-not_understood contains "context.now" if not is_number(input.context.now)
+not_understood contains "context.now" if not is_number(context.now)
 
 not_understood contains "context.utc_offset" if {
 	value := circumstances.utc_offset
@@ -130,7 +140,7 @@ not_understood contains "context.utc_offset" if {
 
 # Senders have to be resolved, and paths compared, before this policy is asked. Dispatching is not exported.
 not_understood contains "subject" if {
-	not split(input.subject, ":")[0] in {"role", "agent", "person", "system", "webhook"}
+	not subject_kind in {"role", "agent", "person", "system", "webhook"}
 }
 
 not_understood contains "resource" if not resource_kind in {"tool", "credential", "data"}
@@ -169,12 +179,12 @@ stopping contains "ACTION_UNKNOWN" if {
 
 stopping contains "ACTION_UNKNOWN" if {
 	resource_kind == "credential"
-	input.action != "use"
+	question.action != "use"
 }
 
 stopping contains "ACTION_UNKNOWN" if {
 	resource_kind == "data"
-	input.action != "read"
+	question.action != "read"
 }
 
 stopping contains "TOOL_DISABLED" if {
@@ -323,7 +333,10 @@ applies_now(policy) if {
 
 # -- time: the beginning of a window belongs to it, its end does not
 
-local_seconds := floor(input.context.now + object.get(circumstances, "utc_offset", 0))
+local_seconds := floor(context.now + object.get(circumstances, "utc_offset", 0)) if {
+	is_number(context.now)
+	is_number(object.get(circumstances, "utc_offset", 0))
+}
 
 minute := ((floor(local_seconds / 60) % 1440) + 1440) % 1440
 
@@ -374,7 +387,8 @@ open_circumstances contains missing if {
 	every key, value in alternative.states {
 		object.get(circumstances, key, value) == value
 	}
-	supposed := stated_outcome with input.context as object.union(input.context, needed)
+	stated := object.union(input, {"context": object.union(input.context, needed)})
+	supposed := stated_outcome with input as stated
 	supposed != "allow"
 	some missing, _ in needed
 }

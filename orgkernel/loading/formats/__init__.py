@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
+from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-_FORMATS: tuple[Format, ...] = (ClaudeCode(),)
+_FORMATS: tuple[Format, ...] = (ClaudeCode(), CrewAI())
 FORMATS = {each.name: each for each in _FORMATS}
 __all__ = ["FORMATS", "OURS", "Format", "Layout", "complete", "find_layout", "format_named", "may_be_foreign"]
 
@@ -46,11 +48,17 @@ def complete(files: Sequence[FileRead]) -> Completion:
         if file.located.root.areas:
             by_root.setdefault(file.located.number, []).append(file)
     made = Completion({}, ())
-    for those in by_root.values():
+    for number, those in by_root.items():
         root = those[0].located.root
         own = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
         found = FORMATS[root.format].complete(root, those, own)
-        made = Completion({**made.instead, **found.instead}, (*made.documents, *found.documents))
+        read = (document for file in those for document in file.read.documents)
+        instead, looked_up = look_up(root, number, (each for each in read if id(each) not in found.instead))
+        made = Completion(
+            {**made.instead, **found.instead, **instead},
+            (*made.documents, *found.documents),
+            {**made.looked_up, **looked_up},
+        )
     return made

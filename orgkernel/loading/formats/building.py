@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.sources import Packed, SourceDocument
 from orgkernel.records.record import Document
+from orgkernel.records.standing_order import StandingOrder
 
 
 def read_as(
@@ -25,16 +27,30 @@ def read_as(
     """A document that a file says, with the marks of its values in that file.
 
     `raw` are values as the file writes them, by field, for `complete` and for the rules; `words_in` gives them back.
+    What a text refers to is kept in the same way.
     """
+    if isinstance(record, StandingOrder):
+        raw = {**(raw or {}), **pack_references(record.body)}
     packed = _pack(record, marks, raw or {})
     return SourceDocument(
         source.name, source.path, kind, packed, source.digest, root.shared, root.context, root.format
     ).hold(record, marks)
 
 
-def instead_of(document: SourceDocument, record: Document, marks: Marks) -> SourceDocument:
-    """A document that takes the place of one of the same file, with what other files add; that one is sealed."""
-    packed = Packed(msgspec.msgpack.encode(record), msgspec.msgpack.encode(marks), document.packed.unknown)
+def instead_of(
+    document: SourceDocument, record: Document, marks: Marks, raw: Mapping[str, Any] | None = None
+) -> SourceDocument:
+    """A document that takes the place of one of the same file, with what other files add; that one is sealed.
+
+    It keeps the values as the file writes them, or has those in `raw`.
+    """
+    packed = _pack(record, marks, raw or {})
+    if raw is None:
+        packed = packed._replace(unknown=document.packed.unknown)
+    return _again(document, packed, record, marks)
+
+
+def _again(document: SourceDocument, packed: Packed, record: Document, marks: Marks) -> SourceDocument:
     made = SourceDocument(
         document.name,
         document.path,
@@ -49,6 +65,12 @@ def instead_of(document: SourceDocument, record: Document, marks: Marks) -> Sour
     return made
 
 
+def with_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocument:
+    """A document in the place of one of the same file, with more words beside its record; that one is sealed."""
+    unknown = msgspec.msgpack.encode([*document.unknown, *(((key,), value) for key, value in raw.items())])
+    return _again(document, document.packed._replace(unknown=unknown), document.record, document.marks)
+
+
 def complete_with(
     like: SourceDocument, kind: str, record: Document, marks: Marks, *, name: str = "", path: str = ""
 ) -> SourceDocument:
@@ -58,6 +80,13 @@ def complete_with(
     return SourceDocument(
         name or like.name, path or like.path, kind, packed, digest, like.shared, like.context, like.format
     ).hold(record, marks)
+
+
+def with_tools(marks: Marks, at: Sequence[int]) -> Marks:
+    """The marks of a role, with those of its tools."""
+    key = marks[1]["tools"][0] if "tools" in marks[1] else marks[0]
+    listed = (key, (key, at))
+    return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})
 
 
 def _pack(record: Document, marks: Marks, raw: Mapping[str, Any]) -> Packed:

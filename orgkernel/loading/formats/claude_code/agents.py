@@ -14,7 +14,7 @@ from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.building import read_as, with_tools
 from orgkernel.loading.formats.front_matter import Front, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
@@ -122,13 +122,6 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
-
-
-def with_tools(marks: Marks, at: list[int]) -> Marks:
-    """The marks of a role, with those of its tools."""
-    key = marks[1]["tools"][0] if "tools" in marks[1] else marks[0]
-    listed = (key, (key, at))
-    return (marks[0], {**marks[1], "capabilities": (key, (key, {"tools_primary": listed}))})
 
 
 def is_plain(word: str) -> bool:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import with_words
+from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.markdown import parse_markdown
 from orgkernel.loading.sources import ReadFile, name_of_skill
 
@@ -13,6 +18,8 @@ _MORE = (
     "version", "when_to_use",
 )  # fmt: skip
 _TOOLS = "allowed-tools"
+# Who may use it: these words are kept beside the record.
+_OPEN_TO = ("disable-model-invocation", "user-invocable")
 
 
 def read_skill(source: SourceText, root: Root) -> ReadFile:
@@ -20,11 +27,16 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
     if source.refusal is not None:
         return read_broken(source, "cognitive_skill", [source.refusal])
     parsed = parse_markdown(source)
+    raw: dict[str, Any] = {}
     if parsed.value is not None:
+        raw = {key: [each.casefold()] for key in _OPEN_TO if isinstance(each := parsed.value.get(key), str)}
         value = {key: each for key, each in parsed.value.items() if key not in _MORE}
         tools = value.get(_TOOLS)
         if isinstance(tools, tuple) and all(isinstance(each, str) for each in tools):
             value[_TOOLS] = " ".join(tools)
         value.setdefault("name", name_of_skill(source.path))
         parsed = parsed._replace(value=value)
-    return read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
+    read = read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
+    for each in read.documents:
+        raw |= pack_references(getattr(each.record, "body", ""))
+    return replace(read, documents=tuple(with_words(each, raw) for each in read.documents)) if raw else read

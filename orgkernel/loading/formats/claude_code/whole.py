@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of
-from orgkernel.loading.formats.claude_code.agents import is_plain, plain_tools, with_tools
+from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.claude_code.agents import is_plain, plain_tools
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.servers import server_tool
 from orgkernel.loading.formats.names import LONGEST, MCP, id_of, server_of, server_tool_id

@@ -1,0 +1,78 @@
+"""Microsoft's agent framework: a declarative prompt agent for each role, whose tools are functions of the program.
+
+A text that begins with `=` is a PowerFx expression there. A space before it keeps it a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from orgkernel.diagnostics import Place
+from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.pages import At, Line, page, yaml_lines
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, roster_of
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+
+TARGET = "agent-framework"
+PLACES = ("agents/*.yaml",)
+HOST = "agent_framework"
+
+
+def as_text(text: str) -> str:
+    """A text that is no expression there.
+
+    >>> as_text("=1+1"), as_text("1+1")
+    (' =1+1', '1+1')
+    """
+    return f" {text}" if text.startswith("=") else text
+
+
+def export_agent_framework(view: OrgView) -> Export:
+    """An agent for each role. The same documents always give the same bytes."""
+    roster = roster_of(view)
+    mark = mark_of(view.org_id, TARGET)
+    files: dict[str, str] = {}
+    places: dict[str, tuple[Place | None, ...]] = {}
+    calling = schemas = 0
+    for role in roster.roles.values():
+        given = [each for each in role.held("given") if not each.delegates]
+        calling += len(role.held("given")) - len(given)
+        schemas += sum(each.tool.input_schema is not None for each in given)
+        path = f"agents/{role.name}.yaml"
+        files[path], places[path] = page(_lines(mark, role, given))
+    withheld = (
+        ("tools that call agents", "not given: which agents work together is said in a workflow, not in an agent", calling),
+        ("input schemas", "the function that the program binds says what it takes", schemas),
+    )  # fmt: skip
+    lost = find_losses(view, said=("models",), roster=roster, withheld=withheld)
+    return Export(
+        files,
+        ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),
+        tuple(lost),
+        places,
+    )
+
+
+def _lines(mark: str, role: ExportedRole, given: list[HeldTool]) -> Iterator[Line]:
+    yield f"# {mark}", role.place
+    agent: dict[str, Any] = {
+        "kind": "Prompt",
+        "name": role.name,
+        "description": At(as_text(role.description), role.says["description"]),
+        "instructions": role.body,
+    }
+    model = role.profile.requirements.preferred_model
+    if model:
+        agent["model"] = At({"id": as_text(model)}, role.says["model"])
+    if given:
+        agent["tools"] = [At(_tool(each), each.place) for each in given]
+    yield from yaml_lines(agent, role.place)
+
+
+def _tool(held: HeldTool) -> Mapping[str, Any]:
+    said = {"kind": "function", "name": as_text(held.name_in(HOST) or held.id)}
+    description = held.tool.description or held.tool.name
+    return {**said, "description": as_text(description)} if description else said

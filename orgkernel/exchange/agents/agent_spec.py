@@ -1,0 +1,130 @@
+"""Open Agent Spec: the chain of command as nested `ManagerWorkers`, one file for each role at the top.
+
+Models are references, `llm` or `llm-MODEL`: who loads the file says what they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.diagnostics import Place
+from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.pages import At, Body, Line, page, yaml_lines
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, roster_of
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+
+TARGET = "agent-spec"
+PLACES = ("*.agent-spec.yaml",)
+HOST = "agent_spec"
+VERSION = "25.4.2"
+
+
+def export_agent_spec(view: OrgView) -> Export:
+    """A file for each role at the top. The same documents always give the same bytes."""
+    roster = roster_of(view)
+    files: dict[str, str] = {}
+    places: dict[str, tuple[Place | None, ...]] = {}
+    for root in roster.roots:
+        path = f"{roster.names[root]}.agent-spec.yaml"
+        files[path], places[path] = page(_lines(view.org_id, roster, roster.roles[root]))
+    kept = [role.held("given", "asked") for role in roster.roles.values()]
+    alone = sum(
+        each.delegates
+        for role in roster.roles.values()
+        if not role.subordinates
+        for each in role.held("given")
+    )
+    schemas = sum(
+        each.tool.input_schema is not None and not each.delegates for tools in kept for each in tools
+    )
+    circling = sum(
+        view.superior_of(role) is not None and each.superior is None for role, each in roster.roles.items()
+    )
+    withheld = (
+        ("delegation to nobody", "not given: the role has no subordinates", alone),
+        ("input schemas", "the tool that the program registers says what it takes", schemas),
+    )
+    instead = {"chain of command": (circling, "a circle has no top")}
+    lost = find_losses(view, said=("models",), instead=instead, roster=roster, withheld=withheld, asks=True)
+    covers = (
+        "roles", "descriptions", "texts", "tools that a role may use as a whole", "approval", "models",
+        "chain of command",
+    )  # fmt: skip
+    return Export(files, covers, tuple(lost), places)
+
+
+def _lines(org_id: str, roster: Roster, root: ExportedRole) -> Iterator[Line]:
+    yield f"# {mark_of(org_id, TARGET)}", root.place
+    tools: dict[str, At] = {}
+    top = _component(roster, root, tools)
+    whole = {**top, "$referenced_components": tools, "agentspec_version": VERSION}
+    if not tools:
+        del whole["$referenced_components"]
+    yield from yaml_lines(whole, root.place)
+
+
+def _component(roster: Roster, role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
+    agent = _agent(role, tools)
+    if not role.subordinates:
+        return agent
+    return {
+        "component_type": "ManagerWorkers",
+        "id": f"{role.id}:group",
+        "name": f"{role.name}-group",
+        "group_manager": At(agent, role.place),
+        "workers": [
+            At(_component(roster, roster.roles[each], tools), roster.roles[each].place)
+            for each in role.subordinates
+        ],
+    }
+
+
+def _agent(role: ExportedRole, tools: dict[str, At]) -> dict[str, Any]:
+    model = role.profile.requirements.preferred_model
+    return {
+        "component_type": "Agent",
+        "id": role.id,
+        "name": role.name,
+        "description": At(role.description, role.says["description"]),
+        "llm_config": At({"$component_ref": f"llm-{model}" if model else "llm"}, role.says["model"]),
+        # Two braces would be a placeholder.
+        "system_prompt": Body(tuple((_without_placeholders(line), at) for line, at in role.body.lines)),
+        "tools": [
+            At({"$component_ref": _refer(each, tools)}, each.place)
+            for each in role.held("given", "asked")
+            if not each.delegates
+        ],
+    }
+
+
+def _without_placeholders(text: str) -> str:
+    """A text without placeholders.
+
+    >>> _without_placeholders("{{{x}}")
+    '{ { {x}}'
+    """
+    while "{{" in text:
+        text = text.replace("{{", "{ {")
+    return text
+
+
+def _refer(held: HeldTool, tools: dict[str, At]) -> str:
+    """The id of a tool in the file. One that needs approval is another than one that does not."""
+    is_asked = held.given == "asked"
+    name = f"tool:{held.id}:ask" if is_asked else f"tool:{held.id}"
+    tools[name] = At(
+        {
+            "component_type": "ServerTool",
+            "id": name,
+            "name": held.name_in(HOST) or held.id,
+            "description": held.tool.description or held.tool.name or held.id,
+            "inputs": [],
+            "outputs": [],
+            "requires_confirmation": is_asked,
+        },
+        held.place,
+    )
+    return name

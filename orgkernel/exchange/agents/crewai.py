@@ -1,0 +1,135 @@
+"""CrewAI: `crew.jsonc` with one file for each role below `agents`.
+
+One role at the top becomes the manager of a hierarchical crew, which the others answer to; more than one make a
+sequential crew. Nobody else may delegate: CrewAI knows no delegation to some agents only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from orgkernel.diagnostics import Place
+from orgkernel.exchange.agents.losses import find_losses
+from orgkernel.exchange.agents.pages import At, Body, Line, json_lines, page
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, roster_of
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+
+TARGET = "crewai"
+PLACES = ("crew.jsonc", "agents/*.jsonc")
+HOST = "crewai"
+_OWN_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_VARIABLE = re.compile(r"\{(?=[A-Za-z_])")
+
+
+def as_text(text: str) -> str:
+    """A text without variables, which CrewAI fills in.
+
+    >>> as_text("{topic} and { x }")
+    '{ topic} and { x }'
+    """
+    return _VARIABLE.sub("{ ", text)
+
+
+def host_name(held: HeldTool) -> str | None:
+    """What CrewAI calls a tool: as it is declared, else a tool of the project, `tools/ID.py`.
+
+    A bare word could be a class of its library that does something else.
+    """
+    name = held.name_in(HOST)
+    if name is not None:
+        return name
+    return f"custom:{held.id}" if _OWN_TOOL.match(held.id) else None
+
+
+def export_crewai(view: OrgView) -> Export:
+    """The crew and its agents. The same documents always give the same bytes."""
+    roster = roster_of(view)
+    mark = mark_of(view.org_id, TARGET)
+    manager = roster.roots[0] if len(roster.roots) == 1 and len(roster.roles) > 1 else None
+    files: dict[str, str] = {}
+    places: dict[str, tuple[Place | None, ...]] = {}
+    if roster.roles:
+        files["crew.jsonc"], places["crew.jsonc"] = page(_crew(view, roster, manager, mark))
+    of_manager = unnamed = calling = schemas = 0
+    for role in roster.roles.values():
+        given: dict[str, Place] = {}
+        for held in role.held("given"):
+            name = host_name(held)
+            if held.delegates:
+                calling += role.id != manager
+            elif role.id == manager:
+                of_manager += 1
+            elif name is None:
+                unnamed += 1
+            else:
+                given.setdefault(name, held.place)
+                schemas += held.tool.input_schema is not None
+        path = f"agents/{role.name}.jsonc"
+        files[path], places[path] = page(_agent(role, given, mark))
+    below = sum(
+        view.superior_of(role) is not None and (manager is None or each.superior != manager)
+        for role, each in roster.roles.items()
+    )
+    withheld = (
+        ("tools of the manager", "not given: the manager of a hierarchical crew has no tools", of_manager),
+        ("tools that cannot be modules", f"not given: write the name under `names: {{{HOST}: …}}` of the tool", unnamed),
+        ("tools that call agents", "not given: delegation to some agents only cannot be said", calling),
+        ("input schemas", "the tool of the project says what it takes", schemas),
+    )  # fmt: skip
+    instead = {"chain of command": (below, f"one manager is above all; {'the text of the agent says the rest' if manager else 'this crew has none'}")}  # fmt: skip
+    lost = find_losses(view, said=("models", "mission"), instead=instead, roster=roster, withheld=withheld)
+    covers = ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "mission")
+    return Export(
+        files, (*covers, *(("the top of the chain of command",) if manager else ())), tuple(lost), places
+    )
+
+
+def _crew(view: OrgView, roster: Roster, manager: str | None, mark: str) -> Iterator[Line]:
+    organization, document = view.records.organization, view.records.document
+    mission = organization.mission
+    criteria = mission.success_criteria
+    expected = criteria if isinstance(criteria, str) else _listed(criteria)
+    description = mission.objective or organization.description or f"The work of {organization.name}."
+    constraints = f"\n{_listed(mission.constraints)}" if mission.constraints else ""
+    task: dict[str, Any] = {
+        "name": "mission",
+        "description": At(as_text(description + constraints), document.place("mission", key=True)),
+        "expected_output": At(as_text(expected or "The task is done."), document.place("mission", key=True)),
+    }
+    if manager is None:
+        task["agent"] = roster.names[roster.roots[0] if roster.roots else next(iter(roster.roles))]
+    crew: dict[str, Any] = {
+        "name": view.org_id,
+        "process": "sequential" if manager is None else "hierarchical",
+        "agents": [
+            At(each.name, view.place_of(role)) for role, each in roster.roles.items() if role != manager
+        ],
+        "tasks": [task],
+    }
+    if manager is not None:
+        crew["manager_agent"] = At(roster.names[manager], roster.roles[manager].place)
+    here = document.place("org_id")
+    yield f"// {mark}", here
+    yield from json_lines(crew, here)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {each}" for each in texts)
+
+
+def _agent(role: ExportedRole, given: dict[str, Place], mark: str) -> Iterator[Line]:
+    agent: dict[str, Any] = {
+        "role": as_text(role.title),
+        "goal": At(as_text(role.description), role.says["description"]),
+        "backstory": Body(tuple((as_text(line), at) for line, at in role.body.lines)),
+        "allow_delegation": False,
+        "tools": [At(name, place) for name, place in given.items()],
+    }
+    if role.profile.requirements.preferred_model:
+        agent["llm"] = At(role.profile.requirements.preferred_model, role.says["model"])
+    yield f"// {mark}", role.place
+    yield from json_lines(agent, role.place)

@@ -1,0 +1,54 @@
+"""Ids as names of agents and skills elsewhere: lowercase letters, digits and single hyphens."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+LONGEST = 64
+_PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
+_ESCAPE = re.compile(r"x[0-9a-f]{2}\Z")
+_RUN = re.compile(r"[a-z0-9]+|.", re.DOTALL)
+
+
+def names_of(ids: Iterable[str]) -> Mapping[str, str]:
+    """The name of each id: hyphens for underscores, and every other character, or all that are in doubt, as `xHEX`.
+
+    No two ids have one name, whatever other ids there are, and whatever their order.
+
+    >>> dict(names_of(["code_reviewer", "test-runner", "QA", "a_b", "a-b", "x2d"]))
+    {'code_reviewer': 'code-reviewer', 'test-runner': 'test-runner', 'QA': 'x51-x41', 'a_b': 'a-x5f-b', 'a-b': 'a-b', 'x2d': 'x78-2d'}
+    """
+    plain = {each: name for each in dict.fromkeys(ids) if (name := each.replace("_", "-")) is not None}
+    shared = Counter(plain.values())
+    return {
+        each: name if _is_plain(name) and (each == name or shared[name] == 1) else escaped(each)
+        for each, name in plain.items()
+    }
+
+
+def escaped(each: str) -> str:
+    """An id as a name from which it can be read again.
+
+    >>> escaped("a_b"), unescaped("a-x5f-b")
+    ('a-x5f-b', 'a_b')
+    """
+    words: list[str] = []
+    for run in _RUN.findall(each):
+        if _PLAIN.match(run) is None:
+            words.append(f"x{ord(run):02x}")
+        elif _ESCAPE.match(run):
+            words += ["x78", run[1:]]
+        else:
+            words.append(run)
+    return "-".join(words)
+
+
+def unescaped(name: str) -> str:
+    """The id that an escaped name is for."""
+    return "".join(chr(int(word[1:], 16)) if _ESCAPE.match(word) else word for word in name.split("-"))
+
+
+def _is_plain(name: str) -> bool:
+    return _PLAIN.match(name) is not None and not any(map(_ESCAPE.match, name.split("-")))

@@ -1,0 +1,162 @@
+"""Files line by line, each line with the place in our documents that says so: YAML, JSON and Markdown.
+
+Texts of an organization are data: whatever they contain, they stay one value of one field.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import printable
+
+Line = tuple[str, Place | None]
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
+# What some reader of YAML takes for something else than text.
+_RESERVED = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n", "none", "nan", "inf"})
+_KEPT_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z")
+_BREAKS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A value with the place that says so."""
+
+    value: Any
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A long text, line by line."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return "\n".join(line for line, _ in self.lines)
+
+
+def text_lines(text: str, place: Place | None, *, follows: bool = False) -> Iterator[Line]:
+    """The lines of a text of ours as Markdown shows them; their places follow it where it is the text of a file.
+
+    A control character, which files may not hold, is written out.
+    """
+    for number, line in enumerate(_BREAKS.sub("\n", text).split("\n")):
+        at = place._replace(line=place.line + number, column=1) if follows and place and number else place
+        yield "\t".join(printable(part) for part in line.split("\t")).rstrip(), at
+
+
+def quoted(text: str) -> str:
+    r"""A text in double quotes, as YAML and JSON both read it.
+
+    >>> print(quoted('say "no": # ---'))
+    "say \"no\": # ---"
+    """
+    said = json.dumps(text, ensure_ascii=False)
+    return re.sub(
+        r"[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]",
+        lambda found: f"\\u{ord(found[0]):04x}",
+        said,
+    )
+
+
+def scalar(value: Any) -> str:
+    """A value on one line of YAML."""
+    if isinstance(value, str):
+        return value if _WORD.match(value) and value.casefold() not in _RESERVED else quoted(value)
+    return json.dumps(value)
+
+
+def yaml_lines(value: Any, place: Place | None = None, indent: int = 0) -> Iterator[Line]:
+    """A mapping or list as YAML in block style; empty ones as `{}` and `[]`."""
+    pad = " " * indent
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            inner, at = (each.value, each.place) if isinstance(each, At) else (each, place)
+            if isinstance(inner, Body):
+                yield from _block(f"{pad}{scalar(key)}: ", inner, indent + 2)
+            elif isinstance(inner, (Mapping, list, tuple)) and inner:
+                yield f"{pad}{scalar(key)}:", at
+                yield from yaml_lines(inner, at, indent + 2)
+            else:
+                yield f"{pad}{scalar(key)}: {_flat(inner)}", at
+        return
+    for each in value:
+        inner, at = (each.value, each.place) if isinstance(each, At) else (each, place)
+        if isinstance(inner, Mapping) and inner:
+            lines = yaml_lines(inner, at, indent + 2)
+            first, where = next(lines)
+            yield f"{pad}- {first.lstrip(' ')}", where
+            yield from lines
+        else:
+            yield f"{pad}- {_flat(inner)}", at
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, (Mapping, list, tuple)):
+        return "{}" if isinstance(value, Mapping) else "[]"
+    return scalar(value)
+
+
+def _block(head: str, body: Body, indent: int) -> Iterator[Line]:
+    text = body.text
+    first = body.lines[0][1] if body.lines else None
+    is_plain = all(
+        _KEPT_PLAIN.match(line) and line == line.rstrip() and "\t" not in line[:1] for line, _ in body.lines
+    )
+    if not text.strip() or text[0] in " \t\n" or text.endswith("\n") or not is_plain:
+        yield head + quoted(text), first
+        return
+    yield f"{head}|-", first
+    yield from ((" " * indent + line if line else "", at) for line, at in body.lines)
+
+
+def json_lines(value: Any, place: Place | None = None, indent: int = 0, head: str = "") -> Iterator[Line]:
+    """A value as JSON, a field or item on each line."""
+    if isinstance(value, At):
+        value, place = value.value, value.place
+    if isinstance(value, Body):
+        value, place = value.text, value.lines[0][1] if value.lines else place
+    pad = " " * indent
+    if not isinstance(value, (Mapping, list, tuple)) or not value:
+        said = quoted(value) if isinstance(value, str) else json.dumps(value)
+        yield f"{pad}{head}{said}", place
+        return
+    is_mapping = isinstance(value, Mapping)
+    items: list[tuple[str, Any]]
+    if isinstance(value, Mapping):
+        items = [(f"{quoted(key)}: ", each) for key, each in value.items()]
+    else:
+        items = [("", each) for each in value]
+    yield f"{pad}{head}{'{' if is_mapping else '['}", place
+    for number, (key, each) in enumerate(items):
+        lines = list(json_lines(each, place, indent + 2, key))
+        if number < len(items) - 1:
+            lines[-1] = (f"{lines[-1][0]},", lines[-1][1])
+        yield from lines
+    yield f"{pad}{'}' if is_mapping else ']'}", place
+
+
+def markdown_lines(mark: str, front: Mapping[str, Any], body: Body, place: Place | None) -> Iterator[Line]:
+    """Front matter that begins with the mark, and the text below it."""
+    yield "---", place
+    yield f"# {mark}", place
+    yield from yaml_lines(front, place)
+    yield "---", place
+    yield "", place
+    yield from body.lines
+
+
+def page(lines: Iterable[Line]) -> tuple[str, tuple[Place | None, ...]]:
+    """The text of a file, and the place of each of its lines."""
+    listed = list(lines)
+    while listed and not listed[-1][0]:
+        listed.pop()
+    return "".join(f"{line}\n" for line, _ in listed), tuple(place for _, place in listed)

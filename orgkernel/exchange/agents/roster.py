@@ -1,0 +1,234 @@
+"""The roles of an organization as any format of agents needs them: names, texts, and what each may use as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.capability.orders import compose_orders
+from orgkernel.diagnostics import Place
+from orgkernel.exchange.agents.names import LONGEST, names_of
+from orgkernel.exchange.agents.pages import Body, Line, text_lines
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.organization import USER
+from orgkernel.records.role_profile import RoleProfile
+from orgkernel.records.tool_catalog import EssentialFor, Tool
+
+Given = Literal["given", "asked", "in part", "sometimes", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTool:
+    """A tool that a role lists or always has, and how much of it."""
+
+    id: str
+    tool: Tool
+    given: Given
+    place: Place
+
+    @property
+    def delegates(self) -> bool:
+        """Whether it hands work to other roles."""
+        return isinstance(self.tool.essential, EssentialFor) and self.tool.essential.delegating
+
+    @property
+    def level(self) -> ToolLevel:
+        """The level that all of it requires."""
+        return max(self.tool.required_levels.values(), key=LEVELS.index)
+
+    def name_in(self, *hosts: str) -> str | None:
+        """Its name in a host; of several words for one host, the first that it has."""
+        return next((self.tool.names[host] for host in hosts if host in self.tool.names), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRole:
+    """A role with what a file about it says."""
+
+    id: str
+    name: str
+    """Lowercase letters, digits and hyphens."""
+    title: str
+    description: str
+    profile: RoleProfile
+    place: Place
+    says: Mapping[str, Place]
+    """Where its fields are written: `description`, `model`, `turns`, `superior`."""
+    superior: str | None
+    """Inside of the organization."""
+    subordinates: tuple[str, ...]
+    tools: tuple[HeldTool, ...]
+    body: Body
+
+    def held(self, *given: Given) -> tuple[HeldTool, ...]:
+        """Its tools that are given so."""
+        return tuple(each for each in self.tools if each.given in given)
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """All roles of an organization."""
+
+    roles: Mapping[str, ExportedRole]
+    """By id, in the order of the hierarchy."""
+    names: Mapping[str, str]
+    unnamed: tuple[str, ...] = field(default=())
+    """Roles whose names would be too long; they are not exported."""
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Roles without a superior among them."""
+        return tuple(role for role, each in self.roles.items() if each.superior is None)
+
+
+@PerView
+def roster_of(view: OrgView) -> Roster:
+    """The roles of an organization."""
+    names = names_of(view.roles)
+    kept = {role: name for role, name in names.items() if len(name) <= LONGEST}
+    circling = view.circling
+    superiors = {
+        role: superior
+        for role in kept
+        if (superior := view.superior_of(role)) in kept and role not in circling
+    }
+    below: dict[str, list[str]] = {}
+    for role, superior in superiors.items():
+        below.setdefault(superior or "", []).append(role)
+    roles = {role: _role(view, role, kept, superiors.get(role), tuple(below.get(role, ()))) for role in kept}
+    return Roster(roles, kept, tuple(role for role in names if role not in kept))
+
+
+def _role(
+    view: OrgView, role_id: str, names: Mapping[str, str], superior: str | None, below: tuple[str, ...]
+) -> ExportedRole:
+    post = view.records.posts[role_id]
+    profile = post.profile
+    command = view.command_of(role_id)
+    says = {
+        "description": post.place("description"),
+        "model": post.place("requirements", "preferred_model"),
+        "turns": post.place("doctrine", "max_turns_without_progress"),
+        "superior": command.place if command is not None else post.place(),
+    }
+    description = profile.description.strip() or f"{profile.name} of {view.records.organization.name}."
+    tools = tuple(_tools(view, role_id))
+    body = Body(tuple(_body(view, role_id, names, superior, below)))
+    return ExportedRole(
+        role_id, names[role_id], profile.name, description, profile, post.place("role_id"), says,
+        superior, below, tools, body,
+    )  # fmt: skip
+
+
+def _tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
+    """The tools of a role, each with how much of it the decision gives, whatever the circumstances may be."""
+    places = {edge.target: edge.place for edge in reversed(view.tools_of(role_id))}
+    essential = (each for each in view.essential_tools_of(role_id) if each not in places)
+    always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
+    rows: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}
+    for row in what_can(view, f"role:{role_id}"):
+        rows.setdefault(row.resource.partition(":")[2], []).append(
+            (row.outcome, row.actions, bool(row.conditions))
+        )
+    ordered = dict.fromkeys((*(edge.target for edge in view.tools_of(role_id)), *always))
+    for tool_id in ordered:
+        declared = view.records.tools.get(tool_id)
+        if declared is not None:
+            given = _how_much(set(declared.record.required_levels), rows.get(tool_id, ()))
+            yield HeldTool(tool_id, declared.record, given, places.get(tool_id) or always[tool_id])
+
+
+def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Given:
+    allowed: set[str] = set()
+    asked: set[str] = set()
+    depends = False
+    for outcome, those, is_conditional in rows:
+        if is_conditional or outcome not in ("allow", "ask"):
+            depends = True
+        else:
+            (allowed if outcome == "allow" else asked).update(those)
+    if depends:
+        return "sometimes"
+    if actions <= allowed:
+        return "given"
+    if actions <= allowed | asked:
+        return "asked"
+    return "in part" if allowed or asked else "refused"
+
+
+def _body(
+    view: OrgView, role_id: str, names: Mapping[str, str], superior: str | None, below: tuple[str, ...]
+) -> Iterator[Line]:
+    """What an agent in this role reads: who it is, its orders, whom it answers to, what it does not have."""
+    post = view.records.posts[role_id]
+    profile = post.profile
+    here = post.place("role_id")
+    named = " ".join(line for line, _ in text_lines(profile.name, None))
+    of = " ".join(line for line, _ in text_lines(view.records.organization.name, None))
+    yield f"You are {named} in {of}.", here
+    for part in compose_orders(view, role_id).parts:
+        place = Place(part.file, part.line, 1)
+        yield "", place
+        yield from text_lines(part.text.strip("\n"), place, follows=part.source != "profile")
+    yield "", here
+    yield "## Chain of command", here
+    yield "", here
+    edge = view.command_of(role_id)
+    at = edge.place if edge is not None else here
+    outside = "the user" if edge is None or edge.target == USER else edge.target
+    yield f"- You report to {names[superior] if superior else outside}.", at
+    for each in below:
+        yield f"- {names[each]} reports to you.", view.place_of(each)
+    plan = profile.pace_plan
+    if plan is not None:
+        yield "", here
+        yield "## When something fails", here
+        yield "", here
+        for tier in plan.__struct_fields__:
+            said = getattr(plan, tier)
+            if said is None or not (said.action or said.description):
+                continue
+            where = post.place("pace_plan", tier)
+            when = f" (when {said.trigger})" if said.trigger else ""
+            goes = (
+                f"; escalate to {names.get(said.escalate_to, said.escalate_to)}" if said.escalate_to else ""
+            )
+            yield from _item(f"{tier.title()}{when}: {said.action or said.description}{goes}", where)
+    if profile.does_not_have:
+        yield "", here
+        yield "## What you do not have", here
+        yield "", here
+        for text, where in zip(profile.does_not_have, post.item_places("does_not_have"), strict=True):
+            yield from _item(text, where)
+
+
+def _item(text: str, place: Place) -> Iterator[Line]:
+    for number, (line, at) in enumerate(text_lines(text.strip(), place)):
+        yield f"{'  ' if number else '- '}{line}".rstrip(), at
+
+
+def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Given) -> bool:
+    """Whether a host may give a role everything that is these tools here.
+
+    Of the ones that the role lists, all are given; against the others stands nothing but that it does not list them.
+    """
+    held = {each.id: each.given for each in role.tools}
+    return all(
+        held[each] in given if each in held else _is_only_not_listed(view, role.id, each) for each in tools
+    )
+
+
+def _is_only_not_listed(view: OrgView, role_id: str, tool_id: str) -> bool:
+    decision = decide_access(view, AccessRequest(f"role:{role_id}", "use", f"tool:{tool_id}"))
+    return decision.codes == ("NOT_BOUND_TO_ROLE",)
+
+
+def reports_outside(view: OrgView) -> int:
+    """How many roles report to somebody outside who is not the user."""
+    return sum(superior in view.external and superior != USER for superior in view.superiors.values())

@@ -1,0 +1,138 @@
+"""Agent Skills: a folder with a `SKILL.md` for each cognitive skill that somebody has, and each plan and procedure in use.
+
+Whoever reads the folder has all of them, and what a skill may use is not approved in advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgkernel.diagnostics import Place
+from orgkernel.exchange.agents.losses import FACTS, find_losses
+from orgkernel.exchange.agents.names import LONGEST, names_of
+from orgkernel.exchange.agents.pages import At, Body, Line, markdown_lines, page, text_lines
+from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.records.plan_catalog import Plan, PlanStep
+from orgkernel.records.procedure_catalog import Procedure
+
+TARGET = "skills"
+PLACES = ("skills/*/SKILL.md",)
+LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 1024, 500
+_PREFIX = "orgkernel-"
+
+
+def export_skills(view: OrgView) -> Export:
+    """The folders. The same documents always give the same bytes."""
+    mark = mark_of(view.org_id, TARGET)
+    files: dict[str, str] = {}
+    places: dict[str, tuple[Place | None, ...]] = {}
+    taken: set[str] = set()
+    refused = 0
+    for name, front, body, place in (*_cognitive(view), *_plans(view), *_procedures(view)):
+        if name in taken or len(name) > LONGEST or _is_too_long(front):
+            refused += 1
+            continue
+        taken.add(name)
+        path = f"skills/{name}/SKILL.md"
+        files[path], places[path] = page(markdown_lines(mark, {"name": name, **front}, body, place))
+    known = view.records.cognitive_skills
+    kept = [known[each].record for each in known if view.sources_to(EdgeKind.KNOWS, each)]
+    some = sum(len(view.sources_to(EdgeKind.KNOWS, each)) not in (0, len(view.roles)) for each in known)
+    withheld = (
+        ("roles", "a skill says nothing of who has it; export them with `--to claude-code` or another format", len(view.roles)),
+        ("who has a skill", "whoever reads the folder has all skills", some),
+        ("skills that nobody has", "not exported: there everybody would have them", len(known) - len(kept)),
+        ("tools that a skill approves", "left out: the host would not ask for them anymore", sum(bool(each.allowed_tools) for each in kept)),
+        ("skills that cannot be written", "not exported: a name or description that is too long, or a name that is taken", refused),
+    )  # fmt: skip
+    of_roles = {"plans", "procedures", "cognitive skills"}
+    lost = (
+        *(Loss(what, why, count) for what, why, count in withheld if count),
+        *find_losses(view, said=(*of_roles, *_OF_ROLES), tools=False),
+        Loss("files beside skills", "only the text of a skill is read; copy its other files"),
+    )
+    return Export(files, ("cognitive skills", "plans in use", "procedures in use"), lost, places)
+
+
+# What goes with the roles, which are counted as a whole.
+_OF_ROLES = tuple(
+    name
+    for name in FACTS
+    if name
+    not in ("mission", "communication channels", "limits", "separations of duties", "policies", "people", "system origins",
+            "webhooks", "agents of the roster", "bills", "domain routing")
+)  # fmt: skip
+
+
+def _is_too_long(front: Mapping[str, object]) -> bool:
+    said = {key: str(each.value if isinstance(each, At) else each) for key, each in front.items()}
+    return (
+        len(said["description"]) > LONGEST_DESCRIPTION
+        or len(said.get("compatibility", "")) > LONGEST_COMPATIBILITY
+    )
+
+
+_Skill = tuple[str, dict[str, object], Body, Place]
+
+
+def _cognitive(view: OrgView) -> Iterator[_Skill]:
+    for name, declared in view.records.cognitive_skills.items():
+        if not view.sources_to(EdgeKind.KNOWS, name):
+            continue
+        skill = declared.record
+        front: dict[str, object] = {"description": At(skill.description, declared.place("description"))}
+        if skill.license:
+            front["license"] = At(skill.license, declared.place("license"))
+        if skill.compatibility:
+            front["compatibility"] = At(skill.compatibility, declared.place("compatibility"))
+        if skill.metadata:
+            front["metadata"] = At(skill.metadata, declared.place("metadata"))
+        body = Body(tuple(text_lines(skill.body.strip("\n"), declared.place("body"), follows=True)))
+        yield name, front, body, declared.place("name")
+
+
+def _plans(view: OrgView) -> Iterator[_Skill]:
+    used = [each for each in view.targets_of(EdgeKind.FOLLOWS) if each in view.records.plans]
+    names = names_of(used)
+    for plan_id in sorted(used):
+        declared = view.records.plans[plan_id]
+        yield (
+            f"plan-{names[plan_id]}",
+            *_front(plan_id, declared.record, "plan", declared.place()),
+            declared.place(),
+        )
+
+
+def _procedures(view: OrgView) -> Iterator[_Skill]:
+    used = [each for each in view.targets_of(EdgeKind.PERFORMS) if each in view.records.procedures]
+    names = names_of(used)
+    for each in sorted(used):
+        declared = view.records.procedures[each]
+        yield (
+            f"procedure-{names[each]}",
+            *_front(each, declared.record, "procedure", declared.place()),
+            declared.place(),
+        )
+
+
+def _front(each: str, record: Plan | Procedure, kind: str, place: Place) -> tuple[dict[str, object], Body]:
+    said = record.description or record.name or f"The {kind} {each}."
+    front: dict[str, object] = {"description": said, "metadata": {f"{_PREFIX}{kind}": each}}
+    return front, Body(tuple(_steps(record, place, said)))
+
+
+def _steps(record: Plan | Procedure, place: Place, said: str) -> Iterator[Line]:
+    yield from text_lines(said, place)
+    yield "", place
+    for number, step in enumerate(record.steps, 1):
+        if isinstance(step, str):
+            text = step
+        elif isinstance(step, PlanStep):
+            text = step.step
+        else:
+            text = step.name or step.id
+        for at, (line, where) in enumerate(text_lines(text.strip(), place)):
+            yield (f"   {line}" if at else f"{number}. {line}"), where

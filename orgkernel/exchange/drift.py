@@ -1,0 +1,87 @@
+"""Where exported files and the organization differ, with the line on each side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from orgkernel.diagnostics import Place
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.marks import Mark, find_mark
+
+_MOST_LINES = 5_000
+"""Beyond that, only the first line that differs is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Lines that a file has and the lines that the organization says instead."""
+
+    line: int
+    """Of the file. Where lines are missing, the line before which they belong."""
+    has: tuple[str, ...]
+    says: tuple[str, ...]
+    place: Place | None
+    """In our documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A file that is not what the export would write."""
+
+    path: str
+    kind: str
+    """`missing`, `changed`, or `surplus`: it carries our mark, and nothing is exported to it anymore."""
+    differences: tuple[Difference, ...] = ()
+    place: Place | None = None
+    """Of a missing file, where our documents declare what it is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """An export compared with the files of a folder."""
+
+    drifted: tuple[Drift, ...]
+    foreign: tuple[str, ...]
+    """Files where those of the format stand that nobody exported from this organization."""
+
+
+def compare_export(export: Export, found: Mapping[str, str | None], mark: Mark) -> Comparison:
+    """What differs between an export and files; None is a file that cannot be read as text."""
+    drifted = []
+    for path, text in export.files.items():
+        places = export.places.get(path, ())
+        if path not in found:
+            declared = next((each for each in places if each is not None), None)
+            drifted.append(Drift(path, "missing", place=declared))
+        elif found[path] != text:
+            drifted.append(Drift(path, "changed", tuple(_differences(found[path] or "", text, places))))
+    foreign = []
+    for path in sorted(set(found) - set(export.files)):
+        if find_mark(found[path] or "") == mark:
+            drifted.append(Drift(path, "surplus"))
+        else:
+            foreign.append(path)
+    return Comparison(tuple(drifted), tuple(foreign))
+
+
+def _differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[Difference]:
+    ours, theirs = says.split("\n"), has.split("\n")
+    if max(len(ours), len(theirs)) > _MOST_LINES:
+        pairs = enumerate(zip(theirs, ours, strict=False))
+        at = next((number for number, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+        yield Difference(at + 1, tuple(theirs[at : at + 1]), tuple(ours[at : at + 1]), _place(places, at))
+        return
+    matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
+    for kind, start, end, first, last in matcher.get_opcodes():
+        if kind != "equal":
+            yield Difference(
+                start + 1, tuple(theirs[start:end]), tuple(ours[first:last]), _place(places, first)
+            )
+
+
+def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
+    """The place of a line, or of the nearest one before it that has a place."""
+    before = (places[number] for number in range(min(line, len(places) - 1), -1, -1))
+    return next((each for each in before if each is not None), None)

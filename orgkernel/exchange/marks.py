@@ -1,0 +1,37 @@
+"""The mark of an exported file: who made it, from which organization and for which format."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_MARK = re.compile(
+    r'\s*(?:#|//|"\$comment":)\s*"?Made by orgkernel from organization ([A-Za-z0-9_-]+) for ([a-z0-9-]+)\.'
+)
+_LOOKED_AT = 5
+"""Lines at the beginning of a file. A text of the organization that quotes a mark stands below."""
+
+
+class Mark(NamedTuple):
+    """What a mark says."""
+
+    org_id: str
+    target: str
+
+
+def mark_of(org_id: str, target: str) -> str:
+    """The words of a mark. A comment of the format goes around them.
+
+    >>> find_mark("# " + mark_of("acme", "crewai"))
+    Mark(org_id='acme', target='crewai')
+    """
+    return f"Made by orgkernel from organization {org_id} for {target}. Change the organization and export again."
+
+
+def find_mark(text: str) -> Mark | None:
+    """The mark of a file; None if it has none."""
+    for line in text.split("\n", _LOOKED_AT)[:_LOOKED_AT]:
+        found = _MARK.match(line)
+        if found is not None:
+            return Mark(found[1], found[2])
+    return None

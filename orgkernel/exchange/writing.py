@@ -1,0 +1,154 @@
+"""Write an export into a folder that holds files of others too: nothing that is not ours, and never half of it.
+
+A file is ours if it carries the mark of this organization and format. All new contents stand beside their files before
+the first one is replaced, so a full disk changes nothing, and whoever reads sees the old or the new file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from orgkernel.diagnostics.wording import listing
+from orgkernel.errors import UsageError
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.drift import Comparison, compare_export
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.formats import Exporter
+from orgkernel.exchange.marks import Mark, find_mark
+
+_STAGED = ".orgkernel-new"
+_MOST_FOLDERS = 10_000
+
+
+class NotOurs(UsageError):
+    """A file that would be replaced was not exported from this organization."""
+
+    code = "NOT_OURS"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What writing changed."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+    """Files that already were as exported."""
+
+
+def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) -> Comparison:
+    """Compare an export with a folder. Raises `UsageError` if it cannot be read."""
+    if not os.path.lexists(folder):
+        return compare_export(export, {}, mark)
+    with _open(folder) as tree:
+        return compare_export(export, _found(tree, export, exporter), mark)
+
+
+def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> Written:
+    """Write what differs and remove what is not exported anymore.
+
+    Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+    with _open(folder) as tree:
+        try:
+            with tree.locked():
+                return _write(tree, export, exporter, mark, force=force)
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+
+
+def _open(folder: str) -> GuestTree:
+    try:
+        return GuestTree(folder)
+    except OSError as error:
+        raise UsageError(
+            f"`{folder}` cannot be opened: {(error.strerror or str(error)).lower()}", "pass a folder"
+        ) from None
+
+
+def _unwritable(folder: str, error: OSError) -> UsageError:
+    return UsageError(
+        f"`{folder}` cannot be written: {(error.strerror or str(error)).lower()}",
+        "make room or mend the rights, and export again",
+    )
+
+
+def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> Written:
+    found = _found(tree, export, exporter)
+    ours = {path for path, text in found.items() if find_mark(text or "") == mark}
+    if ours & set(export.files):
+        ours |= export.unmarked
+    wanted = {path: text for path, text in export.files.items() if found.get(path, ...) != text}
+    others = [
+        path
+        for path in wanted
+        if path not in ours and tree.exists(path) and not (force and tree.is_file(path))
+    ]
+    if others:
+        raise NotOurs(
+            f"not exported from this organization: {listing(others)}",
+            "export into another folder, move the files away, or replace them with `--force`",
+        )
+    surplus = sorted(path for path in ours if path in found and path not in export.files)
+    staged: list[str] = []
+    try:
+        for path, text in wanted.items():
+            staged.append(path)
+            tree.write(f"{path}{_STAGED}", text.encode())
+    except BaseException:
+        for path in staged:
+            tree.remove(f"{path}{_STAGED}")
+        raise
+    for pattern in exporter.places:
+        for path in _matching(tree, "", f"{pattern}{_STAGED}".split("/")):
+            if path.removesuffix(_STAGED) not in wanted:
+                tree.remove(path)  # what a run that was killed left
+    # What takes away comes first: a run that is stopped here leaves less, not more.
+    for path in surplus:
+        tree.remove(path)
+        _remove_empty(tree, path)
+    for path in sorted(wanted, key=lambda path: path.endswith(".md")):
+        tree.rename(f"{path}{_STAGED}", path.rpartition("/")[2])
+    kept = tuple(path for path in export.files if path not in wanted)
+    return Written(tuple(wanted), tuple(surplus), kept)
+
+
+def _remove_empty(tree: GuestTree, path: str) -> None:
+    folder = path.rpartition("/")[0]
+    while folder and tree.remove_folder(folder):
+        folder = folder.rpartition("/")[0]
+
+
+def _found(tree: GuestTree, export: Export, exporter: Exporter) -> dict[str, str | None]:
+    """The files at the exported names and at the places of the format; None for those that are no text."""
+    paths = dict.fromkeys(path for path in export.files if tree.exists(path))
+    for pattern in exporter.places:
+        paths.update(dict.fromkeys(_matching(tree, "", pattern.split("/"))))
+    return {path: _text(tree.read(path)) for path in paths}
+
+
+def _matching(tree: GuestTree, folder: str, steps: list[str]) -> Iterator[str]:
+    step, rest = steps[0], steps[1:]
+    names = [step] if "*" not in step else tree.names(folder)[:_MOST_FOLDERS]
+    for name in names:
+        path = f"{folder}/{name}" if folder else name
+        if not fnmatchcase(name, step):
+            continue
+        if rest:
+            yield from _matching(tree, path, rest)
+        elif tree.is_file(path):
+            yield path
+
+
+def _text(content: bytes | None) -> str | None:
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        return None

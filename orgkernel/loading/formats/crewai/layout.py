@@ -1,0 +1,115 @@
+"""Where CrewAI keeps crews.
+
+In YAML, a crew is a folder with `config/agents.yaml`: the project itself, its package (`src/PACKAGE`), or one of the crews
+of a flow (`src/PACKAGE/crews/CREW`). In JSONC, it is the folder of `crew.jsonc`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from orgkernel.loading.files import Area, files_in, find_words, folders_in, is_file, is_folder
+from orgkernel.loading.formats.format import Layout
+
+CONFIG, AGENTS, TOOLS, CREWS = "config", "agents", "tools", "crews"
+CREW_FILES = ("crew.jsonc", "crew.json")
+YAML_FILES = ("agents.yaml", "agents.yml", "tasks.yaml", "tasks.yml")
+_JSON_AGENTS, _TOOL_FILES = r"[^/]+\.jsonc?", r"[A-Za-z_][A-Za-z0-9_]*\.py"
+_PYTHON = re.compile(r".*crew.*\.py")
+_CREW_PYTHON = "crew.py"
+# An agent of CrewAI has all three. Other files of this name say something else of each agent, or have them elsewhere.
+_AGENT_FIELD = re.compile(rb"""(?:^[ \t]+|[{,][ \t]*)["']?(role|goal|backstory)["']?[ \t]*:""", re.MULTILINE)
+_CREW_FIELD = re.compile(rb'"(agents|tasks)"[ \t\r\n]*:')
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """Where the files lie that a path means: a project, a crew in it, its `config`, or one of its files."""
+    if not is_folder(path):
+        return _around_file(path)
+    if os.path.basename(path) == CONFIG and _holds_agents(path):
+        path = os.path.dirname(path)
+    areas = [area for crew in _crews(path) for area in _areas_of(path, crew)]
+    if areas:
+        return Layout(path, tuple(areas))
+    if not is_certain:
+        return None
+    folders = (os.path.join(path, CONFIG), path)
+    found = dict.fromkeys(area for folder in folders for area in _yaml_areas(path, folder, path))
+    return Layout(path, (*_json_areas(path, path), *found))
+
+
+def may_hold(path: str) -> bool:
+    """Whether a file may be a part of a crew that our documents could not be."""
+    folder, name = os.path.split(path)
+    if name.endswith(".jsonc"):
+        return name in CREW_FILES or os.path.basename(folder) == AGENTS
+    return name.endswith(".py") and ("crew" in name or os.path.basename(folder) == TOOLS)
+
+
+def _around_file(path: str) -> Layout | None:
+    folder, name = os.path.split(path)
+    if name in YAML_FILES and _holds_agents(folder):
+        top = os.path.dirname(folder) if os.path.basename(folder) == CONFIG else folder
+        return find_layout(top, is_certain=False)
+    if name in CREW_FILES and _is_crew(path):
+        return find_layout(folder, is_certain=False)
+    above = os.path.dirname(folder)
+    if os.path.basename(folder) == AGENTS and name.endswith((".json", ".jsonc")) and _crew_file(above):
+        return find_layout(above, is_certain=False)
+    return None
+
+
+def _crews(top: str) -> Iterator[str]:
+    """The folders of crews that a project may have."""
+    yield top
+    packages = folders_in(os.path.join(top, "src"))
+    for package in packages:
+        yield package
+    for package in (top, *packages):
+        yield from folders_in(os.path.join(package, CREWS))
+
+
+def _areas_of(top: str, crew: str) -> Iterator[Area]:
+    if _crew_file(crew):
+        yield from _json_areas(top, crew)
+    elif _holds_agents(os.path.join(crew, CONFIG)):
+        yield from _yaml_areas(top, os.path.join(crew, CONFIG), crew)
+    elif _holds_agents(crew):
+        yield from _yaml_areas(top, crew, crew)
+
+
+def _json_areas(top: str, crew: str) -> Iterator[Area]:
+    here = os.path.relpath(crew, top)
+    file = _crew_file(crew) or os.path.join(crew, CREW_FILES[0])
+    yield Area(os.path.relpath(file, top))
+    yield Area(os.path.normpath(os.path.join(here, AGENTS)), _JSON_AGENTS)
+    yield Area(os.path.normpath(os.path.join(here, TOOLS)), _TOOL_FILES)
+
+
+def _yaml_areas(top: str, folder: str, crew: str) -> Iterator[Area]:
+    """Of a crew in YAML, whose files lie in a folder: also the Python that puts it together."""
+    paths = [os.path.join(folder, name) for name in YAML_FILES]
+    paths += dict.fromkeys((os.path.join(crew, _CREW_PYTHON), *files_in(crew, _PYTHON)))
+    return (Area(os.path.relpath(path, top)) for path in paths)
+
+
+def _holds_agents(folder: str) -> bool:
+    for name in YAML_FILES[:2]:
+        path = os.path.join(folder, name)
+        if is_file(path):
+            fields = {*find_words(path, _AGENT_FIELD)}
+            if b"goal" in fields and len(fields) > 1:
+                return True
+    return False
+
+
+def _crew_file(folder: str) -> str | None:
+    """The file of a crew in JSONC, if there is one; `crew.jsonc` counts before `crew.json`."""
+    paths = (os.path.join(folder, name) for name in CREW_FILES)
+    return next((path for path in paths if is_file(path) and _is_crew(path)), None)
+
+
+def _is_crew(path: str) -> bool:
+    return {*find_words(path, _CREW_FIELD)} == {b"agents", b"tasks"}

@@ -1,0 +1,149 @@
+"""The Python that puts a crew together: which methods are tools, how the crew proceeds, and who manages it.
+
+Nothing is run. What is not written out as `@tool`, `Process.…` or `self.AGENT()` is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.loading.documents import diagnose
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, SEQUENTIAL, TOOL_KIND, own_tool
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.sources import BrokenDocument, ReadFile
+from orgkernel.records.tool_catalog import ToolCatalog
+
+CREW_BASE = "CrewBase"
+_FIRST = pack_mark(1, 1)
+_MOST = 512 * 1024
+_Method = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def read_python(source: SourceText, root: Root) -> ReadFile:
+    """The tools and the process of a crew; skipped is any file without a class for one."""
+    if source.refusal is not None or CREW_BASE not in source.text:
+        return ReadFile(skipped=True)
+    tree = None
+    if len(source.text) <= _MOST:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(source.text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass
+    if tree is None:
+        text = "the Python of the crew cannot be read, so that its tools and its process are not known"
+        refusal = Refusal(row.UNREAD_PYTHON, _FIRST, text, "correct its syntax")
+        broken = BrokenDocument(source.name, source.path, TOOL_KIND, frozenset())
+        return ReadFile(broken=(broken,), diagnostics=(diagnose(source, refusal),))
+    reader = _Reader(source.text)
+    for each in tree.body:
+        if isinstance(each, ast.ClassDef) and CREW_BASE in _decorators(each):
+            for method in each.body:
+                if isinstance(method, _Method):
+                    reader.read(method)
+    record = ToolCatalog(
+        tools={
+            tool: own_tool(f"The tool that the method {name} makes.") for tool, name in reader.tools.items()
+        }
+    )
+    below = {tool: (mark, mark) for tool, mark in reader.tool_marks.items()}
+    marks = (_FIRST, {"tools": (_FIRST, (_FIRST, below)), **reader.marks})
+    return ReadFile((read_as(source, root, TOOL_KIND, record, marks, {"is_crew": ["true"], **reader.raw}),))
+
+
+class _Reader:
+    """What the methods of a class for a crew say."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = LINE_BREAK.split(text)
+        self.tools: dict[str, str] = {}
+        self.tool_marks: dict[str, int] = {}
+        self.raw: dict[str, Any] = {}
+        self.marks: dict[str, tuple[int, Marks]] = {}
+
+    def read(self, method: _Method) -> None:
+        """One method, by what decorates it."""
+        decorators = _decorators(method)
+        if "tool" in decorators and len(tool := id_of(method.name)) <= LONGEST:
+            self.tools[tool] = method.name
+            self.tool_marks[tool] = self._mark(
+                method, len("async def ") if isinstance(method, ast.AsyncFunctionDef) else len("def ")
+            )
+        elif "agent" in decorators:
+            for call in _calls(method, "Agent"):
+                for keyword in call.keywords:
+                    if keyword.arg == "tools" and not _is_empty(keyword.value):
+                        self.raw.setdefault("agent_tools", []).append(_config_of(call) or method.name)
+                        mark = self._mark(keyword)
+                        self.marks.setdefault("agent_tools", (mark, (mark, [])))[1][1].append(mark)
+        elif "crew" in decorators:
+            for call in _calls(method, "Crew"):
+                for keyword in call.keywords:
+                    self._read_crew(keyword)
+
+    def _read_crew(self, keyword: ast.keyword) -> None:
+        value, mark = keyword.value, self._mark(keyword)
+        if (
+            keyword.arg == "process"
+            and isinstance(value, ast.Attribute)
+            and value.attr in (SEQUENTIAL, HIERARCHICAL)
+        ):
+            self.raw["process"] = [value.attr]
+        elif keyword.arg == "manager_agent" and isinstance(value, ast.Call) and _is_of_self(value.func):
+            assert isinstance(value.func, ast.Attribute)
+            self.raw["manager"] = [value.func.attr]
+            keyword.arg = "manager_agent"
+        elif keyword.arg not in ("manager_llm", "manager_agent"):
+            return
+        self.marks[str(keyword.arg)] = (mark, mark)
+
+    def _mark(self, node: ast.AST, further: int = 0) -> int:
+        """Where a node begins: Python counts bytes of UTF-8, we count characters."""
+        line: int = node.lineno  # type: ignore[attr-defined]
+        offset: int = node.col_offset  # type: ignore[attr-defined]
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        return pack_mark(
+            line, len(text.encode("utf-8", "replace")[:offset].decode("utf-8", "replace")) + 1 + further
+        )
+
+
+def _decorators(node: ast.ClassDef | _Method) -> set[str]:
+    found = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+    return {
+        each.id if isinstance(each, ast.Name) else each.attr
+        for each in found
+        if isinstance(each, ast.Name | ast.Attribute)
+    }
+
+
+def _calls(method: _Method, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(method):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            yield node
+
+
+def _is_empty(value: ast.expr) -> bool:
+    return isinstance(value, ast.List | ast.Tuple) and not value.elts
+
+
+def _is_of_self(value: ast.expr) -> bool:
+    return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.value.id == "self"
+
+
+def _config_of(call: ast.Call) -> str | None:
+    """The key in `config=self.agents_config["KEY"]`."""
+    for keyword in call.keywords:
+        if keyword.arg == "config" and isinstance(keyword.value, ast.Subscript):
+            key = keyword.value.slice
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                return key.value
+    return None

@@ -1,0 +1,210 @@
+"""What no single file says: each crew as an organization, who manages it, and which tools its agents have."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.building import complete_with
+from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
+from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.roles import Part, place_role, tool_id_of
+from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.records.organization import USER, HierarchyEntry, Organization
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
+
+_FIRST = pack_mark(1, 1)
+_LIBRARY = "crewai_tools:"
+# Lists whose entries are servers and services themselves, so that naming one declares it.
+_SERVICES = ("apps", "mcps")
+
+
+class _Crew(NamedTuple):
+    """The documents of one crew, and what is said of it."""
+
+    roles: dict[str, SourceDocument]
+    """By the name that the crew calls them."""
+    says: SourceDocument | None
+    """The document that says how the crew proceeds."""
+    raw: Mapping[str, Any]
+    tasks: tuple[SourceDocument, ...]
+    is_json: bool
+
+
+def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    """What the files of all crews of a root mean together."""
+    library = {tool for file in own for each in file.read.documents for tool in _tools(each)}
+    folders: dict[str, list[SourceDocument]] = defaultdict(list)
+    for file in files:
+        for document in file.read.documents:
+            folders[_crew_folder(document.path)].append(document)
+    instead: dict[int, SourceDocument] = {}
+    made: list[SourceDocument] = []
+    for folder, documents in folders.items():
+        crew = _crew_of(documents)
+        if not crew.roles:
+            continue
+        declared = {tool for each in documents for tool in _tools(each)}
+        services = _services(crew)
+        if services is not None:
+            made.append(services)
+            declared |= set(_tools(services))
+        manager = _manager(crew)
+        others = [name for name in _members(crew) if name != manager]
+        for name in (*others, *([manager] if manager else [])):
+            role = crew.roles[name]
+            instead[id(role)] = place_role(role, _part(crew, name, manager, others, declared, library))
+        made.append(_organization(root, folder, crew, manager, others))
+    return Completion(instead, tuple(made))
+
+
+def _crew_folder(path: str) -> str:
+    """The folder of the crew that a file belongs to."""
+    folder = os.path.dirname(path)
+    is_inside = os.path.basename(folder) in (AGENTS, CONFIG, TOOLS)
+    return os.path.dirname(folder) if is_inside else folder
+
+
+def _crew_of(documents: Sequence[SourceDocument]) -> _Crew:
+    roles: dict[str, SourceDocument] = {}
+    says: SourceDocument | None = None
+    raw: Mapping[str, Any] = {}
+    is_json = False
+    for each in documents:
+        if each.kind == ROLE:
+            roles.setdefault(each.record.role_id, each)  # type: ignore[attr-defined]
+        elif each.kind in (TASKS, TOOL_KIND) and (words := words_in(each)).keys() & {"agents", "is_crew"}:
+            says, raw, is_json = each, words, "agents" in words
+    return _Crew(roles, says, raw, tuple(each for each in documents if each.kind == TASKS), is_json)
+
+
+def _members(crew: _Crew) -> list[str]:
+    """The agents of a crew that there are, in its order."""
+    if not crew.is_json:
+        return list(crew.roles)
+    return [name for name in dict.fromkeys(map(id_of, crew.raw["agents"])) if name in crew.roles]
+
+
+def _manager(crew: _Crew) -> str | None:
+    """The agent that a hierarchical crew names as its manager."""
+    named = crew.raw.get("manager", ())
+    if crew.raw.get("process") != [HIERARCHICAL] or not named or id_of(named[0]) not in crew.roles:
+        return None
+    return id_of(named[0])
+
+
+def _part(
+    crew: _Crew, name: str, manager: str | None, others: Sequence[str], declared: Set[str], library: Set[str]
+) -> Part:
+    """What an agent is in its crew."""
+    role = crew.roles[name]
+    raw, marks = words_in(role), role.marks[1]
+    tools: dict[str, int] = {}
+    undeclared = []
+    for field in ("tools", *_SERVICES):
+        for number, word in enumerate(raw.get(field, ())):
+            tool = _meant(word, declared, () if crew.says is not None and not crew.is_json else library)
+            if tool is None:
+                undeclared.append(f"{field} {number}")
+            else:
+                tools.setdefault(tool, marks[field][1][1][number])
+    doing = [task for each in crew.tasks for task, who in _doing(each).items() if id_of(who) == name]
+    if name == manager:
+        return Part(tools, undeclared, USER, "commander", others, role.marks[0], doing)
+    part = Part(tools, undeclared, manager or USER, procedures=doing)
+    if "allow_delegation" in raw and len(others) > 1:
+        may = [each for each in others if each != name]
+        part = part._replace(
+            role_type="executive", may_dispatch=may, delegates_at=_key(marks, "allow_delegation")
+        )
+    return part
+
+
+def _key(marks: Mapping[str, tuple[int, Marks]], field: str) -> int:
+    return marks[field][0]
+
+
+def _doing(tasks: SourceDocument) -> Mapping[str, str]:
+    """Task to the agent that does it."""
+    words: Mapping[str, Any] = words_in(tasks)
+    return dict(words.get("doing", {}))
+
+
+def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str | None:
+    """The tool that a word stands for: one of the project, or one of the library under any name that CrewAI takes."""
+    tool = tool_id_of(word)
+    if tool is not None and tool in declared:
+        return tool
+    name = word.removeprefix(_LIBRARY)
+    pascal = "".join(each.capitalize() for each in name.split("_"))
+    return next((each for each in (name, f"{name}Tool", f"{pascal}Tool") if each in library), None)
+
+
+def _tools(document: SourceDocument) -> Iterator[str]:
+    record = document.record
+    return iter(record.tools if isinstance(record, ToolCatalog) else ())
+
+
+def _services(crew: _Crew) -> SourceDocument | None:
+    """The apps and MCP servers that agents name, each at the first of them."""
+    tools: dict[str, Tool] = {}
+    first: dict[str, tuple[SourceDocument, int]] = {}
+    for role in crew.roles.values():
+        raw, marks = words_in(role), role.marks[1]
+        for field in ("tools", *_SERVICES):
+            for number, word in enumerate(raw.get(field, ())):
+                tool = tool_id_of(word)
+                if tool is None or tool in tools or (field == "tools" and not word.startswith("platform:")):
+                    continue
+                tools[tool] = Tool(
+                    name=word,
+                    description=f"The {'MCP server or tool' if field == 'mcps' else 'app'} {word}.",
+                    type="mcp_server" if field == "mcps" else "remote_api",
+                    provider=word,
+                    side_effects="destructive",
+                )
+                first[tool] = (role, marks[field][1][1][number])
+    if not tools:
+        return None
+    role = next(iter(first.values()))[0]
+    marks = {tool: (mark, mark) for tool, (_, mark) in first.items()}
+    return complete_with(
+        role, TOOL_KIND, ToolCatalog(tools=tools), (_FIRST, {"tools": (_FIRST, (_FIRST, marks))})
+    )
+
+
+def _organization(
+    root: Root, folder: str, crew: _Crew, manager: str | None, others: Sequence[str]
+) -> SourceDocument:
+    """A crew. A manager that it names is the superior of all others; where nobody is named, nobody is."""
+    words = crew.raw.get("crew") or [""]
+    called = words[0] or (root.called if folder == root.path else "") or os.path.basename(folder)
+    hierarchy = {name: HierarchyEntry() for name in others}
+    if manager is not None:
+        hierarchy = {manager: HierarchyEntry(subordinates=tuple(others)), **hierarchy}
+    record = Organization(org_id=id_of(called)[:LONGEST] or "crew", org_name=called, hierarchy=hierarchy)
+    first = next(iter(crew.roles.values()))
+    says = crew.says
+    below: dict[str, Any] = {}
+    if says is not None:
+        written = says.marks[1]
+        if words[0]:
+            below |= {"org_id": written["name"], "org_name": written["name"]}
+        at = written.get("manager_agent", written.get("process", (_FIRST, _FIRST)))
+        entries: dict[str, Any] = dict.fromkeys(others, (at[0], at[0]))
+        if crew.is_json:
+            places = dict(zip(map(id_of, crew.raw["agents"]), written["agents"][1][1], strict=True))
+            entries = {name: (places[name], places[name]) for name in others}
+        if manager is not None:
+            listed = (at[0], (at[0], [at[0]] * len(others)))
+            entries[manager] = (at[0], (at[0], {"subordinates": listed}))
+        below["hierarchy"] = (at[0], (at[0], entries))
+    like = says or first
+    path = os.path.join(folder, "(organization)")
+    return complete_with(like, "organization", record, (_FIRST, below), name=like.name, path=path)

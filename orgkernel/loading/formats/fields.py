@@ -1,0 +1,114 @@
+"""The fields of a mapping in a format of others, taken one by one: what does not fit is refused at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal, describe
+
+_ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
+
+
+class Fields:
+    """A mapping, the marks of its fields, and what is wrong with them."""
+
+    def __init__(self, value: Mapping[str, Any], marks: Marks, subject: str, at: int | None = None) -> None:
+        self.value = value
+        self.marks: dict[str, tuple[int, Marks]] = dict(marks[1])
+        self.at = start_of(marks) if at is None else at
+        """Where the mapping is shown."""
+        self.subject = subject
+        """What it is, as messages call it."""
+        self.refusals: list[Refusal] = []
+
+    def start(self, key: str) -> int:
+        """Where the value of a field stands; where the mapping does, if it is not written."""
+        return start_of(self.marks[key][1]) if key in self.marks else self.at
+
+    def text(self, key: str, *, needed: bool = False) -> str:
+        """The text of a field, without the space around it; empty if it is not written."""
+        written = self.value.get(key)
+        if isinstance(written, str) and written.strip():
+            return written.strip()
+        if written is not None and not isinstance(written, str):
+            self._wrong(key, "text")
+        elif needed:
+            at = self.marks[key][0] if key in self.marks else self.at
+            text = f"{self.subject} has no {quote(key)}"
+            self.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}"))
+        return ""
+
+    def words(self, key: str) -> list[tuple[str, int]]:
+        """The texts of a list, each with its mark; a mapping in it is left to who asks for it."""
+        written = self.value.get(key)
+        if written is None:
+            return []
+        if not isinstance(written, tuple):
+            self._wrong(key, "a list")
+            return []
+        found = []
+        for item, marks in zip(written, self.marks[key][1][1], strict=True):
+            if isinstance(item, str):
+                found.append((item.strip(), start_of(marks)))
+            elif not isinstance(item, dict):
+                text = f"{quote(key)} of {self.subject} lists {describe(item)}, not text"
+                self.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text, "write a name"))
+        return found
+
+    def mappings(self, key: str) -> list[tuple[dict[str, Any], Marks]]:
+        """The mappings of a list, each with its marks."""
+        written = self.value.get(key)
+        if not isinstance(written, tuple):
+            return []
+        pairs = zip(written, self.marks[key][1][1], strict=True)
+        return [(item, marks) for item, marks in pairs if isinstance(item, dict)]
+
+    def flag(self, key: str) -> bool | None:
+        """A truth value, also in the words that YAML 1.1 has for it."""
+        written = self.value.get(key)
+        if written is None or isinstance(written, bool):
+            return written
+        if isinstance(written, str) and written.casefold() in (*_ON, *_OFF):
+            return written.casefold() in _ON
+        self._wrong(key, "`true` or `false`")
+        return None
+
+    def number(self, key: str, most: int) -> int | None:
+        """A number from 1 on."""
+        written = self.value.get(key)
+        if written is None:
+            return None
+        if isinstance(written, int) and not isinstance(written, bool) and 0 < written <= most:
+            return written
+        text = f"{quote(key)} of {self.subject} is {describe(written)}, not a number from 1 to {most:,}"
+        self.refusals.append(Refusal(row.OUT_OF_RANGE, self.start(key), text))
+        return None
+
+    def unknown(self, known: Iterable[str], reader: str, *, only_misspelled: bool) -> None:
+        """Refuse fields that the reader of the format does not know; perhaps only those that are nearly known ones."""
+        for key in self.value:
+            if key in known:
+                continue
+            help = did_you_mean(key, [each for each in known if each not in self.value])
+            if help or not only_misspelled:
+                text = f"the field {quote(key)} is unknown to {reader}"
+                self.refusals.append(
+                    Refusal(row.UNKNOWN_FIELD, self.marks[key][0], text, help or "remove it")
+                )
+
+    def refuse(self, key: str, text: str, help: str = "", row: row.Row = row.INVALID_VALUE) -> None:
+        """Refuse the value of a field for a reason of its own."""
+        self.refusals.append(Refusal(row, self.start(key), text, help))
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether something is an error."""
+        return any(each.row.severity is row.MISSING_FIELD.severity for each in self.refusals)
+
+    def _wrong(self, key: str, wanted: str) -> None:
+        text = f"{quote(key)} of {self.subject} is {describe(self.value[key])}, not {wanted}"
+        self.refusals.append(Refusal(row.WRONG_TYPE, self.start(key), text))

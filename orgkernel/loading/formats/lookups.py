@@ -1,0 +1,91 @@
+"""Whether the files and commands that texts refer to are there.
+
+No file says that, so it is looked up at every load, and a load that was kept is good only while every answer is the same.
+Nothing outside of the root is looked at, no link is followed, and the number of answers is bounded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from orgkernel.loading.files import Root, is_beside, markdown_below
+from orgkernel.loading.formats.building import with_words
+from orgkernel.loading.formats.references import COMMAND, LINK, PATH, Reference, references_of
+from orgkernel.loading.sources import Lookup, SourceDocument
+
+MISSING = "missing"
+"""The key under which the references to what is not there are kept beside the record of a document."""
+MOST = 2_000
+"""Answers for one root. What is beyond counts as there."""
+_COMMANDS, _SKILLS = "commands", "skills"
+# A folder of the project that keeps files of its host. What lies elsewhere may be meant for any project.
+_HIDDEN = re.compile(r"\.[a-z][a-z-]*\Z")
+
+
+def look_up(
+    root: Root, number: int, documents: Iterable[SourceDocument]
+) -> tuple[dict[int, SourceDocument], dict[Lookup, bool]]:
+    """The documents that refer to what is not there, each with these references; and every answer."""
+    looked_up: dict[Lookup, bool] = {}
+    instead: dict[int, SourceDocument] = {}
+    hidden = _hidden_folder(root)
+    for document in documents:
+        missing = []
+        for reference in references_of(document):
+            lookup = _lookup(root, number, hidden, document, reference)
+            if lookup is None or (lookup not in looked_up and len(looked_up) >= MOST):
+                continue
+            if lookup not in looked_up:
+                looked_up[lookup] = answer(root, lookup)
+            if not looked_up[lookup]:
+                missing.append(reference)
+        if missing:
+            instead[id(document)] = with_words(document, {MISSING: missing})
+    return instead, looked_up
+
+
+def answers_stand(roots: Sequence[Root], looked_up: Mapping[Lookup, bool]) -> bool:
+    """Whether everything that was looked up is as it was."""
+    return all(answer(roots[each.root], each) == was for each, was in looked_up.items())
+
+
+def answer(root: Root, lookup: Lookup) -> bool:
+    """Whether something is there. Also where it may be behind a link."""
+    if lookup.name.startswith("/"):
+        return _is_command(root.path, lookup.folder, lookup.name.removeprefix("/"))
+    return any(is_beside(root.path, folder, lookup.name) for folder in _upwards(lookup.folder))
+
+
+def _lookup(
+    root: Root, number: int, hidden: str, document: SourceDocument, reference: Reference
+) -> Lookup | None:
+    """What to look up for a reference; None where it may mean what is elsewhere."""
+    if reference.kind == COMMAND:
+        return Lookup(number, hidden, f"/{reference.name}") if hidden else None
+    if reference.kind == LINK or (reference.kind == PATH and hidden):
+        folder = os.path.relpath(os.path.dirname(document.path), root.path)
+        return None if folder.startswith(os.pardir) else Lookup(number, folder, reference.name)
+    return None
+
+
+def _hidden_folder(root: Root) -> str:
+    """The folder below the root that makes it a project, such as `.claude`; empty for a plugin, or agents alone."""
+    tops = (area.path.split(os.sep)[0] for area in root.areas if area.files and os.sep in area.path)
+    return next(filter(_HIDDEN.match, tops), "")
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder and those above it, up to the root."""
+    while folder not in ("", os.curdir):
+        yield folder
+        folder = os.path.dirname(folder)
+    yield ""
+
+
+def _is_command(top: str, hidden: str, name: str) -> bool:
+    """Whether a command or a skill of this name is there. A project that has neither may use those of its users."""
+    commands, skills = (os.path.join(top, hidden, each) for each in (_COMMANDS, _SKILLS))
+    names = {os.path.basename(each).removesuffix(".md") for each in markdown_below(commands)}
+    return not names or name in names or is_beside(skills, "", os.path.join(name, "SKILL.md"))

@@ -1,0 +1,130 @@
+"""What the text of an agent refers to: agents, tools, files and commands, with their offsets.
+
+The text of a file alone decides, so that it is found once when the file is read and cached with it. Whether what it
+refers to is there is asked later: of the organization by rules, and of the disk by `lookups`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.sources import SourceDocument
+
+REFERENCES = "references"
+"""The key under which they are kept beside the record."""
+AGENT, CALL, ALMOST, TOOL, PATH, LINK, COMMAND = "agent", "call", "almost", "tool", "path", "link", "command"
+MOST = 500
+"""References of one text. A text with more is a list of something else."""
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]*"
+_AGENT = re.compile(
+    rf"@agent-(?P<at>{_NAME})"
+    rf"|subagent_type[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"'`](?P<type>{_NAME})[\"'`]"
+    rf"|(?:`(?P<code>{_NAME})`|\*\*(?P<bold>{_NAME})\*\*)\s(?:sub-?)?agent\b"
+    r"|\bthe (?P<plain>[a-z0-9]+(?:-[a-z0-9]+)+) (?:sub-?)?agent\b"
+)
+_AGENT_KINDS = {"at": AGENT, "type": CALL, "code": AGENT, "bold": AGENT, "plain": ALMOST}
+_TOOL_NAME = r"[A-Z][A-Za-z]{1,40}|mcp__[A-Za-z0-9_-]{1,100}"
+_TOOL = re.compile(
+    rf"\b(?:[Uu]s(?:e|ing)|USE|[Cc]all(?:ing)?|[Ii]nvok(?:e|ing)|[Rr]un|[Vv]ia|[Ww]ith) (?:the |your )?"
+    rf"(?:`(?P<code>{_TOOL_NAME})`|\*\*(?P<bold>{_TOOL_NAME})\*\* tool\b|(?P<plain>{_TOOL_NAME}) tool\b)"
+)
+_SUFFIXES = (
+    "md|mdx|txt|rst|adoc|ya?ml|json[c5l]?|toml|ini|cfg|csv|xml|html?|css|scss|py|[cm]?[jt]sx?|sh|bash|ps1|rb|go|rs|java"
+    "|kts?|swift|php|sql|proto|tf|graphql|prisma|cs|cpp|[ch]"
+)
+_PATH = re.compile(rf"`(?P<path>(?:\.{{1,2}}/)*[A-Za-z0-9_.@-]+(?:/[A-Za-z0-9_.@-]+)+\.(?:{_SUFFIXES}))`")
+_LINK = re.compile(
+    rf"\]\(<?(?P<path>(?:\.{{1,2}}/)*[A-Za-z0-9_.@/-]+\.(?:{_SUFFIXES}))(?:#[^\s)]*)?>?(?: \"[^\"\n]*\")?\)"
+)
+_COMMAND = re.compile(
+    r"`/(?P<before>[a-z][a-z0-9_-]{1,60})` (?:slash )?command\b|\bcommand `/(?P<after>[a-z][a-z0-9_-]{1,60})`"
+)
+_FENCED = re.compile(
+    r"^[ \t]*(?P<fence>`{3,}|~{3,})[\s\S]*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)|<example>[\s\S]*?(?:</example>|\Z)",
+    re.MULTILINE,
+)
+# A path is certainly one that has to be there after these words, and perhaps one that does not after those.
+_READS = re.compile(
+    r"\b(?:[Rr]ead|[Ss]ee|[Ff]ollow|[Cc]onsult|[Rr]efers? to|[Ll]oad|[Oo]pen|(?:described|documented|defined|listed) in|[Aa]ccording to|[Aa]s per)\b"
+)
+_PERHAPS = re.compile(
+    r"\b(?:creat|writ|sav|generat|output|updat|append|produc|add|stor|renam|delet|mov|example|e\.g|such as|like|if|when|or|any|each|any|not?|never|maybe|might|expected|template|placeholder|similar)",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"(?:^|[/_.-])(?:path|to|foo|bar|baz|example|examples|your|my|some|xxx+|nnn+|yyyy|feature-name|name)(?=[/_.-]|$)",
+    re.IGNORECASE,
+)
+_NOT = re.compile(
+    r"\b(?:not|never|without|avoid|cannot|no|nor|instead|rather|unless|if|except|forbidden|unavailable|lacks?)\b|n't\b|n’t\b|❌",
+    re.IGNORECASE,
+)
+
+
+class Reference(NamedTuple):
+    """Something that a text refers to."""
+
+    kind: str
+    offset: int
+    """Where its name begins."""
+    name: str
+
+
+def references_in(text: str) -> Iterator[Reference]:
+    """The references of a text. Files, tools and commands in code and examples do not count."""
+    if "agent" in text:
+        for found in _AGENT.finditer(text):
+            group = str(found.lastgroup)
+            yield Reference(_AGENT_KINDS[group], found.start(group), found[group])
+    if "`" not in text and "](" not in text and " tool" not in text:
+        return
+    if "```" in text or "~~~" in text or "<example>" in text:
+        text = _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    if "`" in text or " tool" in text:
+        for found in _TOOL.finditer(text):
+            if not is_denied(text, found.start()):
+                group = str(found.lastgroup)
+                yield Reference(TOOL, found.start(group), found[group])
+    if "/" in text:
+        yield from _files_in(text)
+    if "`/" in text and "command" in text:
+        for found in _COMMAND.finditer(text):
+            group = str(found.lastgroup)
+            yield Reference(COMMAND, found.start(group), found[group])
+
+
+def is_denied(text: str, offset: int) -> bool:
+    """Whether the sentence before an offset says *not*, or *if*, or the like."""
+    return _NOT.search(_before(text, offset)) is not None
+
+
+def _files_in(text: str) -> Iterator[Reference]:
+    for found in _LINK.finditer(text) if "](" in text else ():
+        if not found["path"].startswith("/") and not _PLACEHOLDER.search(found["path"]):
+            yield Reference(LINK, found.start("path"), found["path"])
+    for found in _PATH.finditer(text):
+        before = _before(text, found.start())
+        line = before + text[found.end() :].partition("\n")[0]
+        if _READS.search(before) and not _PERHAPS.search(line) and not _PLACEHOLDER.search(found["path"]):
+            yield Reference(PATH, found.start("path"), found["path"])
+
+
+def _before(text: str, at: int) -> str:
+    """The part of a sentence before an offset."""
+    begin = max(text.rfind("\n", 0, at), text.rfind(". ", 0, at), text.rfind("; ", 0, at)) + 1
+    return text[begin:at]
+
+
+def references_of(document: SourceDocument) -> Sequence[Reference]:
+    """What the text of a document refers to, as it was found when its file was read."""
+    kept: Sequence[Any] = words_in(document).get(REFERENCES, ())
+    return [Reference(*each) for each in kept]
+
+
+def pack_references(text: str) -> Mapping[str, list[Reference]]:
+    """The references of a text as they are kept beside the record of a document."""
+    found = sorted(set(references_in(text)), key=lambda each: each.offset)
+    return {REFERENCES: found[:MOST]} if found else {}

@@ -1,0 +1,75 @@
+"""What roles in the formats of others are in their organization, beyond what their own files say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from orgkernel.loading.formats.building import instead_of, with_tools
+from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.organization import USER
+from orgkernel.records.role_profile import DispatchRights, RoleProfile, RoleType
+
+UNDECLARED = "undeclared"
+"""Beside the words of a role: the numbers of those that nothing declares, as `FIELD NUMBER`."""
+LONGEST_TOOL = 200
+
+
+class Part(NamedTuple):
+    """What a role is in its organization."""
+
+    tools: Mapping[str, int] = {}
+    """Tool to the mark of the word that gives it."""
+    undeclared: Sequence[str] = ()
+    superior: str = USER
+    role_type: RoleType = "specialist"
+    may_dispatch: Sequence[str] = ()
+    delegates_at: int = 0
+    """The mark of what says so."""
+    procedures: Sequence[str] = ()
+
+
+def place_role(role: SourceDocument, part: Part) -> SourceDocument:
+    """The role with its part; its file stays the one that says what it says."""
+    record, marks = role.record, role.marks
+    assert isinstance(record, RoleProfile)
+    at = marks[0]
+    chain = replace(record.chain_of_command, reports_to=part.superior)
+    below = with_tools(marks, list(part.tools.values()))[1]
+    if part.delegates_at:
+        key = part.delegates_at
+        chain = replace(chain, can_delegate=True)
+        listed = (key, (key, [key] * len(part.may_dispatch)))
+        below["chain_of_command"] = (key, (key, {"can_delegate": (key, key)}))
+        below["dispatch"] = (key, (key, {"may_to": listed}))
+    if part.procedures:
+        key, inner = below["capabilities"]
+        below["capabilities"] = (
+            key,
+            (inner[0], {**inner[1], "procedures": (at, (at, [at] * len(part.procedures)))}),
+        )
+    changed = replace(
+        record,
+        role_type=part.role_type,
+        chain_of_command=chain,
+        capabilities=replace(
+            record.capabilities, tools_primary=tuple(part.tools), procedures=tuple(part.procedures)
+        ),
+        dispatch=DispatchRights(may_to=tuple(part.may_dispatch)),
+    )
+    raw = {**words_in(role), UNDECLARED: list(part.undeclared)} if part.undeclared else None
+    return instead_of(role, changed, (at, below), raw)
+
+
+def tool_id_of(word: str) -> str | None:
+    """The id of a tool by its name; None for a name that is too long for one.
+
+    >>> tool_id_of("search"), tool_id_of("custom:search"), tool_id_of("")
+    ('search', 'custom_3a_search', None)
+    """
+    tool = id_of(word)
+    return tool if 0 < len(tool) <= LONGEST_TOOL else None

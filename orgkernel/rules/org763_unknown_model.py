@@ -1,0 +1,89 @@
+"""An agent asks for a model that Claude Code does not have.
+
+## What it checks
+
+`model` of a subagent of Claude Code is `inherit`, an alias (`sonnet`, `opus`, `haiku`, …), or the full name of a model.
+
+## Why it matters
+
+The agent fails when it is started, or runs on another model than its author chose.
+
+## Example
+
+```markdown
+---
+name: reviewer
+description: Reviews changes. Use after every change.
+tools: Read
+model: sonet
+---
+```
+
+## Instead
+
+```markdown
+---
+name: reviewer
+description: Reviews changes. Use after every change.
+tools: Read
+model: sonnet
+---
+```
+
+## Known limits
+
+It is a warning and no error, because aliases are added with new models. A full name is any word with a digit, a slash, a
+colon or a dot; whether there is such a model is not known here, only a misspelled family (`claude-sonet-4-5`) is reported.
+Other hosts are not checked: their models are those of many makers.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_FORMAT = "claude-code"
+_FAMILIES = ("sonnet", "opus", "haiku")
+_ALIASES = (*_FAMILIES, "inherit", "default", "best", "opusplan")
+_FULL = re.compile(r"[0-9/:.$]")
+_NAMED = re.compile(r"claude-(?:[0-9][0-9-]*-)?(?P<family>[a-z]+)(?:-[0-9].*)?\Z")
+
+
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
+    """Models that are no alias and no full name, and full names of families that are nearly those that there are."""
+    for post in posts:
+        model = post.profile.requirements.preferred_model
+        if post.document.format != _FORMAT or not model:
+            continue
+        word = model.strip().casefold().removesuffix("[1m]")
+        if word in _ALIASES:
+            continue
+        named = _NAMED.match(word)
+        if named is not None:
+            family = named["family"]
+            help = "" if family in _FAMILIES else did_you_mean(family, _FAMILIES)
+            is_wrong = bool(help)
+        else:
+            is_wrong = not _FULL.search(word)
+            help = (
+                did_you_mean(word, _ALIASES) or "write `inherit`, an alias such as `sonnet`, or the full name"
+            )
+        if is_wrong:
+            yield Finding(
+                post.document.place("model"),
+                f"agent {quote(post.profile.name)} asks for the model {quote(model)}, which Claude Code does not have",
+                help,
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG763", "unknown-model", Severity.WARNING, RuleScope.PROFILE, check)
