@@ -105,11 +105,12 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     )
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
         agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
-        what = [counted(agents, "agent")] if agents or not skills else []
+        what = [counted(agents, "agent")] if agents else []
         if skills:
             what.append(counted(skills, "skill"))
-        if not found[name, "role_profile"]:
-            what = [counted(_servers(snapshot, name), "server")]
+        if not what:
+            servers = _servers(snapshot, name)
+            what = [counted(servers, "server") if servers else counted(0, "agent")]
         click.echo(
             f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
             err=True,

@@ -62,6 +62,11 @@ class Registry:
         roots = (*self._request.roots, *self._loader.sources.roots)
         return tuple(path for root in roots for path in _areas(root) if os.path.isdir(path))
 
+    @property
+    def active(self) -> str | None:
+        """The organization that was opened as the active one."""
+        return self._active
+
     def prefer(self, org_id: str | None) -> None:
         """Make an organization the active one, if none is yet."""
         self._active = self._active or org_id

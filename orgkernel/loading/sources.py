@@ -30,7 +30,7 @@ from orgkernel.loading.marks import (
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.record import Document
 
-# Kinds whose `body` is the text of the file from some line on.
+# Kinds whose `body` is the text of a Markdown file from some line on.
 MARKDOWN_KINDS = frozenset({"cognitive_skill", "standing_order"})
 # Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
 _KEPT = 256
@@ -38,6 +38,7 @@ NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
 """Route and value of a field that is in no record."""
+_UNKNOWN = msgspec.msgpack.Decoder(tuple[Unknown, ...])
 
 
 def name_of_skill(path: str) -> str:
@@ -76,7 +77,7 @@ def unpack_marks(packed: bytes) -> Marks:
 
 def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
     """Fields that are in no record."""
-    return msgspec.msgpack.decode(packed, type=tuple[tuple[tuple[str | int, ...], Any], ...])
+    return _UNKNOWN.decode(packed)
 
 
 class SourceDocument:

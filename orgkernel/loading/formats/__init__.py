@@ -6,12 +6,14 @@ adds what no single file says. All above loading sees documents.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
-from orgkernel.loading.files import MARKDOWN, Root, find_files
+from orgkernel.loading.files import Root, find_files
 from orgkernel.loading.formats.a2a import A2A
 from orgkernel.loading.formats.agent_skills import AgentSkills
 from orgkernel.loading.formats.agent_spec import AgentSpec
+from orgkernel.loading.formats.agent_zero import AgentZero
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
@@ -34,6 +36,7 @@ _FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     Copilot(),
     CrewAI(),
+    AgentZero(),
     AgentSpec(),
     A2A(),
     AgentSkills(),
@@ -72,21 +75,24 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
 
 
 def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
-    """Other formats in which files lie there, too. Skills that the format which was found reads itself are none."""
-    read: set[str] = set()
+    """Other formats in which files lie there, too. One whose files the format that was found reads itself is none."""
+    places = tuple(
+        area for area in layout.areas if area.path != os.curdir
+    )  # there, files of any kind are looked at
+    read: set[str] | None = None
     names = []
     for each in _FORMATS:
         other = None if each is found else each.find(path, is_certain=False)
-        if other is None:
-            continue
-        read = read or _files_of(layout)
-        further = _files_of(other) - read
-        if further or not all(file.endswith(MARKDOWN) for file in _files_of(other)):
-            names.append(each.name)
+        if other is not None:
+            read = _files_of(layout._replace(areas=places)) if read is None else read
+            if _files_of(other) - read:
+                names.append(each.name)
     return tuple(names)
 
 
 def _files_of(layout: Layout) -> set[str]:
+    if not layout.areas:
+        return set()
     return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
 
 
