@@ -32,6 +32,7 @@ SAMPLES: list[tuple[str, str, Callable[[Path], object]]] = [
     ("agent-spec", "agent-spec", specification),
     ("skills", "skills", skills),
     ("copilot", "copilot", lambda folder: lay_out(folder, "copilot")),
+    ("agent-zero", "agent-zero", lambda folder: lay_out(folder, "agent_zero")),
     ("mcp", "mcp", lambda folder: lay_out(folder, "mcp")),
 ]
 PLACES = frozenset({"why", "file", "line", "digest", "snapshot"})
@@ -125,7 +126,10 @@ def test_changes_of_both_sides_are_kept(copied: Path) -> None:
     """What somebody added here stays, and what changed there comes."""
     role = copied / "copy/roles/b.yaml"
     role.write_text(role.read_text() + "tier: utility\n", encoding="utf-8")
-    write_tree(copied, {"copy/domains.yaml": "_schema: orgkernel:domain_catalog\ndomains: {review: {}}\n"})
+    write_tree(
+        copied,
+        {"copy/domains.yaml": "_schema: orgkernel:domain_catalog\ndomains: {review: {passthrough: true}}\n"},
+    )
     change_line(copied / "copy/org.yaml", "  a: {}", "  a: {}  # the first")
     change_line(copied / "team" / AGENTS / "b.md", "tools: Read, Grep", "tools: Read, Grep, Glob")
     write_tree(copied, {f"team/{AGENTS}/c.md": agent("c", "Works. Use it third.", "Read")})

@@ -16,7 +16,7 @@ from orgkernel.loading.files import Root, SourceUse
 from orgkernel.loading.formats.building import complete_with, instead_of
 from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
-from orgkernel.records.organization import HierarchyEntry, Organization
+from orgkernel.records.organization import Channel, HierarchyEntry, Organization
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import RoleProfile
 
@@ -24,6 +24,7 @@ FieldRoute = tuple[str, ...]
 # What says which document it is, and what is about the document.
 _OWN = frozenset({"_schema", "_version", "role_id", "overlay", "suppressions"})
 _LISTS = ("tools_primary", "tools_secondary", "tools")
+_CHANNELS = "communication_channels"
 # Fields that say one fact together: a source that writes one of them says it.
 _TOOLS: tuple[FieldRoute, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
 
@@ -211,6 +212,7 @@ def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sou
     record = document.record
     assert isinstance(record, Organization)
     hierarchy = dict(record.hierarchy)
+    channels = dict(record.communication_channels)
     parts = [document]
     for number in range(len(record.sources)):
         mark = find_mark(document.marks, ("sources", number))
@@ -222,14 +224,32 @@ def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> Sou
                     hierarchy[role_id] = entry
                 if not said.has("hierarchy", role_id):
                     named[role_id] = (mark, mark)
-            parts.append(said)
+            parts.append(_with_channels(said, channels))
         below = (pack_mark(1, 1), {"hierarchy": (mark, (mark, named))})
         parts.append(complete_with(document, "organization", record, below))
     if len(parts) == 1:
         return None
-    made = replace(record, hierarchy=hierarchy)
+    made = replace(record, hierarchy=hierarchy, communication_channels=channels)
     packed = Packed(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
     return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
+
+
+def _with_channels(said: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:
+    """Add the channels of a source to those that there are, and give one whose name is taken another one."""
+    assert isinstance(said.record, Organization)
+    names: dict[str, str] = {}
+    for name, channel in said.record.communication_channels.items():
+        free = (f"{name}_{number}" for number in range(2, len(channels) + 3))
+        names[name] = name if name not in channels else next(each for each in free if each not in channels)
+        channels[names[name]] = channel
+    if all(name == other for name, other in names.items()) or not said.has(_CHANNELS):
+        return said
+    mark, below = said.marks
+    key, (start, marks) = below[_CHANNELS]
+    renamed = {names.get(name, name): each for name, each in marks.items()}
+    return complete_with(
+        said, "organization", said.record, (mark, {**below, _CHANNELS: (key, (start, renamed))})
+    )
 
 
 def _is(use: SourceUse, document: SourceDocument, mark: int) -> bool:
