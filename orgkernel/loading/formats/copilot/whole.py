@@ -148,6 +148,7 @@ def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> 
     changed = replace(
         record,
         capabilities=replace(record.capabilities, tools_primary=names),
+        role_type="executive" if starts else record.role_type,
         dispatch=DispatchRights(may_to=tuple(starts)),
     )
     return instead_of(role, changed, marks)
