@@ -23,7 +23,7 @@ from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, organization_above, shipped_request
 from orgkernel.snapshots.shipped import template_names
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.snapshot import Snapshot, covers
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -128,8 +128,12 @@ def _servers(snapshot: Snapshot, name: str) -> int:
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print which format was recognized, and which documents were read besides those that were asked for."""
+    """Print which format was recognized, and what was read besides what was asked for."""
     say_format(snapshot, request)
+    for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
+        if not any(covers(each, root.name) for each in request.asked):
+            what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
+            click.echo(f"note: also read {quote(root.name)} as {what}, because {where} names it", err=True)
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))
