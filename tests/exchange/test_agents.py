@@ -89,7 +89,7 @@ def test_delegation_is_to_subordinates_only(guarded: OrgView) -> None:
 def test_copilot_gives_whole_tools_only(guarded: OrgView) -> None:
     export = EXPORTS["copilot"].export(guarded)
     front = front_of(export.files[".github/agents/worker.agent.md"])
-    assert front["tools"] == ["read", "execute2", "tracker/read"]
+    assert front["tools"] == ["read", "tracker/read"]
     assert lost(export)["tools that need approval"] == 1
 
 
