@@ -78,6 +78,8 @@ GUARDED: dict[str, dict[str, Any]] = {
     "shared_and_denied": {"names": {"claude_code": "Grep", "copilot": "textSearch"}, "type": "remote_api", "side_effects": "read"},
     "nameless": {"type": "remote_api", "side_effects": "read"},
     "elsewhere": {"names": {"claude_code": "TodoWrite", "copilot": "todo"}, "type": "remote_api", "side_effects": "read", "departments": ["attic"]},
+    "star": {"names": {"claude_code": "*", "copilot": "*"}, "type": "remote_api", "side_effects": "destructive"},
+    "argument": {"names": {"claude_code": "Bash(git:*)", "copilot": "shell(git)"}, "type": "remote_api", "side_effects": "destructive"},
     "mcp__tracker": {"type": "mcp_server", "side_effects": "destructive", "path_arguments": []},
     "mcp__tracker__close": {"type": "mcp_server", "side_effects": "destructive", "path_arguments": []},
     "mcp__tracker__read": {"type": "mcp_server", "side_effects": "destructive", "path_arguments": []},

@@ -292,7 +292,7 @@ def test_no_field_is_lost_in_silence(tmp_path: Path) -> None:
     organizations = {
         org_id: each.index for org_id, each in read(write_tree(tmp_path, trees)).organizations.items()
     }
-    assert set(_ROLE) == set(RoleProfile.__struct_fields__) - {"kind", "role_id", "version", "suppressions"}
+    assert set(_ROLE) == set(RoleProfile.__struct_fields__) - {"kind", "role_id", "version", "suppressions", "overlay"}
     for target in (*READABLE, "agent-framework"):
         export = EXPORTS[target].export
         plain = _said(export(organizations["o_plain"]), "o_plain")

@@ -17,6 +17,7 @@ from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.loading.formats.copilot.words import SETS, STARTER, holds, name_of_tool, tool_of
+from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.names import MCP
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Tool
@@ -35,7 +36,8 @@ _OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": 
 def host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
     """The tool of Copilot, as it is read again: as it is declared, else of an MCP server or one that is the same."""
     if HOST in names:
-        return tool_of(names[HOST])
+        tool = tool_of(names[HOST])
+        return tool if is_plain(tool) else None
     there = claude_code.host_name(tool_id, names)
     if there is not None:
         return there if there.startswith(MCP) else _SAME.get(there)
