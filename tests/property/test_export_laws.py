@@ -143,6 +143,7 @@ def check_laws(view: OrgView, target: str) -> None:
     assert set(again.roles) == set(roster.names.values())
     assert len(lost) == len(export.lost)
     name_of = READINGS[target].name_of
+    asked = asked_in(export, target)
     given = elsewhere = 0
     for role in roster.roles.values():
         post = again.records.posts[role.name].profile
@@ -154,7 +155,7 @@ def check_laws(view: OrgView, target: str) -> None:
             assert same or inside, f"{role.id} got {name}, which nothing of ours is"
             given += len(same)
             for held in same:
-                check_given(view, role.id, held, may_ask=asks_for(export, target, name))
+                check_given(view, role.id, held, may_ask=name in asked)
         if calls_others(export, target, role):
             elsewhere += sum(calls(held) for held in role.held("given"))
         assert (again.superior_of(role.name) is None) or again.superior_of(role.name) in roster.names.values()
@@ -181,20 +182,18 @@ def check_given(view: OrgView, role: str, held: HeldTool, *, may_ask: bool) -> N
             assert decide_access(view, request).outcome in allowed, (role, held.id, action)
 
 
-def asks_for(export: Export, target: str, name: str) -> bool:
-    """Whether the format asks before a tool is used."""
+def asked_in(export: Export, target: str) -> set[str]:
+    """The tools that the format asks for before they are used."""
     if target == "agent-spec":
         components = (
-            yaml.safe_load(text).get("$referenced_components", {}) for text in export.files.values()
+            yaml.load(text, yaml.CSafeLoader).get("$referenced_components", {})
+            for text in export.files.values()
         )
-        return any(
-            each["requires_confirmation"] and id_of(each["name"]) == name
-            for known in components
-            for each in known.values()
-        )
+        known = [each for found in components for each in found.values()]
+        return {id_of(each["name"]) for each in known if each["requires_confirmation"]}
     if target != "claude-code" or claude_code.SETTINGS not in export.files:
-        return False
-    return name in json.loads(export.files[claude_code.SETTINGS])["permissions"].get("ask", ())
+        return set()
+    return set(json.loads(export.files[claude_code.SETTINGS])["permissions"].get("ask", ()))
 
 
 def calls_others(export: Export, target: str, role: ExportedRole) -> bool:
@@ -292,7 +291,13 @@ def test_no_field_is_lost_in_silence(tmp_path: Path) -> None:
     organizations = {
         org_id: each.index for org_id, each in read(write_tree(tmp_path, trees)).organizations.items()
     }
-    assert set(_ROLE) == set(RoleProfile.__struct_fields__) - {"kind", "role_id", "version", "suppressions", "overlay"}
+    assert set(_ROLE) == set(RoleProfile.__struct_fields__) - {
+        "kind",
+        "role_id",
+        "version",
+        "suppressions",
+        "overlay",
+    }
     for target in (*READABLE, "agent-framework"):
         export = EXPORTS[target].export
         plain = _said(export(organizations["o_plain"]), "o_plain")
