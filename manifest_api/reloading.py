@@ -6,7 +6,7 @@ does not answer. It goes on in its own thread, for which nobody waits at the end
 
 All kinds of edits are noticed: files written in place, files renamed over others, folders moved in. The operating
 system does not report some changes, so these are compared twice a second: a watched folder that is replaced, a file
-that was named itself, and the targets of links outside the watched folders.
+that was named itself or is not there yet, and the targets of links outside the watched folders.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class Reloader:
         return report
 
     async def _watch_folders(self) -> None:
-        """Watch until a watched folder is replaced."""
+        """Watch until a watched folder is replaced, one of them appears, or others are to be watched."""
         watched = self._answers.kernel.watched
         folders = [path for path in watched if os.path.isdir(path)]
         begun = identify(folders)
@@ -186,7 +186,8 @@ class Reloader:
                 await self.reload()
                 # Files are identified as they were before they were read: what changed meanwhile is read again.
                 self._seen = {**identify(watched, self._linked), **now}
-            if identify(folders) != begun:
+            there = identify(path for path in watched if os.path.isdir(path))
+            if there != begun or self._answers.kernel.watched != watched:
                 return
 
 

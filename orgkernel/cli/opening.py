@@ -23,7 +23,7 @@ from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, organization_above, shipped_request
 from orgkernel.snapshots.shipped import template_names
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.snapshot import Snapshot, covers
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -104,18 +104,36 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
         (each.format, each.kind) for each in snapshot.tree.documents if each.format and not each.context
     )
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
-        what = [counted(found[name, "role_profile"], "agent")]
-        if skills := found[name, "cognitive_skill"]:
+        agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
+        what = [counted(agents, "agent")] if agents else []
+        if skills:
             what.append(counted(skills, "skill"))
+        if not what:
+            servers = _servers(snapshot, name)
+            what = [counted(servers, "server") if servers else counted(0, "agent")]
         click.echo(
             f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
             err=True,
         )
+    for name in request.others:
+        click.echo(f"note: {FORMATS[name].title} is here too: `--from {name}` reads it", err=True)
+
+
+def _servers(snapshot: Snapshot, name: str) -> int:
+    """How many MCP servers were read, where there are no agents."""
+    catalogs = (
+        each for each in snapshot.tree.documents if each.format == name and each.kind == "tool_catalog"
+    )
+    return len({tool.provider for each in catalogs for tool in each.record.tools.values()})  # type: ignore[attr-defined]
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print which format was recognized, and which documents were read besides those that were asked for."""
+    """Print which format was recognized, and what was read besides what was asked for."""
     say_format(snapshot, request)
+    for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
+        if not any(covers(each, root.name) for each in request.asked):
+            what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
+            click.echo(f"note: also read {quote(root.name)} as {what}, because {where} names it", err=True)
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))

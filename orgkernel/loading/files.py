@@ -43,6 +43,8 @@ class Area(NamedTuple):
     """Below the root."""
     files: str = ""
     """A regular expression for the paths below the folder, with `/`. Empty if the path is a file."""
+    depth: int | None = None
+    """How many levels of folders below the folder are looked into; None for all."""
 
     def holds(self, path: str) -> bool:
         r"""Whether a file is read; the path is that below the folder.
@@ -51,6 +53,17 @@ class Area(NamedTuple):
         True
         """
         return re.fullmatch(self.files, path.replace(os.sep, "/")) is not None
+
+
+class SourceUse(NamedTuple):
+    """Where an organization names files in the format of others as a source."""
+
+    file: str
+    """Path of the document."""
+    name: str
+    """As it is shown."""
+    mark: int
+    """Of the entry of `sources`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +88,13 @@ class Root:
     """What is read of a folder in the format of others. Empty for a file or folder with documents of ours."""
     called: str = ""
     """What the organization of a folder in the format of others is called."""
+    uses: tuple[SourceUse, ...] = ()
+    """The organizations that name it as a source. They have what it holds, and it is no organization by itself."""
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """The folders of the organizations that name it as a source."""
+        return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
 
     def enters(self, folder: str) -> bool:
         """Whether a folder below the root is looked into."""
@@ -173,7 +193,8 @@ def find_real_files(root: Root, others: Iterable[str] = ()) -> Iterator[Found]:
         elif not area.files:
             yield Found(path, name, real)
         elif os.path.isdir(path):
-            yield from _walk(root, path, name, tops, seen, partial(_is_in_area, area, len(path) + 1))
+            accepts = partial(_is_in_area, area, len(path) + 1)
+            yield from _walk(root, path, name, tops, seen, accepts, area.depth)
 
 
 def _is_in_area(area: Area, start: int, path: str) -> bool:
@@ -181,12 +202,18 @@ def _is_in_area(area: Area, start: int, path: str) -> bool:
 
 
 def _walk(
-    root: Root, top: str, top_name: str, tops: tuple[str, ...], seen: set[str], accepts: Callable[[str], bool]
+    root: Root,
+    top: str,
+    top_name: str,
+    tops: tuple[str, ...],
+    seen: set[str],
+    accepts: Callable[[str], bool],
+    depth: int | None = None,
 ) -> Iterator[Found]:
     """What a folder of a root holds; `seen` are the real paths of folders that were looked into."""
-    pending = [(top, top_name)]
+    pending = [(top, top_name, 0)]
     while pending:
-        folder, name = pending.pop()
+        folder, name, level = pending.pop()
         if (real := os.path.realpath(folder)) in seen:
             continue
         seen.add(real)
@@ -215,7 +242,8 @@ def _walk(
                 if accepts(entry.path) or _is_folder(entry):
                     yield Found(entry.path, entry_name, here, leaves=True)
             elif _is_folder(entry):
-                below.append((entry.path, entry_name))
+                if depth is None or level < depth:
+                    below.append((entry.path, entry_name, level + 1))
             elif accepts(entry.path):
                 yield Found(entry.path, entry_name, here)
         pending.extend(reversed(below))
@@ -228,15 +256,17 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
     roots = tuple(roots)
     shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
     tops = tuple(os.path.realpath(root.path) for root in roots)
-    for number, root in enumerate(roots):
+    # What an organization names as its source belongs to it, whichever other path covers it.
+    for number, root in sorted(enumerate(roots), key=lambda each: not each[1].uses):
         as_shared = replace(root, shared=True)
+        ours = {os.path.realpath(use.file) for use in root.uses}
         for path, name, real, leaves in find_real_files(root, tops):
             if leaves:
                 if path not in seen:
                     seen.add(path)
                     located.append(Located(path, name, root, number, leaves=True))
                 continue
-            if real in seen:
+            if real in seen or real in ours:
                 continue
             seen.add(real)
             # The shared catalogs stay shared when a path of the user's covers them.
@@ -345,6 +375,11 @@ def documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     return [path for path in paths if os.path.isfile(path) and stays_inside(path, links)]
 
 
+def is_within(path: str, folder: str) -> bool:
+    """Whether a full path is a folder or is below it."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
 def is_folder(path: str) -> bool:
     """Whether a path is a folder, or a link to one."""
     return os.path.isdir(path)
@@ -376,12 +411,19 @@ def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
 
 def has_markdown(folder: str) -> bool:
     """Whether a folder, or one below it, has a Markdown file; of a link, which may lead anywhere, that it is a folder."""
+    return has_file(folder, MARKDOWN)
+
+
+def has_file(folder: str, suffix: str, *, deep: bool = True) -> bool:
+    """Whether a folder, or one below it if `deep`, has a file whose name ends so; of a link, that it is a folder."""
     if os.path.islink(folder):
-        return os.path.isdir(folder)
+        return os.path.isdir(folder) and deep
     for _, below, names in os.walk(folder):
         below.sort()
-        if any(name.endswith(MARKDOWN) for name in names):
+        if any(name.endswith(suffix) for name in names):
             return True
+        if not deep:
+            break
     return False
 
 
@@ -418,10 +460,12 @@ def is_beside(top: str, folder: str, name: str) -> bool:
     return True
 
 
-def markdown_heads(folder: str, most: int, size: int) -> Iterator[bytes]:
-    """How the first Markdown files directly in a folder begin."""
+def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
+    """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(MARKDOWN))
+        names = sorted(
+            name for name in os.listdir(folder) if name.endswith(MARKDOWN) and not name.endswith(other)
+        )
     except OSError:
         return
     for name in names[:most]:
@@ -443,6 +487,14 @@ def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
     """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
     try:
         return words.findall(read_regular(path, MAX_BYTES))
+    except (OSError, ValueError):
+        return []
+
+
+def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:
+    """What a pattern finds in the beginning of a file. A folder or an unreadable file contains nothing."""
+    try:
+        return words.findall(read_regular(path, size))
     except (OSError, ValueError):
         return []
 

@@ -40,6 +40,15 @@ def parse_markdown(source: SourceText) -> ParsedMarkdown:
     """The values of a Markdown document; None where it cannot be read."""
     kind = markdown_kind(source.path)
     assert kind is not None
+    return _parse(source, kind)
+
+
+def parse_skill(source: SourceText) -> ParsedMarkdown:
+    """The values of a SKILL.md, wherever it lies."""
+    return _parse(source, "cognitive_skill")
+
+
+def _parse(source: SourceText, kind: str) -> ParsedMarkdown:
     if len(source.text) > MAX_CHARACTERS:
         message = f"the file has more than {MAX_CHARACTERS // 1024} KiB, the limit of a Markdown document"
         return ParsedMarkdown(

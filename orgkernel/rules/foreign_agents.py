@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
-from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.lookups import MISSING
 from orgkernel.loading.formats.references import Reference, references_of
 from orgkernel.loading.formats.words import words_in
@@ -17,6 +16,8 @@ from orgkernel.records.standing_order import StandingOrder
 
 CLAUDE_CODE = "claude-code"
 CREWAI = "crewai"
+AGENT_SPEC = "agent-spec"
+A2A = "a2a"
 COPILOT = "copilot"
 
 EVERY = "*"
@@ -83,11 +84,6 @@ def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
 def is_chosen_by_description(post: RolePost) -> bool:
     """Whether the host of an agent gives it tasks by its description, and every tool where its file lists none."""
     return post.document.format in _CHOOSING
-
-
-def host_of(post: RolePost) -> str:
-    """What people call the format of an agent."""
-    return FORMATS[post.document.format].title if post.document.format in FORMATS else "the host"
 
 
 def texts_of(

@@ -54,7 +54,8 @@ _SHOWN = 5
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A second role at the top, with roles below it."""
-    if view.records.without_profile:
+    # A folder of others may hold several teams.
+    if view.records.without_profile or view.records.document.format:
         return
     posts = view.records.posts
     roots = [role for role in view.roots() if view.subordinates_of(role)]

@@ -29,6 +29,7 @@ chain_of_command:
 ## Known limits
 
 ORG203 reports a specialist in a cycle; this rule does not count the roles of the cycle as its subordinates.
+Agents in the formats of others have no type, so they are not checked.
 
 ## Since
 
@@ -51,7 +52,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     """All the ways in which a specialist delegates, in one finding."""
     dispatching = {source for source, _ in view.ends_of(EdgeKind.MAY_DISPATCH)}
     for post in view.posts:
-        if post.profile.role_type != "specialist":
+        is_assumed = post.document.format and not post.document.has("role_type")
+        if post.profile.role_type != "specialist" or is_assumed:
             continue
         ways: list[tuple[Place, str]] = []
         if post.profile.can_delegate:

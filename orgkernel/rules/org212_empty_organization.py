@@ -44,7 +44,8 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A hierarchy without entries."""
-    if not view.records.organization.hierarchy:
+    # A folder of skills of others has nobody, and says so.
+    if not view.records.organization.hierarchy and not view.records.document.format:
         yield Finding(
             view.records.document.place("hierarchy", key=True),
             f"organization {quote(view.org_id)} has no roles",

@@ -49,7 +49,8 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     used: set[int] = set()
     for records in assembly.organizations:
         for definition, gates in open_skills(records):
-            if definition.document.shared:
+            # Of a folder of skills without agents, nobody says who has them.
+            if definition.document.shared or (definition.document.format and not records.posts):
                 continue
             key = id(definition.document)
             idle.setdefault(key, definition)

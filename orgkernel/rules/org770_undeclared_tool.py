@@ -51,10 +51,11 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.roles import UNDECLARED
-from orgkernel.rules.foreign_agents import CREWAI, agents_of, words_of
+from orgkernel.rules.foreign_agents import AGENT_SPEC, CREWAI, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _WAYS_OUT = {
+    AGENT_SPEC: "describe it as a component of its own, or read the file that does as well",
     CREWAI: "write a method with `@tool` of this name in the class of the crew, or `tools/NAME.py` for a tool `custom:NAME`",
 }
 

@@ -19,7 +19,7 @@ from orgkernel.loading.files import (
     mentions,
     stays_inside,
 )
-from orgkernel.loading.formats import FORMATS, OURS, find_layout
+from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -39,8 +39,14 @@ class Request:
     """Files and folders, by their shown names, whose findings are reported."""
     detected: bool = False
     """Whether a folder is read in the format of others because it looks like it, and nobody said so."""
+    others: tuple[str, ...] = ()
+    """Further formats in which a folder could be read that was recognized as one of them."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
+    sources_in: tuple[str, ...] = ()
+    """Further folders in which the sources of organizations may lie."""
+    shown_from: str = ""
+    """The folder relative to which names of files are shown."""
 
 
 def resolve_paths(
@@ -51,6 +57,7 @@ def resolve_paths(
     links: Iterable[str] = (),
     top: str | None = None,
     read_as: str | None = None,
+    sources_in: str | None = None,
 ) -> Request:
     """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
 
@@ -65,7 +72,8 @@ def resolve_paths(
     above it that does not name what is asked for.
 
     A folder in the format of others is read as an organization if it holds no document of ours. With `read_as`, every
-    path is read in this format, or as our documents.
+    path is read in this format, or as our documents. The sources of organizations may lie in what is read, where links
+    may lead to, and in `sources_in`, by default `folder`.
     """
     reader = shown_from or folder
     left: list[str] = []
@@ -73,6 +81,7 @@ def resolve_paths(
     context: list[Root] = []
     asked: set[str] = set()
     formats: set[str] = set()
+    others: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
     for path in paths:
         full = os.path.normpath(os.path.join(folder, path))
@@ -80,9 +89,11 @@ def resolve_paths(
             raise NothingToRead(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
-        name = _shown(full, reader)
-        if (foreign := _foreign_root(full, reader, real, read_as)) is not None:
+        name = shown(full, reader)
+        if (recognized := _foreign_root(full, reader, real, read_as)) is not None:
+            foreign, further = recognized
             roots.append(foreign)
+            others |= dict.fromkeys(further)
             formats.add(foreign.format)
             asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
             continue
@@ -91,7 +102,7 @@ def resolve_paths(
         asked.add(
             name
             if home is None
-            else os.path.normpath(os.path.join(_shown(home, reader), os.path.relpath(full, home)))
+            else os.path.normpath(os.path.join(shown(home, reader), os.path.relpath(full, home)))
         )
         alone = not full.endswith(MARKDOWN) and mentions(full, ORGANIZATION)
         if home in (None, full) or alone:
@@ -100,25 +111,39 @@ def resolve_paths(
         if home is not None and home != full:
             only = () if alone else _seen_from(full, home, real)
             (context if alone else roots).append(
-                Root(home, _shown(home, reader), context=alone, links=real, only=only)
+                Root(home, shown(home, reader), context=alone, links=real, only=only)
             )
         if home is not None:
-            beside = _beside(home, _shown(home, reader), real)
+            beside = _beside(home, shown(home, reader), real)
             if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
                 left += (
                     os.path.relpath(root.path, reader) for root in beside if _holds_documents(root.path, real)
                 )
             else:
                 context += beside
+    catalogs = [catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
-    others = [_catalog_of(each) for each in sorted(formats)]
     if not formats or any(not root.areas for root in own):
-        others.append(shared_ontology())
-    return Request((*own, *others), frozenset(asked), bool(formats) and read_as is None, tuple(left))
+        catalogs.append(shared_ontology())
+    detected = bool(formats) and read_as is None
+    return Request(
+        (*own, *catalogs),
+        frozenset(asked),
+        detected,
+        tuple(others),
+        tuple(left),
+        (sources_in or folder,),
+        reader,
+    )
 
 
-def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str | None) -> Root | None:
-    """What a path means in the format of others; None if it is not in one, or holds documents of ours."""
+def _foreign_root(
+    full: str, reader: str, links: tuple[str, ...], read_as: str | None
+) -> tuple[Root, tuple[str, ...]] | None:
+    """What a path means in the format of others, and the further formats that are there; None if it is in none.
+
+    A folder with documents of ours is ours.
+    """
     if read_as == OURS:
         return None
     found = find_layout(full, read_as)
@@ -129,10 +154,11 @@ def _foreign_root(full: str, reader: str, links: tuple[str, ...], read_as: str |
         files = (file for file, _ in find_files(Root(full, "", links=links)))
         if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
             return None
-    return Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+    root = Root(layout.top, shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+    return root, () if read_as is not None else others_found(full, form, layout)
 
 
-def _catalog_of(name: str) -> Root:
+def catalog_of(name: str) -> Root:
     """What everybody has in a format of others."""
     return Root(FORMATS[name].catalog, f"{name}/tools.yaml", context=True, format=name)
 
@@ -153,7 +179,7 @@ def shared_ontology() -> Root:
     return Root(shipped_folder("ontology"), "ontology", shared=True, context=True)
 
 
-def _shown(full: str, folder: str) -> str:
+def shown(full: str, folder: str) -> str:
     """The path as a reader standing in `folder` would write it."""
     inside = os.path.relpath(full, folder)
     return full if inside.startswith("..") else inside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,10 @@ from watchfiles import Change
 from manifest_api import reloading
 from manifest_api.answering import Answers
 from manifest_api.reloading import Reloader, identify, linked_paths, relevant_below
+from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of
-from tests.support.trees import change_line
+from tests.support.trees import change_line, write_tree
 
 
 @pytest.mark.parametrize(
@@ -203,3 +204,37 @@ def test_answer_is_from_one_version(folder: Path) -> None:
     answer = asyncio.run(answers.find(ask, ORG))
     assert b'"role_name":"Code Writer"' in answer.body
     assert answer.snapshot == kernel.organization(ORG).snapshot.digest
+
+
+def test_what_appears_later_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of servers beside agents, and a folder of skills, that were not there when the watch began."""
+    agent = "---\nname: a\ndescription: Use it.\ntools: mcp__web__open\n---\n"
+    skill = "---\nname: look\ndescription: Use it to look.\n---\nLook.\n"
+    write_tree(tmp_path, {".claude/agents/a.md": agent})
+    monkeypatch.setattr(reloading, "_LOOK_MS", 50)
+    kernel = Kernel.open(tmp_path)
+
+    def records() -> OrgRecords:
+        return kernel.organization("active").snapshot.records
+
+    async def appear() -> None:
+        reloader = Reloader(Answers(kernel))
+        watching = asyncio.create_task(reloader.watch())
+        write_tree(tmp_path, {".mcp.json": '{"mcpServers": {"web": {}}}'})
+        await until(lambda: "mcp__web" in records().tools)
+        write_tree(tmp_path, {".claude/skills/look/SKILL.md": skill})
+        await until(lambda: "look" in records().cognitive_skills)
+        change_line(tmp_path / ".claude/skills/look/SKILL.md", "name: look", "name: see")
+        await until(lambda: "see" in records().cognitive_skills)
+        (tmp_path / ".mcp.json").unlink()
+        await until(lambda: "mcp__web" not in records().tools)
+        reloader.stop()
+        await watching
+
+    asyncio.run(asyncio.wait_for(appear(), 30))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for something that another task does."""
+    while not holds():
+        await asyncio.sleep(0.02)

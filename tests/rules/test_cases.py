@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,21 @@ from orgkernel.decisions.crew_records import OrgStatus, Personality, Personality
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
+from tests.support import other_trees
 from tests.support.claude_trees import well_kept
 from tests.support.crew_trees import yaml_crew
+from tests.support.format_trees import cards, specification
 from tests.support.trees import change_line, copy_template, read, write_tree
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
-FOREIGN = {"claude_code": well_kept, "crew": yaml_crew}
+FOREIGN = {
+    "claude_code": well_kept,
+    "crew": yaml_crew,
+    "cards": cards,
+    "specification": specification,
+    **{name: partial(other_trees.lay_out, name=name) for name in other_trees.TREES},
+}
 """Well-kept trees in the formats of others."""
 
 
@@ -108,7 +117,7 @@ def test_case(code: str, case: dict[str, Any], tmp_path: Path) -> None:
         pytest.param(code, case, id=f"{code}-{name}")
         for code, cases in load_cases().items()
         for name, case in cases.items()
-        if (code[3] in "46" or code[3:5] in ("75", "76", "77")) and "change" in case
+        if (code[3] in "46" or code[3:5] in ("75", "76", "77", "78")) and "change" in case
     ],
 )
 def test_it_is_the_changed_line(code: str, case: dict[str, Any], tmp_path: Path) -> None:

@@ -132,10 +132,12 @@ class Resource:
         if self.tool is None or self.tool.input_schema is None:
             return None
         from jsonschema.validators import validator_for
+        from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
         validator = validator_for(self.tool.input_schema)
         validator.check_schema(self.tool.input_schema)
-        return validator(self.tool.input_schema)
+        # Whatever a schema refers to is never fetched: what is not in it fails.
+        return validator(self.tool.input_schema, registry=REGISTRY)
 
 
 def build_resource(

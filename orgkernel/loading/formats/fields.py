@@ -8,7 +8,7 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.marks import Marks, start_of
-from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 
 _ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
 
@@ -88,17 +88,19 @@ class Fields:
         self.refusals.append(Refusal(row.OUT_OF_RANGE, self.start(key), text))
         return None
 
-    def unknown(self, known: Iterable[str], reader: str, *, only_misspelled: bool) -> None:
+    def unknown(
+        self, known: Iterable[str], reader: str, *, only_misspelled: bool, way_out: str = "remove it"
+    ) -> None:
         """Refuse fields that the reader of the format does not know; perhaps only those that are nearly known ones."""
         for key in self.value:
+            if len(self.refusals) >= MAX_REFUSALS:
+                return
             if key in known:
                 continue
             help = did_you_mean(key, [each for each in known if each not in self.value])
             if help or not only_misspelled:
                 text = f"the field {quote(key)} is unknown to {reader}"
-                self.refusals.append(
-                    Refusal(row.UNKNOWN_FIELD, self.marks[key][0], text, help or "remove it")
-                )
+                self.refusals.append(Refusal(row.UNKNOWN_FIELD, self.marks[key][0], text, help or way_out))
 
     def refuse(self, key: str, text: str, help: str = "", row: row.Row = row.INVALID_VALUE) -> None:
         """Refuse the value of a field for a reason of its own."""

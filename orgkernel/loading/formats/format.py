@@ -26,7 +26,7 @@ class Format(Protocol):
     title: str
     """As people call it."""
     catalog: str
-    """The path of the document that comes with us and says what everybody has in this format."""
+    """The path of the document that comes with us and says what everybody has in this format; empty without one."""
 
     def may_hold(self, path: str) -> bool:
         """Whether a file of this name at this place may be in this format. Files that ours could be as well count not."""

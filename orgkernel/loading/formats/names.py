@@ -1,4 +1,4 @@
-"""Names of Claude Code as ids, and back."""
+"""Names in the formats of others as ids, and back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _ESCAPED = re.compile(r"_([0-9a-f]{1,6})_")
 _KEPT = re.compile(r"[A-Za-z0-9-]\Z")
 LONGEST = 100
+LONGEST_TOOL = 200
 MCP = "mcp__"
 """How the names of tools of MCP servers begin."""
 _OTHERS = re.compile(r"[^A-Za-z0-9_-]")
@@ -48,3 +49,12 @@ def server_of(word: str) -> str | None:
 def server_tool_id(server: str) -> str:
     """The tool that stands for a server, by the name of the server."""
     return (MCP + _OTHERS.sub("_", server))[:LONGEST]
+
+
+def tool_id_of(server: str, name: str) -> str:
+    """A tool of a server, as agents name it: a character that no name of a tool has becomes `_`.
+
+    >>> tool_id_of("github", "list_issues"), tool_id_of("my server", "a.b")
+    ('mcp__github__list_issues', 'mcp__my_server__a_b')
+    """
+    return f"{server_tool_id(server)}__{_OTHERS.sub('_', name)}"

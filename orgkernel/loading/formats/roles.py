@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from orgkernel.loading.formats.building import instead_of, with_tools
-from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.words import words_in
-from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.organization import USER
+from orgkernel.loading.marks import pack_mark
+from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.records.organization import USER, HierarchyEntry, Organization
 from orgkernel.records.role_profile import DispatchRights, RoleProfile, RoleType
 
 UNDECLARED = "undeclared"
 """Beside the words of a role: the numbers of those that nothing declares, as `FIELD NUMBER`."""
 LONGEST_TOOL = 200
+_FIRST = pack_mark(1, 1)
 
 
 class Part(NamedTuple):
@@ -63,6 +67,25 @@ def place_role(role: SourceDocument, part: Part) -> SourceDocument:
     )
     raw = {**words_in(role), UNDECLARED: list(part.undeclared)} if part.undeclared else None
     return instead_of(role, changed, (at, below), raw)
+
+
+def side_by_side(root: Root, files: Sequence[FileRead]) -> Completion:
+    """An organization, called as its folder, in which every role reports to the user: nobody says who commands whom."""
+    roles = [each for file in files for each in file.read.documents if each.kind == "role_profile"]
+    if not roles:
+        return Completion()
+    called = root.called or os.path.basename(root.path)
+    record = Organization(
+        org_id=id_of(called)[:LONGEST] or "agents",
+        org_name=called,
+        hierarchy={each.record.role_id: HierarchyEntry() for each in roles},  # type: ignore[attr-defined]
+    )
+    # The folder that it lies in says what belongs to it.
+    path = os.path.join(root.path, "(organization)")
+    organization = complete_with(
+        roles[0], "organization", record, (_FIRST, {}), name=root.name or os.curdir, path=path
+    )
+    return Completion({}, (organization,))
 
 
 def tool_id_of(word: str) -> str | None:

@@ -29,7 +29,7 @@ class ClaudeCode:
     def read(self, source: SourceText, root: Root) -> ReadFile:
         """What one file says."""
         if source.path.endswith(".json"):
-            from orgkernel.loading.formats.claude_code.servers import read_servers
+            from orgkernel.loading.formats.servers import read_servers
 
             return read_servers(source, root)
         if markdown_kind(source.path) == "cognitive_skill":

@@ -6,7 +6,6 @@ are kept beside the record, at the routes at which they are written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,10 +14,12 @@ from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, with_tools
+from orgkernel.loading.formats.equipment import plain_tools
 from orgkernel.loading.formats.front_matter import Front, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
-from orgkernel.loading.marks import Marks, pack_mark, start_of, unpack_within
+from orgkernel.loading.formats.words import read_words
+from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
 from orgkernel.records.role_profile import Capabilities, ChainOfCommand, Doctrine, Requirements, RoleProfile
@@ -31,10 +32,6 @@ _FIELDS = (
     "hooks", "memory", "background", "effort", "initialPrompt", "isolation", "color",
 )  # fmt: skip
 _LISTS = ("tools", "disallowedTools", "skills")
-_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
-_COMMA = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
-_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
-_CODE = re.compile(r"ORG[0-9]{3}\Z")
 _SAME_MODEL = ("inherit", "")
 _INTERVAL = Doctrine().salute_interval_turns
 _MOST_TURNS = 9_999
@@ -79,7 +76,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     raw: dict[str, list[str]] = {}
     for key in _LISTS:
         if key in value:
-            words = list(_words(key, value[key], marks[key][1], refusals))
+            words = list(read_words(key, value[key], marks[key][1], refusals))
             raw[key] = [word for word, _ in words]
             marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
     servers = _named_servers(value.get("mcpServers"))
@@ -122,42 +119,6 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
-
-
-def is_plain(word: str) -> bool:
-    """Whether a word can be a tool as it stands: no argument, no star."""
-    return _TOOL.match(word) is not None
-
-
-def plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
-    """The words that can be tools as they stand, each once."""
-    found: dict[str, int] = {}
-    for word, mark in zip(words, marks, strict=True):
-        if is_plain(word):
-            found.setdefault(word, mark)
-    return tuple(found), list(found.values())
-
-
-def _words(key: str, value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[tuple[str, int]]:
-    """The words of a list, or of a text with commas, each with its mark."""
-    if isinstance(value, str):
-        for found in _COMMA.finditer(value):
-            word = found[0].strip()
-            if word:
-                offset = found.start() + len(found[0]) - len(found[0].lstrip())
-                yield word, pack_mark(*unpack_within(start_of(marks), offset))
-    elif isinstance(value, tuple):
-        for item, mark in zip(value, marks[1], strict=True):
-            if isinstance(item, str):
-                yield item.strip(), mark
-            else:
-                text = f"{quote(key)} lists {describe(item)}, not text"
-                refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a name"))
-    else:
-        text = f"the field {quote(key)} is {describe(value)}, not a list"
-        refusals.append(
-            Refusal(row.WRONG_TYPE, start_of(marks), text, "write names with commas between them")
-        )
 
 
 def _misspelled(value: dict[str, Any], marks: dict[str, tuple[int, Marks]]) -> Iterator[Refusal]:

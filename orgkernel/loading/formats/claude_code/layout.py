@@ -13,6 +13,7 @@ SERVERS = ".mcp.json"
 AGENT_FILES, SKILL_FILES = r".*\.md", r"[^/]+/SKILL\.md"
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
+_OF_OTHERS = ".agent.md"  # of GitHub Copilot
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
@@ -71,7 +72,7 @@ def _alone(top: str) -> Layout:
 
 def _has_agent(folder: str) -> bool:
     """Whether one of the first Markdown files directly in a folder begins like an agent."""
-    for head in markdown_heads(folder, _MOST_LOOKED_AT, _HEAD):
+    for head in markdown_heads(folder, _MOST_LOOKED_AT, _HEAD, other=_OF_OTHERS):
         lines = head.splitlines()
         begins = bool(lines) and lines[0].rstrip() == b"---"
         if begins and any(line.startswith(b"name:") for line in lines) and b"\ndescription:" in head:

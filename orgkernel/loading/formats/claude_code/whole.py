@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
-from orgkernel.loading.formats.claude_code.agents import is_plain, plain_tools
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
-from orgkernel.loading.formats.claude_code.servers import server_tool
+from orgkernel.loading.formats.equipment import is_plain, plain_tools
 from orgkernel.loading.formats.names import LONGEST, MCP, id_of, server_of, server_tool_id
+from orgkernel.loading.formats.servers import declared_once, server_tool
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
@@ -44,7 +44,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         words = sorted(word for word, declaring in named.items() if declaring is catalog)
         made.append(_named_tools(catalog, words))
         everything |= dict.fromkeys(words)
-    instead: dict[int, SourceDocument] = {}
+    instead = declared_once(catalogs)
     for role in roles:
         known = everything
         if own_servers := raw[id(role)].get("mcpServers"):

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from orgkernel.loading.files import Area, files_in, find_words, folders_in, is_file, is_folder
+from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder
 from orgkernel.loading.formats.format import Layout
 
 CONFIG, AGENTS, TOOLS, CREWS = "config", "agents", "tools", "crews"
@@ -21,6 +21,7 @@ _PYTHON = re.compile(r".*crew.*\.py")
 _CREW_PYTHON = "crew.py"
 # An agent of CrewAI has all three. Other files of this name say something else of each agent, or have them elsewhere.
 _AGENT_FIELD = re.compile(rb"""(?:^[ \t]+|[{,][ \t]*)["']?(role|goal|backstory)["']?[ \t]*:""", re.MULTILINE)
+_HEAD = 256 * 1024
 _CREW_FIELD = re.compile(rb'"(agents|tasks)"[ \t\r\n]*:')
 
 
@@ -84,8 +85,8 @@ def _json_areas(top: str, crew: str) -> Iterator[Area]:
     here = os.path.relpath(crew, top)
     file = _crew_file(crew) or os.path.join(crew, CREW_FILES[0])
     yield Area(os.path.relpath(file, top))
-    yield Area(os.path.normpath(os.path.join(here, AGENTS)), _JSON_AGENTS)
-    yield Area(os.path.normpath(os.path.join(here, TOOLS)), _TOOL_FILES)
+    yield Area(os.path.normpath(os.path.join(here, AGENTS)), _JSON_AGENTS, depth=0)
+    yield Area(os.path.normpath(os.path.join(here, TOOLS)), _TOOL_FILES, depth=0)
 
 
 def _yaml_areas(top: str, folder: str, crew: str) -> Iterator[Area]:
@@ -99,7 +100,7 @@ def _holds_agents(folder: str) -> bool:
     for name in YAML_FILES[:2]:
         path = os.path.join(folder, name)
         if is_file(path):
-            fields = {*find_words(path, _AGENT_FIELD)}
+            fields = {*find_in_head(path, _AGENT_FIELD, _HEAD)}
             if b"goal" in fields and len(fields) > 1:
                 return True
     return False
@@ -112,4 +113,6 @@ def _crew_file(folder: str) -> str | None:
 
 
 def _is_crew(path: str) -> bool:
-    return {*find_words(path, _CREW_FIELD)} == {b"agents", b"tasks"}
+    """Whether a file is a crew: one of this form, or any of another name that has both agents and tasks."""
+    fields = {*find_in_head(path, _CREW_FIELD, _HEAD)}
+    return len(fields) == 2 or (bool(fields) and path.endswith(CREW_FILES[0]))

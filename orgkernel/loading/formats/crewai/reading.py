@@ -22,7 +22,7 @@ from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
-from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.records.procedure_catalog import Procedure, ProcedureCatalog
@@ -156,7 +156,9 @@ def _read_agent(
         order = StandingOrder(scope="role", target=role_id, body=backstory)
         order_marks = (at, {"body": fields.marks["backstory"]})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
-    return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in fields.refusals))
+    return ReadFile(
+        tuple(documents), (), tuple(diagnose(source, each) for each in fields.refusals[:MAX_REFUSALS])
+    )
 
 
 def _words(fields: Fields) -> dict[str, Any]:
@@ -268,6 +270,12 @@ def _tasks_of(
         fields.text("expected_output", needed=True)
         fields.unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
         agent = fields.text("agent")
+        for word, mark in () if only_misspelled else fields.words("context"):
+            if id_of(word)[:LONGEST] not in procedures:
+                text = f"{fields.subject} has the context {quote(word)}, which is no task before it"
+                fields.refusals.append(
+                    Refusal(row.INVALID_VALUE, mark, text, "name a task that stands before it")
+                )
         words = [(word, mark) for word, mark in fields.words("tools") if word]
         refusals += fields.refusals
         procedures[task_id] = Procedure(name=name, description=description)
@@ -283,7 +291,7 @@ def _tasks_of(
     raw |= {"doing": doing, "task_tools": listed}
     full = (around[0], {**around[1], "procedures": (around[0], (around[0], below))})
     document = read_as(source, root, TASKS, ProcedureCatalog(procedures=procedures), full, raw)
-    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals[:MAX_REFUSALS]))
 
 
 def _read_tool_file(source: SourceText, root: Root) -> ReadFile:
@@ -308,4 +316,4 @@ def _both(first: ReadFile, second: ReadFile) -> ReadFile:
 def _broken(source: SourceText, kind: str, claimed: str, refusals: list[Refusal]) -> ReadFile:
     """One of several documents in a file that cannot be read."""
     broken = BrokenDocument(source.name, source.path, kind, frozenset({claimed}))
-    return ReadFile((), (broken,), tuple(diagnose(source, each) for each in refusals))
+    return ReadFile((), (broken,), tuple(diagnose(source, each) for each in refusals[:MAX_REFUSALS]))

@@ -1,0 +1,184 @@
+"""An agent card: a role, with what it does as its skills and their examples.
+
+What a card of each version must have is what the protocol says and its Python SDK refuses.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.fields import Fields
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
+from orgkernel.loading.sources import BrokenDocument, ReadFile
+from orgkernel.records.role_profile import Capabilities, ChainOfCommand, RoleProfile
+from orgkernel.records.skill_catalog import Skill, SkillCatalog
+
+_KIND = "role_profile"
+_BOTH = (
+    "name", "description", "version", "capabilities", "defaultInputModes", "defaultOutputModes", "skills", "provider",
+    "documentationUrl", "iconUrl", "securitySchemes", "signatures",
+)  # fmt: skip
+_ONLY_NEW = ("supportedInterfaces", "securityRequirements")
+_ONLY_OLD = (
+    "url", "protocolVersion", "preferredTransport", "additionalInterfaces", "security", "supportsAuthenticatedExtendedCard",
+)  # fmt: skip
+_INTERFACE = ("url", "protocolBinding", "protocolVersion")
+_NEW, _OLD = "1.0", "0.3"
+_OWN_DATA = "put data of your own into `capabilities.extensions`"
+
+
+def read_card(source: SourceText, root: Root) -> ReadFile:
+    """The role of a card and its skills; nothing for a JSON file among cards that is none."""
+    value, marks, start, refused = read_mapping(source, parse_json)
+    if refused:
+        return read_broken(source, _KIND, list(refused))
+    if not ("skills" in value or "supportedInterfaces" in value or "url" in value):
+        return ReadFile(skipped=True)
+    version = _OLD if not value.keys() & set(_ONLY_NEW) and value.keys() & set(_ONLY_OLD) else _NEW
+    card = Fields(value, (start, marks), "the card")
+    name, description = _text(card, "name", version), _text(card, "description", version)
+    if name:
+        card.subject = f"card {quote(name)}"
+    _text(card, "version", version)
+    for field in ("defaultInputModes", "defaultOutputModes"):
+        _at_least_one(card, field, version)
+    if not isinstance(value.get("capabilities"), dict):
+        _missing(card, "capabilities", "a mapping, which may be empty", version)
+    if version == _NEW:
+        _check_interfaces(card)
+        # The SDK writes the fields of 0.3 beside those of 1.0, for clients of that version.
+        card.unknown((*_BOTH, *_ONLY_NEW, *_ONLY_OLD), "A2A 1.0", only_misspelled=False, way_out=_OWN_DATA)
+    else:
+        _text(card, "url", version)
+        card.unknown((*_BOTH, *_ONLY_OLD), "A2A 0.3", only_misspelled=True)
+    skills = _read_skills(card, id_of(name), version)
+    role_id = id_of(name)
+    if len(role_id) > LONGEST:
+        card.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+    diagnostics = tuple(diagnose(source, each) for each in card.refusals[:MAX_REFUSALS])
+    if card.is_refused:
+        broken = BrokenDocument(source.name, source.path, _KIND, frozenset({role_id}))
+        return ReadFile((), (broken,), diagnostics)
+    role = RoleProfile(
+        role_id=role_id,
+        role_name=name,
+        description=description,
+        examples=tuple(skills.examples),
+        chain_of_command=ChainOfCommand(reports_to="user"),
+        capabilities=Capabilities(skills=tuple(skills.skills)),
+    )
+    at = marks["skills"]
+    below: dict[str, Any] = {**marks, "role_id": marks["name"], "role_name": marks["name"]}
+    below["capabilities"] = (
+        at[0],
+        (at[0], {"skills": (at[0], (at[0], [mark for mark, _ in skills.marks.values()]))}),
+    )
+    if skills.examples:
+        below["examples"] = (at[0], (at[0], list(skills.examples.values())))
+    raw = {"version": [version], "signatures": ["true"] if value.get("signatures") else []}
+    documents = [read_as(source, root, _KIND, role, (start, below), raw)]
+    catalog = SkillCatalog(skills=skills.skills)
+    documents.append(
+        read_as(source, root, "skill_catalog", catalog, (start, {"skills": (at[0], (at[0], skills.marks))}))
+    )
+    return ReadFile(tuple(documents), (), diagnostics)
+
+
+class _Skills:
+    """The skills of a card, by ids that no other card has."""
+
+    def __init__(self) -> None:
+        self.skills: dict[str, Skill] = {}
+        self.marks: dict[str, tuple[int, Marks]] = {}
+        self.examples: dict[str, int] = {}
+
+
+def _read_skills(card: Fields, role_id: str, version: str) -> _Skills:
+    found = _Skills()
+    listed = card.value.get("skills")
+    if not isinstance(listed, tuple) or (not listed and version == _NEW):
+        _missing(card, "skills", "at least one skill", version)
+        return found
+    for number, (item, marks) in enumerate(zip(listed, card.marks["skills"][1][1], strict=True), 1):
+        if not isinstance(item, dict):
+            text = f"skill {number} of {card.subject} is {describe(item)}, not a mapping"
+            card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
+            continue
+        skill = Fields(item, marks, f"skill {number} of {card.subject}")
+        name, said, description = (_text(skill, key, version) for key in ("id", "name", "description"))
+        _at_least_one(skill, "tags", version)
+        # What users may say; where a skill gives no example, what it does.
+        for text, mark in skill.words("examples") or [(description, skill.start("description"))]:
+            if text:
+                found.examples.setdefault(text, mark)
+        card.refusals += skill.refusals
+        skill_id = f"{role_id}_2f_{id_of(name)}"
+        if not name or skill_id in found.skills:
+            if name:
+                text = f"{card.subject} has two skills {quote(name)}"
+                card.refusals.append(
+                    Refusal(row.DUPLICATE_KEY, skill.start("id"), text, "give each an id of its own")
+                )
+            continue
+        if len(role_id) > LONGEST:
+            return found
+        if len(skill_id) > LONGEST:
+            text = f"the names of the card and the skill {quote(name)} have more than {LONGEST} characters together"
+            card.refusals.append(
+                Refusal(row.MALFORMED_ID, skill.start("id"), text, "shorten the id of the skill")
+            )
+            continue
+        found.skills[skill_id] = Skill(name=said, description=description)
+        found.marks[skill_id] = (skill.start("id"), (skill.at, skill.marks))
+    return found
+
+
+def _check_interfaces(card: Fields) -> None:
+    listed = card.value.get("supportedInterfaces")
+    if not isinstance(listed, tuple) or not listed:
+        _missing(card, "supportedInterfaces", "at least one interface", _NEW)
+        return
+    for number, (item, marks) in enumerate(
+        zip(listed, card.marks["supportedInterfaces"][1][1], strict=True), 1
+    ):
+        subject = f"interface {number} of {card.subject}"
+        if not isinstance(item, dict):
+            text = f"{subject} is {describe(item)}, not a mapping"
+            card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
+            continue
+        interface = Fields(item, marks, subject)
+        for key in _INTERFACE:
+            _text(interface, key, _NEW)
+        card.refusals += interface.refusals
+
+
+def _text(fields: Fields, key: str, version: str) -> str:
+    """A text that the protocol demands."""
+    if fields.value.get(key) is None or fields.value[key] == "":
+        _missing(fields, key, "a text", version)
+        return ""
+    return fields.text(key, needed=True)
+
+
+def _at_least_one(fields: Fields, key: str, version: str) -> None:
+    """A list of texts that the protocol demands; only 1.0 demands that it has one."""
+    listed = fields.value.get(key)
+    if listed is None or (listed == () and version == _NEW):
+        _missing(fields, key, "at least one text" if version == _NEW else "a list of texts", version)
+    else:
+        fields.words(key)
+
+
+def _missing(fields: Fields, key: str, wanted: str, version: str) -> None:
+    at = fields.marks[key][0] if key in fields.marks else fields.at
+    text = f"{fields.subject} has no {quote(key)}, which A2A {version} demands"
+    fields.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))

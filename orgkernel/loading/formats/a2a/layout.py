@@ -1,0 +1,85 @@
+"""Where agent cards lie: at the path that the protocol gives them, or in a folder of cards."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder
+from orgkernel.loading.formats.format import Layout
+
+WELL_KNOWN = ".well-known"
+CARD, OLD_CARD = "agent-card.json", "agent.json"
+_JSON = re.compile(r"[^.].*\.json")
+_MOST_LOOKED_AT, _HEAD = 20, 256 * 1024
+_CARDS = r"[^/]+\.json"
+_KEY = re.compile(
+    rb'"(supportedInterfaces|protocolVersion|url|skills|capabilities|defaultInputModes|defaultOutputModes|orgkernel:[a-z_]+)"'
+)
+_OF_ANY = {b"skills", b"capabilities", b"defaultInputModes", b"defaultOutputModes"}
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """Where the cards lie that a path means: a site, its `.well-known`, a folder of cards or of folders with one each, a card."""
+    if not is_folder(path):
+        if path.endswith(".json") and (is_certain or _is_card(path)):
+            return _around(path)
+        return None
+    if os.path.basename(path) == WELL_KNOWN:
+        path = os.path.dirname(path)
+    areas = list(_areas(path))
+    if not areas and is_certain:
+        areas = [Area(os.path.join(WELL_KNOWN, CARD)), Area(".", _CARDS, depth=0)]
+    return Layout(path, tuple(areas)) if areas else None
+
+
+def _areas(top: str) -> Iterator[Area]:
+    """Cards at places of their own, and the folder itself if it holds cards under other names."""
+    folders = (top, *folders_in(top))
+    named = [path for folder in folders for path in _named(folder) if _is_card(path)]
+    loose = any(_is_card(path) for path in files_in(top, _JSON)[:_MOST_LOOKED_AT] if path not in named)
+    if loose:
+        yield Area(".", _CARDS, depth=0)
+    for path in named:
+        if not (loose and os.path.dirname(path) == top):
+            yield Area(os.path.relpath(path, top))
+
+
+def _named(folder: str) -> Iterator[str]:
+    """The paths at which a folder may have a card; the newer one where it has two for one place."""
+    for place in (os.path.join(folder, WELL_KNOWN), folder):
+        paths = [path for name in (CARD, OLD_CARD) if is_file(path := os.path.join(place, name))]
+        yield from paths[:1]
+
+
+def _around(path: str) -> Layout | None:
+    """The folder or the site that a card lies in."""
+    folder = os.path.dirname(path)
+    if os.path.basename(folder) == WELL_KNOWN:
+        folder = os.path.dirname(folder)
+    found = find_layout(folder, is_certain=False)
+    if found is not None and any(_holds(found, area, path) for area in found.areas):
+        return found
+    return Layout(folder, (Area(os.path.relpath(path, folder)),))
+
+
+def _holds(layout: Layout, area: Area, path: str) -> bool:
+    inside = os.path.relpath(path, os.path.join(layout.top, area.path))
+    return area.holds(inside) if area.files else inside == os.curdir
+
+
+def _is_card(path: str) -> bool:
+    """Whether a JSON file has what cards have and hardly any other file: at its well-known place, any part of that is enough."""
+    keys = {*find_in_head(path, _KEY, _HEAD)}
+    if any(key.startswith(b"orgkernel:") for key in keys):
+        return False
+    if os.path.basename(path) == CARD and (
+        b"skills" in keys or b"supportedInterfaces" in keys or b"url" in keys
+    ):
+        return True
+    has_address = bool(keys & {b"supportedInterfaces", b"url", b"protocolVersion"})
+    if os.path.basename(os.path.dirname(path)) == WELL_KNOWN:
+        return has_address
+    is_new = b"supportedInterfaces" in keys and b"skills" in keys
+    return is_new or (has_address and len(keys & _OF_ANY) >= 3 and b"skills" in keys)

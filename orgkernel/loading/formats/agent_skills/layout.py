@@ -1,0 +1,57 @@
+"""Where skills lie: in a folder of skills, or in the folders that hosts look into."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.loading.files import (
+    SKILL_FILE,
+    SKILLS,
+    Area,
+    documents_in,
+    folders_in,
+    is_file,
+    is_folder,
+    mentions,
+)
+from orgkernel.loading.formats.format import Layout
+from orgkernel.records.record import ORGANIZATION
+
+HIDDEN_OF_CLAUDE = ".claude"
+_PLACES = (SKILLS, os.path.join(".agents", SKILLS), os.path.join(HIDDEN_OF_CLAUDE, SKILLS))
+_FILES = r"[^/]+/SKILL\.md"
+_LEVELS_UP = 4
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """Where the skills lie that a path means: a project, a folder of skills, or one skill.
+
+    The skills of an organization of ours belong to it.
+    """
+    if not is_folder(path):
+        return _one(path) if is_certain and os.path.basename(path) == SKILL_FILE else None
+    if not is_certain and _is_in_organization(path):
+        return None
+    found = [place for place in _PLACES if _holds_skills(os.path.join(path, place))]
+    if found:
+        return Layout(path, tuple(Area(place, _FILES, depth=1) for place in found))
+    if _holds_skills(path) or (is_certain and not is_file(os.path.join(path, SKILL_FILE))):
+        return Layout(path, (Area(".", _FILES, depth=1),))
+    return _one(os.path.join(path, SKILL_FILE)) if is_file(os.path.join(path, SKILL_FILE)) else None
+
+
+def _one(file: str) -> Layout:
+    return Layout(os.path.dirname(file), (Area(SKILL_FILE),))
+
+
+def _holds_skills(folder: str) -> bool:
+    return any(is_file(os.path.join(each, SKILL_FILE)) for each in folders_in(folder))
+
+
+def _is_in_organization(folder: str) -> bool:
+    """Whether a folder, or one of those above it, directly has an organization of ours."""
+    for _ in range(_LEVELS_UP):
+        if any(mentions(path, ORGANIZATION) for path in documents_in(folder)):
+            return True
+        folder = os.path.dirname(folder)
+    return False

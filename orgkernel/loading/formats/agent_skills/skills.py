@@ -1,0 +1,42 @@
+"""A SKILL.md wherever it lies, and the organization that skills without agents are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from orgkernel.loading.documents import read_broken, read_parsed_markdown
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import complete_with
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.markdown import parse_skill
+from orgkernel.loading.marks import pack_mark
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.records.organization import Organization
+
+_KIND = "cognitive_skill"
+_FIRST = pack_mark(1, 1)
+
+
+def read_skill(source: SourceText, root: Root) -> ReadFile:
+    """The skill."""
+    if source.refusal is not None:
+        return read_broken(source, _KIND, [source.refusal])
+    parsed = parse_skill(source)
+    if parsed.value is None:
+        return read_broken(source, _KIND, parsed.refusals)
+    return read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
+
+
+def complete(root: Root, files: Sequence[FileRead]) -> Completion:
+    """An organization without roles, called as the folder: nobody says here who has the skills."""
+    skills = [each for file in files for each in file.read.documents]
+    if not skills:
+        return Completion()
+    called = root.called or os.path.basename(root.path)
+    record = Organization(org_id=id_of(called)[:LONGEST] or "skills", org_name=called, hierarchy={})
+    path = os.path.join(root.path, "(organization)")
+    name = root.name or os.curdir
+    return Completion(
+        {}, (complete_with(skills[0], "organization", record, (_FIRST, {}), name=name, path=path),)
+    )

@@ -1,0 +1,38 @@
+"""Open Agent Spec: agents, teams with managers, and swarms, in YAML or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.agent_spec.layout import find_layout
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+
+
+class AgentSpec:
+    """The format. What reads files is imported when there are any."""
+
+    name = "agent-spec"
+    title = "Open Agent Spec"
+    catalog = ""
+
+    def may_hold(self, path: str) -> bool:
+        """Specifications are YAML or JSON files, which our documents could be as well."""
+        return False
+
+    def find(self, path: str, *, is_certain: bool) -> Layout | None:
+        """Where the specifications lie that a path means."""
+        return find_layout(path, is_certain=is_certain)
+
+    def read(self, source: SourceText, root: Root) -> ReadFile:
+        """What one file says."""
+        from orgkernel.loading.formats.agent_spec.components import read_components
+
+        return read_components(source, root)
+
+    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+        """The teams as organizations, and the tools that stand in other files."""
+        from orgkernel.loading.formats.agent_spec.whole import complete
+
+        return complete(root, files)

@@ -1,0 +1,285 @@
+"""The components of one file: agents become roles, tools a catalog. Who manages whom is kept beside the catalog.
+
+A component stands where it is used, or under `$referenced_components` of a component around it, and is referred to by
+`{$component_ref: ID}`. One that stands in another file is left to `whole`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.fields import Fields
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.roles import tool_id_of
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
+from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
+from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.records.access_policies import AccessPolicies, Permissions, Policy
+from orgkernel.records.role_profile import ChainOfCommand, Requirements, RoleProfile
+from orgkernel.records.standing_order import StandingOrder
+from orgkernel.records.tool_catalog import Tool, ToolCatalog, ToolType
+
+ROLE, CATALOG = "role_profile", "tool_catalog"
+TYPE, REF, REFERENCED = "component_type", "$component_ref", "$referenced_components"
+MANAGER, SWARM, SPECIALIZED = "ManagerWorkers", "Swarm", "SpecializedAgent"
+_AGENTS = ("Agent", "A2AAgent", "OciAgent", "OpenAiAgent", "RemoteAgent")
+_TEAMS = (MANAGER, SWARM)
+_LISTS = ("tools", "toolboxes")
+
+
+class _Found(NamedTuple):
+    """A component, and where it stands."""
+
+    value: dict[str, Any]
+    marks: Marks
+
+
+def read_components(source: SourceText, root: Root) -> ReadFile:
+    """The roles, the tools and the teams of a file; nothing for a file among specifications that is none."""
+    parse = parse_json if source.path.endswith(".json") else parse_yaml
+    value, marks, start, refused = read_mapping(source, parse)
+    if refused:
+        is_ours_to_say = source.refusal is not None or TYPE in source.text
+        return read_broken(source, ROLE, list(refused)) if is_ours_to_say else ReadFile(skipped=True)
+    if TYPE not in value and REFERENCED not in value:
+        return ReadFile(skipped=True)
+    reader = _Reader(source, root)
+    reader.collect(_Found(value, (start, marks)))
+    return reader.read(_Found(value, (start, marks)))
+
+
+class _Reader:
+    """What is found in a file, by the ids of components."""
+
+    def __init__(self, source: SourceText, root: Root) -> None:
+        self._source, self._root = source, root
+        self._found: list[_Found] = []
+        self._refusals: list[Refusal] = []
+        self._broken: list[BrokenDocument] = []
+        self.names: dict[str, str] = {}
+        """Id of an agent or a team to the role that it is, or that leads it."""
+        self._by_id: dict[str, _Found] = {}
+
+    def collect(self, top: _Found) -> None:
+        """All components, the outer ones first."""
+        pending: list[tuple[Any, Marks]] = [top]
+        while pending:
+            value, marks = pending.pop()
+            if isinstance(value, dict):
+                if isinstance(value.get(TYPE), str):
+                    self._found.append(_Found(value, marks))
+                    if isinstance(value.get("id"), str):
+                        self._by_id.setdefault(value["id"], _Found(value, marks))
+                below = [(each, marks[1][key][1]) for key, each in value.items()]
+            elif isinstance(value, tuple):
+                below = list(zip(value, marks[1], strict=True))
+            else:
+                continue
+            pending += reversed(below)
+
+    def read(self, top: _Found) -> ReadFile:
+        """The documents of the file."""
+        documents: list[SourceDocument] = []
+        tools: dict[str, Tool] = {}
+        tool_marks: dict[str, tuple[int, Marks]] = {}
+        asked: dict[str, int] = {}
+        ids: dict[str, str] = {}
+        edges: list[Any] = []
+        edge_marks: list[Marks] = []
+        inside: list[str] = []
+        for each in self._found:
+            kind = each.value[TYPE]
+            name = each.value.get("name")
+            if kind in _AGENTS:
+                documents += self._read_agent(each)
+                if isinstance(name, str) and name.strip():
+                    inside.append(id_of(name.strip()))
+            elif kind in _TEAMS:
+                for edge, mark in self._edges(each):
+                    edges.append(edge)
+                    edge_marks.append(mark)
+            elif (kind.endswith("Tool") or kind.endswith("ToolBox")) and isinstance(name, str):
+                tool = tool_id_of(name.strip())
+                if tool is None:
+                    self._refuse(each, "name", row.MALFORMED_ID, "the name of a tool is empty or too long")
+                    continue
+                tools.setdefault(tool, _tool(each.value, name.strip()))
+                tool_marks.setdefault(tool, (each.marks[1]["name"][1], each.marks))
+                if isinstance(each.value.get("id"), str):
+                    ids[each.value["id"]] = tool
+                if each.value.get("requires_confirmation") is True:
+                    asked.setdefault(tool, start_of(each.marks[1]["requires_confirmation"][1]))
+        raw: dict[str, Any] = {"ids": ids, "edges": edges, "agents": self._agents(), "inside": inside}
+        if top.value.get(TYPE) in _TEAMS or (top.value.get(TYPE) not in (None, *_AGENTS) and inside):
+            raw["team"] = [str(top.value.get("name") or "")]
+        start = top.marks[0]
+        full = {**top.marks[1], "tools": (start, (start, tool_marks)), "edges": (start, (start, edge_marks))}
+        documents.append(
+            read_as(self._source, self._root, CATALOG, ToolCatalog(tools=tools), (start, full), raw)
+        )
+        if asked:
+            documents.append(self._ask(start, asked))
+        findings = tuple(diagnose(self._source, each) for each in self._refusals[:MAX_REFUSALS])
+        return ReadFile(tuple(documents), tuple(self._broken), findings)
+
+    def _read_agent(self, found: _Found) -> Iterator[SourceDocument]:
+        value = found.value
+        fields = Fields(value, found.marks, "the agent")
+        name = fields.text("name", needed=True)
+        fields.subject = f"agent {quote(name)}"
+        is_local = value[TYPE] == "Agent"
+        prompt = fields.text("system_prompt", needed=is_local)
+        if is_local and not isinstance(value.get("llm_config"), dict):
+            text = f"{fields.subject} has no `llm_config`"
+            fields.refusals.append(
+                Refusal(row.MISSING_FIELD, fields.start("llm_config"), text, "name its model")
+            )
+        description = fields.text("description")
+        model = self._resolved(value.get("llm_config"))
+        model_id = model.value.get("model_id") if model is not None else None
+        raw: dict[str, Any] = {}
+        for key in _LISTS:
+            if listed := list(self._names(fields, key)):
+                raw[key] = [word for word, _ in listed]
+                fields.marks[key] = (fields.marks[key][0], (fields.start(key), [mark for _, mark in listed]))
+        role_id = id_of(name)
+        if len(role_id) > LONGEST:
+            fields.refuse("name", f"the name has more than {LONGEST} characters", row=row.MALFORMED_ID)
+        self._refusals += fields.refusals
+        if fields.is_refused:
+            ids = (role_id, value.get("id"))
+            claimed = frozenset(each for each in ids if isinstance(each, str) and each)
+            self._broken.append(BrokenDocument(self._source.name, self._source.path, ROLE, claimed))
+            return
+        record = RoleProfile(
+            role_id=role_id,
+            role_name=name,
+            description=description,
+            chain_of_command=ChainOfCommand(reports_to="user"),
+            requirements=Requirements(preferred_model=model_id if isinstance(model_id, str) else None),
+        )
+        at = fields.marks["name"]
+        below: dict[str, Any] = {**fields.marks, "role_id": at, "role_name": at}
+        if record.requirements.preferred_model is not None:
+            model_at = fields.marks["llm_config"][0]
+            inner = {"preferred_model": (model_at, fields.start("llm_config"))}
+            below["requirements"] = (model_at, (model_at, inner))
+        yield read_as(self._source, self._root, ROLE, record, (start_of(at[1]), below), raw)
+        if prompt:
+            order = StandingOrder(scope="role", target=role_id, body=prompt)
+            marks = (start_of(at[1]), {"body": fields.marks["system_prompt"]})
+            yield read_as(self._source, self._root, "standing_order", order, marks)
+
+    def _names(self, fields: Fields, key: str) -> Iterator[tuple[str, int]]:
+        """The tools in a list: by name where they stand in this file, else by the id that is referred to."""
+        written = fields.value.get(key)
+        if written is not None and not isinstance(written, tuple):
+            fields.words(key)
+            return
+        for item, marks in fields.mappings(key):
+            found = self._resolved(item)
+            if found is not None and isinstance(name := found.value.get("name"), str):
+                yield name.strip(), start_of(marks)
+            elif isinstance(item.get(REF), str):
+                yield item[REF], start_of(marks)
+
+    def _resolved(self, value: Any) -> _Found | None:
+        """A component that stands here, or that is referred to here and stands somewhere in the file."""
+        if not isinstance(value, dict):
+            return None
+        if isinstance(value.get(REF), str):
+            return self._by_id.get(value[REF])
+        return _Found(value, None) if TYPE in value else None
+
+    def _leader(self, value: Any, depth: int = 0) -> str | None:
+        """The role that an agent is, or that leads a team; the reference itself if it leads out of the file."""
+        found = self._resolved(value)
+        if found is None:
+            ref = value.get(REF) if isinstance(value, dict) else None
+            return f"{REF} {ref}" if isinstance(ref, str) else None
+        kind, name = found.value[TYPE], found.value.get("name")
+        if kind in _AGENTS:
+            return id_of(name.strip()) if isinstance(name, str) else None
+        inner = {MANAGER: "group_manager", SWARM: "first_agent", SPECIALIZED: "agent"}.get(kind)
+        return self._leader(found.value.get(inner), depth + 1) if inner and depth < 40 else None
+
+    def _edges(self, team: _Found) -> Iterator[tuple[list[Any], int]]:
+        """Who commands whom in a team, and who may query whom in a swarm, each with its mark."""
+        value, marks = team.value, team.marks[1]
+        subject = f"{value[TYPE]} {quote(value.get('name') or '')}"
+        if value[TYPE] == MANAGER:
+            if not isinstance(value.get("group_manager"), dict):
+                self._refuse(team, "group_manager", row.MISSING_FIELD, f"{subject} has no `group_manager`")
+                return
+            workers = value.get("workers")
+            if not isinstance(workers, tuple) or not workers:
+                self._refuse(team, "workers", row.MISSING_FIELD, f"{subject} has no `workers`")
+                return
+            manager = self._leader(value["group_manager"])
+            for worker, at in zip(workers, marks["workers"][1][1], strict=True):
+                yield ["commands", manager, self._leader(worker)], start_of(at)
+            return
+        pairs = value.get("relationships")
+        if not isinstance(pairs, tuple):
+            self._refuse(team, "relationships", row.MISSING_FIELD, f"{subject} has no `relationships`")
+            return
+        for pair, at in zip(pairs, marks["relationships"][1][1], strict=True):
+            if isinstance(pair, tuple) and len(pair) == 2:
+                yield ["queries", self._leader(pair[0]), self._leader(pair[1])], start_of(at)
+            else:
+                text = f"{subject} has a relationship that is no pair"
+                self._refusals.append(
+                    Refusal(row.INVALID_VALUE, start_of(at), text, "list the caller and the recipient")
+                )
+
+    def _agents(self) -> dict[str, str]:
+        """Id of each agent or team of the file to its role, for other files that refer to it."""
+        found = ((each, self._leader(self._by_id[each].value)) for each in self._by_id)
+        return {each: leader for each, leader in found if leader and not leader.startswith(REF)}
+
+    def _ask(self, start: int, asked: dict[str, int]) -> SourceDocument:
+        """Tools that demand a confirmation: whoever uses one has to ask."""
+        policies = {
+            _policy_id(tool, number): Policy(
+                description=f"The tool {tool} requires a confirmation.",
+                effect="ask",
+                permissions=Permissions(tools=(tool,)),
+            )
+            for number, tool in enumerate(asked, 1)
+        }
+        places = dict(zip(policies, ((mark, mark) for mark in asked.values()), strict=True))
+        marks = (start, {"policies": (start, (start, places))})
+        return read_as(self._source, self._root, "access_policies", AccessPolicies(policies=policies), marks)
+
+    def _refuse(self, found: _Found, key: str, row: row.Row, text: str) -> None:
+        marks = found.marks[1]
+        mark = start_of(marks[key][1]) if key in marks else start_of(found.marks)
+        self._refusals.append(Refusal(row, mark, text, f"write `{key}`"))
+
+
+def _policy_id(tool: str, number: int) -> str:
+    """An id of its own for each tool: no tool may be without its policy because two have one id."""
+    named = f"confirm_{tool}"
+    return named if len(named) <= LONGEST else f"confirm_{number}"
+
+
+def _tool(value: dict[str, Any], name: str) -> Tool:
+    """A tool. What it does is not declared, so it is taken for the most it could do."""
+    kind = value[TYPE]
+    type: ToolType = "deterministic_function"
+    if kind.startswith("MCP"):
+        type = "mcp_server"
+    elif kind == "RemoteTool":
+        type = "remote_api"
+    description = value.get("description")
+    said = description.strip() if isinstance(description, str) else ""
+    return Tool(name=name, description=said, type=type, side_effects="destructive")

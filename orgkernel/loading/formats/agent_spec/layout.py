@@ -1,0 +1,32 @@
+"""Where specifications lie: in the folder that is asked for. Nothing but what they say recognizes them."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from orgkernel.loading.files import SUFFIXES, Area, files_in, find_in_head, is_folder
+from orgkernel.loading.formats.format import Layout
+
+_FILES = r"[^/]+\.(?:ya?ml|json)"
+_NAMES = re.compile(r"[^.].*\.(?:ya?ml|json)")
+_COMPONENT = re.compile(
+    rb"""["']?component_type["']?[ \t\r\n]*:|["']?\$referenced_components["']?[ \t\r\n]*:"""
+)
+_VERSION = re.compile(rb"""(?:^|[{,\s])["']?agentspec_version["']?[ \t\r\n]*:""")
+_MOST_LOOKED_AT, _HEAD, _WHOLE = 50, 4096, 4 * 1024 * 1024
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """Where the specifications lie that a path means: a folder with some directly in it, or a file."""
+    if is_folder(path):
+        found = is_certain or any(map(_is_specification, files_in(path, _NAMES)[:_MOST_LOOKED_AT]))
+        return Layout(path, (Area(".", _FILES, depth=0),)) if found else None
+    if path.endswith(SUFFIXES) and (is_certain or _is_specification(path)):
+        return Layout(os.path.dirname(path), (Area(os.path.basename(path)),))
+    return None
+
+
+def _is_specification(path: str) -> bool:
+    """Whether a file begins with a component, and names the version of the specification."""
+    return bool(find_in_head(path, _COMPONENT, _HEAD)) and bool(find_in_head(path, _VERSION, _WHOLE))

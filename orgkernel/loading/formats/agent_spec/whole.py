@@ -1,0 +1,193 @@
+"""What no single file says: the organizations, and the components that stand in other files."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.agent_spec.components import CATALOG, REF
+from orgkernel.loading.formats.building import complete_with, instead_of
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.roles import Part, place_role, tool_id_of
+from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.marks import pack_mark
+from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.records.access_policies import AccessPolicies, Policy
+from orgkernel.records.organization import USER, HierarchyEntry, Organization
+from orgkernel.records.role_profile import RoleProfile, RoleType
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
+
+_FIRST = pack_mark(1, 1)
+_TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")
+
+
+class _Edges(NamedTuple):
+    """Who commands whom, and who may query whom, with the marks of what says so."""
+
+    commands: dict[str, dict[str, int]]
+    queries: dict[str, dict[str, int]]
+    unresolved: list[int]
+
+
+def complete(root: Root, files: Sequence[FileRead]) -> Completion:
+    """What the files of one root mean together."""
+    documents = [document for file in files for document in file.read.documents]
+    roles: dict[str, SourceDocument] = {}
+    for document in documents:
+        if isinstance(document.record, RoleProfile):
+            roles.setdefault(document.record.role_id, document)
+    catalogs = [each for each in documents if each.kind == CATALOG]
+    if not roles:
+        return Completion()
+    raw: dict[int, Mapping[str, Any]] = {id(each): words_in(each) for each in catalogs}
+    agents = {ref: role for each in raw.values() for ref, role in each.get("agents", {}).items()}
+    ids = {ref: tool for each in raw.values() for ref, tool in each.get("ids", {}).items()}
+    declared = {
+        tool for each in catalogs if isinstance(each.record, ToolCatalog) for tool in each.record.tools
+    }
+    instead: dict[int, SourceDocument] = {}
+    edges: dict[int, _Edges] = {}
+    for each in catalogs:
+        found = edges[id(each)] = _edges(each, raw[id(each)], agents, roles)
+        if found.unresolved:
+            more = {**raw[id(each)], "unresolved": found.unresolved}
+            instead[id(each)] = instead_of(each, each.record, each.marks, more)
+    commands = _merged(each.commands for each in edges.values())
+    queries = _merged(each.queries for each in edges.values())
+    superior = {worker: manager for manager, below in reversed(commands.items()) for worker in below}
+    for name, role in roles.items():
+        tools, undeclared = _tools(role, ids, declared)
+        asked = [each for each in queries.get(name, {}) if each != name]
+        height = max(_height(name, commands), 1 if asked else 0)
+        at = next(iter(queries.get(name, {}).values()), 0) or role.marks[0]
+        part = Part(
+            tools,
+            undeclared,
+            superior.get(name, USER),
+            _TYPES[min(height, 2)],
+            asked,
+            at if height else 0,
+        )
+        instead[id(role)] = place_role(role, part)
+    _drop_repeated(documents, instead)
+    organization = _organization(root, catalogs, raw, roles, commands)
+    return Completion(instead, (organization,))
+
+
+def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, SourceDocument]) -> None:
+    """A tool that several files describe alike is one tool; the first of them keeps it, and so with its confirmation."""
+    tools: dict[str, Tool] = {}
+    policies: dict[str, Policy] = {}
+    for each in documents:
+        record = each.record
+        now = instead.get(id(each), each)
+        raw = {str(route[0]): value for route, value in now.unknown}
+        if isinstance(record, ToolCatalog):
+            kept = {name: tool for name, tool in record.tools.items() if tools.get(name) != tool}
+            tools = {**record.tools, **tools}
+            if len(kept) < len(record.tools):
+                instead[id(each)] = instead_of(each, ToolCatalog(tools=kept), now.marks, raw)
+        elif isinstance(record, AccessPolicies):
+            further = {
+                name: policy for name, policy in record.policies.items() if policies.get(name) != policy
+            }
+            policies = {**record.policies, **policies}
+            if len(further) < len(record.policies):
+                instead[id(each)] = instead_of(each, AccessPolicies(policies=further), now.marks, raw)
+
+
+def _edges(
+    catalog: SourceDocument,
+    raw: Mapping[str, Any],
+    agents: Mapping[str, str],
+    roles: Mapping[str, SourceDocument],
+) -> _Edges:
+    """The edges of a file between roles that there are."""
+    found = _Edges(defaultdict(dict), defaultdict(dict), [])
+    marks = catalog.marks[1]["edges"][1][1]
+    for number, (verb, *ends) in enumerate(raw.get("edges", ())):
+        source, target = (_role_of(each, agents) for each in ends)
+        if source not in roles or target not in roles:
+            found.unresolved.append(number)
+        elif verb == "commands":
+            found.commands[source].setdefault(target, marks[number])
+        else:
+            found.queries[source].setdefault(target, marks[number])
+    return found
+
+
+def _role_of(end: str | None, agents: Mapping[str, str]) -> str:
+    """The role at an end of an edge, also one that stands in another file; empty if there is none."""
+    name = end or ""
+    return agents.get(name.removeprefix(f"{REF} "), "") if name.startswith(f"{REF} ") else name
+
+
+def _merged(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:
+    merged: dict[str, dict[str, int]] = {}
+    for edges in each:
+        for source, below in edges.items():
+            merged[source] = {**below, **merged.get(source, {})}
+    return merged
+
+
+def _height(name: str, commands: Mapping[str, Mapping[str, int]]) -> int:
+    """How many levels of command are below a role, as far as that makes a difference."""
+    below, height = {name}, 0
+    while height < len(_TYPES) - 1:
+        below = {worker for each in below for worker in commands.get(each, ())}
+        if not below:
+            break
+        height += 1
+    return height
+
+
+def _tools(
+    role: SourceDocument, ids: Mapping[str, str], declared: Iterable[str]
+) -> tuple[dict[str, int], list[str]]:
+    """The tools of an agent with their marks, and the numbers of those that nothing declares."""
+    known = set(declared)
+    tools: dict[str, int] = {}
+    undeclared = []
+    raw, marks = words_in(role), role.marks[1]
+    for field in ("tools", "toolboxes"):
+        for number, word in enumerate(raw.get(field, ())):
+            tool = ids.get(word) or tool_id_of(word)
+            if tool in known:
+                tools.setdefault(str(tool), marks[field][1][1][number])
+            else:
+                undeclared.append(f"{field} {number}")
+    return tools, undeclared
+
+
+def _organization(
+    root: Root,
+    catalogs: Sequence[SourceDocument],
+    raw: Mapping[int, Mapping[str, Any]],
+    roles: Mapping[str, SourceDocument],
+    commands: Mapping[str, Mapping[str, int]],
+) -> SourceDocument:
+    """All agents of a folder: called as the only team in it, or as the folder."""
+    teams = [each for each in catalogs if raw[id(each)].get("team", [""])[0].strip()]
+    team = teams[0] if len(teams) == 1 else None
+    called = raw[id(team)]["team"][0].strip() if team else root.called or os.path.basename(root.path)
+    hierarchy = {name: HierarchyEntry(subordinates=tuple(commands.get(name, ()))) for name in roles}
+    record = Organization(org_id=id_of(called)[:LONGEST] or "agents", org_name=called, hierarchy=hierarchy)
+    path = os.path.join(root.path, "(organization)")
+    like = team or catalogs[0]
+    if team is None and len(catalogs) > 1:
+        return complete_with(
+            like, "organization", record, (_FIRST, {}), name=root.name or os.curdir, path=path
+        )
+    start = like.marks[0]
+    entries: dict[str, Any] = {}
+    for name, role in roles.items():
+        at = role.marks[0] if role.name == like.name else start
+        listed = list(commands.get(name, {}).values())
+        entries[name] = (at, (at, {"subordinates": (at, (at, listed))} if listed else {}))
+    below: dict[str, Any] = {"hierarchy": (start, (start, entries))}
+    if team is not None:
+        below |= dict.fromkeys(("org_id", "org_name"), team.marks[1]["name"])
+    return complete_with(like, "organization", record, (start, below), path=path)

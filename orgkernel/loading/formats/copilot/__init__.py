@@ -1,0 +1,47 @@
+"""GitHub Copilot and VS Code: custom agents (`.github/agents/*.agent.md`), older chat modes, skills and MCP servers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from orgkernel.loading.files import Root, SourceText, markdown_kind
+from orgkernel.loading.formats.copilot.layout import find_layout, may_hold
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+
+
+class Copilot:
+    """The format. What reads files is imported when there are any."""
+
+    name = "copilot"
+    title = "GitHub Copilot"
+    catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a file may be an agent."""
+        return may_hold(path)
+
+    def find(self, path: str, *, is_certain: bool) -> Layout | None:
+        """Where the files lie that a path means."""
+        return find_layout(path, is_certain=is_certain)
+
+    def read(self, source: SourceText, root: Root) -> ReadFile:
+        """What one file says."""
+        if source.path.endswith(".json"):
+            from orgkernel.loading.formats.servers import FIELD, OF_VSCODE, read_servers
+
+            return read_servers(source, root, (OF_VSCODE, FIELD))
+        if markdown_kind(source.path) == "cognitive_skill":
+            from orgkernel.loading.formats.claude_code.skills import read_skill
+
+            return read_skill(source, root)
+        from orgkernel.loading.formats.copilot.agents import read_agent
+
+        return read_agent(source, root)
+
+    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+        """The organization, its tools, and who may start whom."""
+        from orgkernel.loading.formats.copilot.whole import complete
+
+        return complete(root, files, own)

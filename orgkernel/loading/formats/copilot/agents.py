@@ -1,0 +1,157 @@
+"""A custom agent: a Markdown file whose front matter becomes a role, and whose text becomes the standing orders of the role.
+
+What other files decide (which tools there are, which agents it may start) is left to `whole`. The lists of the front
+matter are kept beside the record, as they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote, suggest
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.copilot.layout import AGENT, MODE, stem_of
+from orgkernel.loading.formats.front_matter import Front, read_front_matter
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
+from orgkernel.loading.formats.words import read_words
+from orgkernel.loading.markdown import split_front_matter
+from orgkernel.loading.marks import Marks, pack_mark, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile
+from orgkernel.records.role_profile import ChainOfCommand, Requirements, RoleProfile
+from orgkernel.records.standing_order import StandingOrder
+
+KIND = "role_profile"
+TOOLS, STARTS, HANDOFFS, SERVERS = "tools", "agents", "handoffs", "mcp-servers"
+NOT_STARTED = "disable-model-invocation"
+_FIRST = pack_mark(1, 1)
+_FIELDS = (
+    "name", "description", "argument-hint", TOOLS, STARTS, "model", "user-invocable", NOT_STARTED, "infer", "target",
+    SERVERS, HANDOFFS, "hooks", "metadata", "mode",
+)  # fmt: skip
+
+
+def read_agent(source: SourceText, root: Root) -> ReadFile:
+    """The role and the orders of an agent; nothing for a note that lies beside agents."""
+    front = _front(source)
+    if front is None:
+        return ReadFile(skipped=True)
+    if any(each.row.severity is row.MISSING_FIELD.severity for each in front.refusals):
+        return read_broken(source, KIND, front.refusals)
+    return _read_role(source, root, front)
+
+
+def _front(source: SourceText) -> Front | None:
+    """The front matter. A file that is called like an agent needs none."""
+    is_agent = source.path.endswith((AGENT, MODE))
+    if source.refusal is None and is_agent and split_front_matter(source.text) is None:
+        return Front({}, {}, _FIRST, [], source.text, _FIRST)
+    return read_front_matter(source, (TOOLS, STARTS, "model"))
+
+
+def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
+    value, marks, refusals = front.value, dict(front.marks), front.refusals
+    for key in ("name", "description"):
+        if not isinstance(value.get(key, ""), str):
+            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
+    if any(each.row is row.WRONG_TYPE for each in refusals):
+        return read_broken(source, KIND, refusals)
+    name = value.get("name", "").strip() or stem_of(source.path)
+    named = marks["name"] if value.get("name", "").strip() else (front.start, front.start)
+    role_id = id_of(name)
+    if not role_id or len(role_id) > LONGEST:
+        text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
+        return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
+    refusals += _misspelled(value, marks)
+    raw: dict[str, Any] = {}
+    for key in (TOOLS, STARTS, "model"):
+        if key in value:
+            words = list(read_words(key, value[key], marks[key][1], refusals))
+            raw[key] = [word for word, _ in words]
+            marks[key] = (marks[key][0], (start_of(marks[key][1]), [mark for _, mark in words]))
+    if HANDOFFS in value:
+        raw[HANDOFFS] = list(_handoffs(value[HANDOFFS], marks[HANDOFFS][1], refusals))
+    if SERVERS in value:
+        raw[SERVERS] = list(_servers(value[SERVERS], marks[SERVERS][1], refusals))
+    if _is_not_started(value, marks, refusals):
+        raw[NOT_STARTED] = ["true"]
+    models = raw.get("model", [])
+    record = RoleProfile(
+        role_id=role_id,
+        role_name=name,
+        description=value.get("description", "").strip(),
+        chain_of_command=ChainOfCommand(reports_to="user"),
+        requirements=Requirements(preferred_model=models[0] if models else None),
+        suppressions=tuple(read_suppressions(value, marks, refusals)),
+    )
+    below = {**marks, "role_id": named, "role_name": named}
+    if SUPPRESSIONS in marks:
+        below["suppressions"] = marks[SUPPRESSIONS]
+    if models:
+        first = marks["model"][1][1][0]
+        below["requirements"] = (marks["model"][0], (first, {"preferred_model": (first, first)}))
+    documents = [read_as(source, root, KIND, record, (front.start, below), raw)]
+    if front.body.strip():
+        order = StandingOrder(scope="role", target=role_id, body=front.body)
+        order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
+        documents.append(read_as(source, root, "standing_order", order, order_marks))
+    return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
+
+
+def _handoffs(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
+    """The agents to whom work is handed; empty for what cannot be read, so that places stay those of the list."""
+    if not isinstance(value, tuple):
+        text = f"`{HANDOFFS}` is {describe(value)}, not a list"
+        refusals.append(
+            Refusal(row.WRONG_TYPE, start_of(marks), text, "write `- {label: …, agent: …}` for each")
+        )
+        return
+    for item, mark in zip(value, marks[1], strict=True):
+        agent = item.get("agent") if isinstance(item, dict) else None
+        if isinstance(agent, str) and agent.strip():
+            yield agent.strip()
+        else:
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), "the handoff does not name an `agent`"))
+            yield ""
+
+
+def _servers(value: Any, marks: Marks, refusals: list[Refusal]) -> Iterator[str]:
+    """The MCP servers that an agent declares for itself."""
+    if isinstance(value, dict):
+        yield from value
+    else:
+        text = f"`{SERVERS}` is {describe(value)}, not a mapping"
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
+
+
+def _is_not_started(
+    value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]
+) -> bool:
+    """Whether no other agent starts it by its own choice. The older field says the opposite."""
+    for key, meaning in ((NOT_STARTED, "true"), ("infer", "false")):
+        if key in value:
+            written = value[key]
+            if written not in ("true", "false"):
+                said = quote(written) if isinstance(written, str) else describe(written)
+                text = f"the field {quote(key)} is {said}, not `true` or `false`"
+                refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(marks[key][1]), text))
+                return True
+            return bool(written == meaning)
+    return False
+
+
+def _misspelled(value: dict[str, Any], marks: dict[str, tuple[int, Marks]]) -> Iterator[Refusal]:
+    """Fields that are nearly those that Copilot reads. Any other field is somebody else's."""
+    for key in value:
+        if key in _FIELDS or key == SUPPRESSIONS:
+            continue
+        meant = suggest(key, _FIELDS)
+        if meant is not None and meant not in value:
+            text = f"the field {quote(key)} is unknown to GitHub Copilot"
+            yield Refusal(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")

@@ -1,0 +1,76 @@
+"""Where Copilot keeps its files: below `.github` of a project, or as `*.agent.md` in a folder."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.loading.files import MARKDOWN, SKILLS, Area, has_file, is_folder
+from orgkernel.loading.formats.format import Layout
+
+HIDDEN, AGENTS, MODES = ".github", "agents", "chatmodes"
+AGENT, MODE = ".agent.md", ".chatmode.md"
+"""How the names of agents end; the older name of agents is chat modes."""
+SERVERS = (os.path.join(".vscode", "mcp.json"), ".mcp.json")
+_AGENT_FILES, _ALONE = r".*\.md", r".*\.agent\.md"
+_MODE_FILES, _SKILL_FILES = r".*\.chatmode\.md", r"[^/]+/SKILL\.md"
+
+
+def stem_of(path: str) -> str:
+    """What an agent is called by its file."""
+    name = os.path.basename(path)
+    for suffix in (AGENT, MODE, MARKDOWN):
+        if name.endswith(suffix):
+            return name.removesuffix(suffix)
+    return name
+
+
+def may_hold(path: str) -> bool:
+    """Whether a file may be an agent."""
+    folders = path.split(os.sep)[:-1]
+    return path.endswith((AGENT, MODE)) or (
+        path.endswith(MARKDOWN) and HIDDEN in folders and AGENTS in folders
+    )
+
+
+def find_layout(path: str, *, is_certain: bool) -> Layout | None:
+    """Where the files lie that a path means: a project, its `.github`, the folders in it, or a file in one."""
+    if not is_folder(path):
+        return _around_file(path) if path.endswith(MARKDOWN) else None
+    name, above = os.path.basename(path), os.path.dirname(path)
+    if _has_agents(os.path.join(path, HIDDEN)):
+        return _project(path)
+    if name == HIDDEN and _has_agents(path):
+        return _project(above)
+    if name in (AGENTS, MODES) and os.path.basename(above) == HIDDEN and _has_agents(above):
+        return _project(os.path.dirname(above))
+    if is_certain or has_file(path, AGENT, deep=False):
+        return Layout(path, (Area(".", _AGENT_FILES if is_certain else _ALONE),))
+    return None
+
+
+def _around_file(path: str) -> Layout | None:
+    """The project in whose `.github` a file lies, or the folder of an agent that lies elsewhere."""
+    folder = os.path.dirname(path)
+    while os.path.basename(folder) not in ("", AGENTS, MODES):
+        folder = os.path.dirname(folder)
+    above = os.path.dirname(folder)
+    if os.path.basename(above) == HIDDEN and _has_agents(above):
+        return _project(os.path.dirname(above))
+    return Layout(os.path.dirname(path), (Area(".", _ALONE),)) if path.endswith(AGENT) else None
+
+
+def _has_agents(folder: str) -> bool:
+    """Whether a `.github` holds agents."""
+    return has_file(os.path.join(folder, AGENTS), MARKDOWN) or has_file(os.path.join(folder, MODES), MODE)
+
+
+def _project(top: str) -> Layout:
+    return Layout(
+        top,
+        (
+            Area(os.path.join(HIDDEN, AGENTS), _AGENT_FILES),
+            Area(os.path.join(HIDDEN, MODES), _MODE_FILES),
+            Area(os.path.join(HIDDEN, SKILLS), _SKILL_FILES),
+            *(Area(each) for each in SERVERS),
+        ),
+    )

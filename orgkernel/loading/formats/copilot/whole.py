@@ -1,0 +1,181 @@
+"""What no single file says: the organization, the tools that there are, who may start whom and who hands work to whom."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
+from orgkernel.loading.formats.copilot.layout import stem_of
+from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
+from orgkernel.loading.formats.equipment import is_plain, plain_tools
+from orgkernel.loading.formats.names import LONGEST, id_of, server_of, server_tool_id
+from orgkernel.loading.formats.servers import declared_once, server_tool
+from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.records.organization import Channel, HierarchyEntry, Organization
+from orgkernel.records.role_profile import DispatchRights, RoleProfile
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
+
+_FIRST = pack_mark(1, 1)
+
+
+def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    """What the files of one root mean together."""
+    documents = [document for file in files for document in file.read.documents]
+    roles = [each for each in documents if each.kind == "role_profile"]
+    if not roles:
+        return Completion({}, ())
+    catalogs = [each for each in documents if each.kind == "tool_catalog"]
+    made: list[SourceDocument] = []
+    built_in = [document for file in own for document in file.read.documents]
+    declaring = {tool: each for each in (*built_in, *reversed(catalogs)) for tool in _tools(each)}
+    everything = dict.fromkeys(declaring)
+    for catalog in dict.fromkeys(declaring.values()):
+        servers = {tool for tool in _tools(catalog) if declaring[tool] is catalog}
+        if words := sorted({word for role in roles for word in _named(role, servers)}):
+            made.append(_named_tools(catalog, words))
+            everything |= dict.fromkeys(words)
+    agents = _Agents(roles)
+    instead = declared_once(catalogs)
+    for role in roles:
+        known = everything
+        if own_servers := words_in(role).get(SERVERS):
+            catalog = _own_tools(role, own_servers)
+            made.append(catalog)
+            known = everything | dict.fromkeys(_tools(catalog))
+        instead[id(role)] = _finished(role, known, agents)
+    made.append(_organization(root, roles, agents))
+    return Completion(instead, tuple(made))
+
+
+class _Agents:
+    """The agents of a root, by what others call them: by name, or else by file."""
+
+    def __init__(self, roles: Sequence[SourceDocument]) -> None:
+        self._ids: dict[str, str] = {}
+        self.started: list[str] = []
+        """Those that others may start by their own choice."""
+        profiles = [(each, _profile(each)) for each in roles]
+        for role, profile in profiles:
+            self._ids.setdefault(profile.role_name, profile.role_id)
+            if NOT_STARTED not in words_in(role):
+                self.started.append(profile.role_id)
+        for role, profile in profiles:
+            self._ids.setdefault(stem_of(role.path), profile.role_id)
+
+    def id_of(self, name: str) -> str | None:
+        """The role for a name."""
+        return self._ids.get(name)
+
+
+def _profile(document: SourceDocument) -> RoleProfile:
+    record = document.record
+    assert isinstance(record, RoleProfile)
+    return record
+
+
+def _tools(document: SourceDocument) -> Iterator[str]:
+    record = document.record
+    return iter(record.tools if isinstance(record, ToolCatalog) else ())
+
+
+def _named(role: SourceDocument, servers: set[str]) -> Iterator[str]:
+    """Tools that a role names of some servers, which are tools as well."""
+    for word in words_in(role).get(TOOLS, ()):
+        tool = tool_of(word)
+        if server_of(tool) in servers and tool not in servers and is_plain(tool):
+            yield tool
+
+
+def _own_tools(role: SourceDocument, names: Sequence[str]) -> SourceDocument:
+    """The MCP servers that an agent declares for itself, with the tools that it names of them."""
+    of = {server_tool_id(name): name for name in names}
+    tools: dict[str, Tool] = {server: server_tool(name) for server, name in of.items()}
+    for word in _named(role, set(of)):
+        tools[word] = server_tool(of[str(server_of(word))], word.rpartition("__")[2])
+    at = role.marks[1][SERVERS][0]
+    marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
+    return complete_with(role, "tool_catalog", ToolCatalog(tools=tools), marks)
+
+
+def _named_tools(document: SourceDocument, words: Sequence[str]) -> SourceDocument:
+    """The tools of servers that agents name, each at the place of its server."""
+    marks: Marks = document.marks[1]["tools"][1][1]
+    record = document.record
+    assert isinstance(record, ToolCatalog)
+    tools = {
+        word: server_tool(record.tools[str(server_of(word))].provider, word.rpartition("__")[2])
+        for word in words
+    }
+    full = (_FIRST, {"tools": (_FIRST, (_FIRST, {word: marks[server_of(word)] for word in words}))})
+    return complete_with(document, "tool_catalog", ToolCatalog(tools=tools), full)
+
+
+def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
+    """The role with the tools that there are, and the agents that it may start."""
+    record, marks, words = _profile(role), role.marks, words_in(role)
+    tools: dict[str, int] = {}
+    if TOOLS not in words or EVERY in words[TOOLS]:
+        tools = dict.fromkeys(known, marks[1][TOOLS][0] if TOOLS in words else marks[0])
+    else:
+        for word, mark in zip(words[TOOLS], marks[1][TOOLS][1][1], strict=True):
+            tool = tool_of(word)
+            if tool in known:
+                tools.setdefault(tool, mark)
+                for each in known:
+                    if holds(tool, each):
+                        tools.setdefault(each, mark)
+    names, places = plain_tools(tools, tools.values())
+    marks = with_tools(marks, places)
+    starts: dict[str, int] = {}
+    if any(each == STARTER or holds(STARTER, each) for each in tools):
+        # Without a tool that starts agents, the list is without effect, and a rule says so.
+        for name, mark in zip(
+            words.get(STARTS, ()), marks[1][STARTS][1][1] if STARTS in words else (), strict=True
+        ):
+            for role_id in agents.started if name == EVERY else [agents.id_of(name)]:
+                if role_id is not None and role_id != record.role_id:
+                    starts.setdefault(role_id, mark)
+    if starts:
+        key = marks[1][STARTS][0]
+        marks = (
+            marks[0],
+            {**marks[1], "dispatch": (key, (key, {"may_to": (key, (key, list(starts.values())))}))},
+        )
+    changed = replace(
+        record,
+        capabilities=replace(record.capabilities, tools_primary=names),
+        dispatch=DispatchRights(may_to=tuple(starts)),
+    )
+    return instead_of(role, changed, marks)
+
+
+def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
+    """All roles beside one another: nobody says here who commands whom. Handoffs are a channel."""
+    called = root.called or os.path.basename(root.path)
+    pairs = dict.fromkeys(
+        (_profile(role).role_id, target)
+        for role in roles
+        for name in words_in(role).get(HANDOFFS, ())
+        if (target := agents.id_of(name)) is not None
+    )
+    channels = {}
+    if pairs:
+        about = "An agent offers its user to go on with another agent."
+        channels[HANDOFFS] = Channel(description=about, allowed_pairs=tuple(pairs))
+    record = Organization(
+        org_id=id_of(called)[:LONGEST] or "agents",
+        org_name=called,
+        hierarchy=dict.fromkeys((_profile(each).role_id for each in roles), HierarchyEntry()),
+        communication_channels=channels,
+    )
+    # The folder that it lies in says what belongs to it.
+    path = os.path.join(root.path, "(organization)")
+    folder = os.path.dirname(roles[0].name) or os.curdir
+    return complete_with(roles[0], "organization", record, (_FIRST, {}), name=folder, path=path)

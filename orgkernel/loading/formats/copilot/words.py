@@ -1,0 +1,71 @@
+"""The names that Copilot and VS Code have for tools, as ids."""
+
+from __future__ import annotations
+
+from orgkernel.loading.formats.names import MCP, server_tool_id
+
+SETS = ("agent", "browser", "edit", "execute", "read", "search", "todo", "vscode", "web")
+"""Names of sets of tools; `SET/TOOL` is one of them, with the id `SET.TOOL`."""
+EVERY = "*"
+STARTER = "agent"
+"""Who has it may start other agents."""
+_ALIASES = {
+    "shell": "execute", "bash": "execute", "powershell": "execute", "notebookread": "read", "multiedit": "edit",
+    "write": "edit", "notebookedit": "edit", "grep": "search", "glob": "search", "custom-agent": "agent",
+    "task": "agent", "websearch": "web", "webfetch": "web", "todowrite": "todo", "todos": "todo",
+}  # fmt: skip
+# Names of before VS Code 1.106.
+_OLDER = {
+    "changes": "search.changes", "codebase": "search.codebase", "usages": "search.usages",
+    "searchResults": "search.searchResults", "findTestFiles": "search.findTestFiles", "problems": "read.problems",
+    "terminalLastCommand": "read.terminalLastCommand", "terminalSelection": "read.terminalSelection",
+    "readCellOutput": "read.readNotebookCellOutput", "getNotebookSummary": "read.getNotebookSummary",
+    "editFiles": "edit.editFiles", "editNotebook": "edit.editNotebook", "runCommands": "execute",
+    "runInTerminal": "execute.runInTerminal", "getTerminalOutput": "execute.getTerminalOutput",
+    "runTasks": "execute", "runTask": "execute.runTask", "runTests": "execute.runTests",
+    "testFailure": "execute.testFailure", "runCell": "execute.runNotebookCell", "runNotebooks": "execute.runNotebookCell",
+    "fetch": "web.fetch", "githubRepo": "web.githubRepo", "runSubagent": "agent.runSubagent",
+    "extensions": "vscode.extensions", "vscodeAPI": "vscode.vscodeAPI", "new": "vscode.newWorkspace",
+    "openSimpleBrowser": "vscode.openSimpleBrowser",
+}  # fmt: skip
+
+
+def tool_of(word: str) -> str:
+    """The id for the name of a tool: a set, one of its tools, or a tool of an MCP server. `SERVER/*` is the server.
+
+    >>> tool_of("Bash"), tool_of("search/codebase"), tool_of("codebase"), tool_of("github/list_issues"), tool_of("github/*")
+    ('execute', 'search.codebase', 'search.codebase', 'mcp__github__list_issues', 'mcp__github')
+    """
+    if word in _OLDER:
+        return _OLDER[word]
+    front, slash, rest = word.partition("/")
+    lower = front.lower()
+    if not slash:
+        return lower if lower in SETS else _ALIASES.get(lower, word)
+    if lower in SETS:
+        return f"{lower}.{rest}" if rest != EVERY else lower
+    if front in _OLDER and not _OLDER[front].partition(".")[2]:
+        return f"{_OLDER[front]}.{rest}"
+    server = server_tool_id(front)
+    return server if rest == EVERY else f"{server}__{rest}"
+
+
+def name_of_tool(tool: str) -> str:
+    """The name for the id of a tool of Copilot.
+
+    >>> name_of_tool("search.codebase"), name_of_tool("mcp__github__list_issues"), name_of_tool("mcp__github")
+    ('search/codebase', 'github/list_issues', 'github/*')
+    """
+    if not tool.startswith(MCP):
+        return tool.replace(".", "/", 1)
+    server, _, rest = tool.removeprefix(MCP).partition("__")
+    return f"{server}/{rest or EVERY}"
+
+
+def holds(tool: str, other: str) -> bool:
+    """Whether a set or a server holds another tool.
+
+    >>> holds("search", "search.codebase"), holds("mcp__github", "mcp__github__list"), holds("read", "read")
+    (True, True, False)
+    """
+    return other.startswith((f"{tool}.", f"{tool}__"))

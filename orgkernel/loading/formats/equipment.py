@@ -1,0 +1,22 @@
+"""The tools of a role, from the words that the file of an agent lists."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
+
+
+def is_plain(word: str) -> bool:
+    """Whether a word can be a tool as it stands: no argument, no star."""
+    return _TOOL.match(word) is not None
+
+
+def plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:
+    """The words that can be tools as they stand, each once."""
+    found: dict[str, int] = {}
+    for word, mark in zip(words, marks, strict=True):
+        if is_plain(word):
+            found.setdefault(word, mark)
+    return tuple(found), list(found.values())

@@ -1,0 +1,54 @@
+"""MCP alone: the servers of an `mcp.json`, or a saved answer to `tools/list`, are the tools of an organization without roles."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from orgkernel.loading.files import Area, Root, SourceText, find_words, is_file, is_folder, mentions
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.records.record import PREFIX
+
+LISTED = "mcp-tools.json"
+"""Where the answers of the servers to `tools/list` are saved, beside the file that declares them."""
+PLACES = (".mcp.json", "mcp.json", os.path.join(".vscode", "mcp.json"), LISTED)
+_SHOWS = re.compile(rb'"(?:mcpServers|inputSchema)"\s*:|"servers"\s*:\s*\{')
+
+
+class Mcp:
+    """The format. What reads files is imported when there are any."""
+
+    name = "mcp"
+    title = "MCP"
+    catalog = ""
+
+    def may_hold(self, path: str) -> bool:
+        """All its files are JSON, which ours can be as well."""
+        return False
+
+    def find(self, path: str, *, is_certain: bool) -> Layout | None:
+        """A file of servers or tools, or a folder that holds one under a usual name."""
+        if is_folder(path):
+            found = any(is_certain or _shows(os.path.join(path, each)) for each in PLACES)
+            return Layout(path, tuple(Area(each) for each in PLACES)) if found else None
+        if path.endswith(".json") and (is_certain or _shows(path)):
+            return Layout(os.path.dirname(path), (Area(os.path.basename(path)),))
+        return None
+
+    def read(self, source: SourceText, root: Root) -> ReadFile:
+        """The servers and tools of one file."""
+        from orgkernel.loading.formats.mcp.files import read_file
+
+        return read_file(source, root)
+
+    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+        """The organization."""
+        from orgkernel.loading.formats.mcp.files import complete
+
+        return complete(root, files)
+
+
+def _shows(path: str) -> bool:
+    return is_file(path) and bool(find_words(path, _SHOWS)) and not mentions(path, PREFIX)

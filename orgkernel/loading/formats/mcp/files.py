@@ -1,0 +1,76 @@
+"""One file of MCP: servers that somebody declares, or tools that servers answered with, or both."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.loading.documents import read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import complete_with
+from orgkernel.loading.formats.listed_tools import read_listed, tools_in
+from orgkernel.loading.formats.mappings import ReadMapping
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, declared_once, servers_in
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, pack_mark, start_of
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+from orgkernel.records.organization import Organization
+
+_FIRST = pack_mark(1, 1)
+_FIELDS = (FIELD, OF_VSCODE)
+
+
+def read_file(source: SourceText, root: Root) -> ReadFile:
+    """The servers and tools of a file."""
+    if source.refusal is not None:
+        return read_broken(source, KIND, [source.refusal])
+    parsed = parse_json(source.text)
+    if parsed.refusals:
+        return read_broken(source, KIND, list(parsed.refusals))
+    value: Any = parsed.documents[0].value if parsed.documents else None
+    marks: Marks = parsed.documents[0].marks if parsed.documents else _FIRST
+    if isinstance(value, dict) and isinstance(value.get("result"), dict):
+        value, marks = value["result"], marks[1]["result"][1]  # the whole answer was saved
+    if isinstance(value, dict) and any(isinstance(value.get(each), dict) for each in _FIELDS):
+        mapping = ReadMapping(value, marks[1], start_of(marks))
+        if any(tools_in(server) for each in _FIELDS for server in _values(value.get(each))):
+            return read_listed(source, root, mapping, _FIELDS)
+        return servers_in(source, root, mapping, _FIELDS)
+    server = os.path.basename(source.path).removesuffix(".json")
+    if isinstance(value, tuple):
+        value, marks = {"tools": value}, (start_of(marks), {"tools": (start_of(marks), marks)})
+    if isinstance(value, dict) and isinstance(value.get("tools"), tuple):
+        wrapped = {OF_VSCODE: {server: value}}
+        at = start_of(marks)
+        below = {OF_VSCODE: (at, (at, {server: (at, marks)}))}
+        return read_listed(source, root, ReadMapping(wrapped, below, at), _FIELDS)
+    help = "name a file with `mcpServers` or `servers`, or one in which an answer to `tools/list` was saved"
+    refusal = Refusal(
+        row.MISSING_FIELD, start_of(marks), "the file declares no MCP servers and lists no tools", help
+    )
+    return read_broken(source, KIND, [refusal])
+
+
+def _values(servers: object) -> Sequence[object]:
+    return list(servers.values()) if isinstance(servers, dict) else ()
+
+
+def complete(root: Root, files: Sequence[FileRead]) -> Completion:
+    """An organization without roles, which has the tools."""
+    documents = [document for file in files for document in file.read.documents]
+    if not documents:
+        return Completion({}, ())
+    first = documents[0]
+    is_file = len(root.areas) == 1
+    called = root.called or os.path.basename(root.path)
+    if is_file:
+        called = os.path.basename(first.path).removesuffix(".json").lstrip(".") or called
+    record = Organization(org_id=id_of(called)[:LONGEST] or "servers", org_name=called, hierarchy={})
+    # The folder that it lies in says what belongs to it.
+    path = os.path.join(root.path, "(organization)")
+    organization = complete_with(first, "organization", record, (_FIRST, {}), path=path)
+    return Completion(declared_once(documents), (organization,))

@@ -1,0 +1,91 @@
+"""Files that declare MCP servers: each server becomes one tool, `mcp__SERVER`.
+
+Nobody says here which tools a server has. Those that agents name are added where the tree is completed, and a saved
+`tools/list` (`listed_tools`) says the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import instead_of, read_as
+from orgkernel.loading.formats.mappings import ReadMapping, read_mapping
+from orgkernel.loading.formats.names import server_tool_id
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile, SourceDocument
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
+
+KIND = "tool_catalog"
+FIELD = "mcpServers"
+OF_VSCODE = "servers"
+"""How `.vscode/mcp.json` calls the field."""
+
+
+def server_tool(server: str, name: str = "") -> Tool:
+    """A tool of a server. What it does is not declared here, so it is taken for the most it could do."""
+    said = (
+        f"The tool {name} of the MCP server {server}." if name else f"All tools of the MCP server {server}."
+    )
+    return Tool(description=said, type="mcp_server", provider=server, side_effects="destructive")
+
+
+def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,)) -> ReadFile:
+    """The servers under any of the `fields`, and of a plugin its name and description."""
+    mapping = read_mapping(source, parse_json)
+    if mapping.refusals:
+        return read_broken(source, KIND, list(mapping.refusals))
+    return servers_in(source, root, mapping, fields)
+
+
+def servers_in(source: SourceText, root: Root, mapping: ReadMapping, fields: Sequence[str]) -> ReadFile:
+    """The servers in a mapping that was read."""
+    value, marks, start = mapping.value, mapping.marks, mapping.start
+    refusals: list[Refusal] = []
+    tools: dict[str, Tool] = {}
+    below: dict[str, tuple[int, Marks]] = {}
+    for field in fields:
+        servers = value.get(field, {})
+        if isinstance(servers, dict):
+            for name in servers:
+                tool = server_tool_id(name)
+                if tool in tools:
+                    text = f"the server is called as another one here, because both become `{tool}`"
+                    refusals.append(Refusal(row.DUPLICATE_KEY, marks[field][1][1][name][0], text))
+                    continue
+                tools[tool] = server_tool(name)
+                below[tool] = marks[field][1][1][name]
+        elif not (isinstance(servers, str) and "name" in value):  # a plugin may name a file
+            text = f"`{field}` is {describe(servers)}, not a mapping"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[field][1]), text))
+    record = ToolCatalog(tools=tools, description=_text(value.get("description")))
+    full = (start, {**marks, "tools": (start, (start, below))})
+    unknown = {"name": value["name"]} if _text(value.get("name")) else {}
+    document = read_as(source, root, KIND, record, full, unknown)
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def declared_once(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocument]:
+    """Documents instead of those that declare a server again, as another file does, without what they repeat."""
+    known: dict[str, Tool] = {}
+    instead: dict[int, SourceDocument] = {}
+    for document in catalogs:
+        record = document.record
+        if not isinstance(record, ToolCatalog):
+            continue
+        kept = {tool_id: tool for tool_id, tool in record.tools.items() if known.get(tool_id) != tool}
+        known = {**record.tools, **known}
+        if len(kept) < len(record.tools):
+            instead[id(document)] = instead_of(document, replace(record, tools=kept), document.marks)
+    return instead

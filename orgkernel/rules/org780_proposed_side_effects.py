@@ -1,0 +1,64 @@
+"""An MCP server says what its tools do, and nobody has confirmed it.
+
+## What it checks
+
+A saved answer to `tools/list` has no annotations (`readOnlyHint`, `destructiveHint`) that claim less than orgkernel assumes.
+
+## Why it matters
+
+Annotations are what a server says about itself. They open nothing: the tool counts as destructive, so that a role needs
+more for it than may be right. Whoever knows the server can decide.
+
+## Example
+
+```json
+{"tools": [{"name": "list_issues", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}}]}
+```
+
+## Instead
+
+```json
+{"tools": [{"name": "list_issues", "inputSchema": {"type": "object"}}]}
+```
+
+## Known limits
+
+It is only information, once for each server, at its first such tool. Declare the tools in a tool catalog of your own to say
+what they do, and suppress the finding where the caution is meant.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.listed_tools import proposed_in
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Proposals, by server."""
+    proposals: dict[str, dict[str, list[str]]] = {}
+    for tool_id, tool in view.records.tools.items():
+        if tool.document.format:
+            side_effects = proposed_in(tool.document).get(tool_id, tool.record.side_effects)
+            if side_effects != tool.record.side_effects:
+                proposals.setdefault(tool.record.provider, {}).setdefault(side_effects, []).append(tool_id)
+    for server, by_effect in proposals.items():
+        first = next(iter(by_effect.values()))[0]
+        said = " and ".join(f"{effect} with {listing(tools)}" for effect, tools in by_effect.items())
+        yield Finding(
+            view.records.tools[first].place(),
+            f"server {quote(server)} says what some of its tools do: {said}",
+            "declare them in a tool catalog if you know that it is true; until then they count as destructive",
+            f"tool:{first}",
+        )
+
+
+RULE = Rule("ORG780", "proposed-side-effects", Severity.INFO, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,85 @@
+"""A folder of skills without agents is checked as skills, and is an organization in which nobody is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orgkernel import Kernel
+from orgkernel.snapshots.roots import resolve_paths
+from tests.support.claude_trees import AGENTS, agent
+from tests.support.format_trees import skills
+from tests.support.in_process import run_here
+from tests.support.trees import write_tree
+
+SKILL = "---\nname: {}\ndescription: Does it. Use when it is to be done.\n---\nText\n"
+ORG = '{_schema: "orgkernel:organization", org_id: ours, hierarchy: {}}\n'
+
+
+@pytest.mark.parametrize("place", ["skills", ".agents/skills", ".claude/skills", "."])
+def test_where_skills_lie(tmp_path: Path, place: str) -> None:
+    """In the folders of hosts, or directly in the folder; what lies beside a skill is none."""
+    skills(tmp_path / "made")
+    pack = tmp_path / "pack"
+    (pack / place).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "made" / "skills").rename(pack if place == "." else pack / place)
+    done = run_here("check", "pack", cwd=tmp_path)
+    note = "note: read as Agent Skills: 2 skills; `--from` chooses another format\n"
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0, "", note + "no findings in 1 organization, 0 roles, 2 files\n",
+    )  # fmt: skip
+    records = Kernel.open(pack).organization("active").snapshot.records
+    assert sorted(records.cognitive_skills) == ["incident", "release"]
+
+
+def test_questions_answer_that_nobody_is_there(tmp_path: Path) -> None:
+    """No error, and nobody who may do anything."""
+    skills(tmp_path)
+    assert ", 0 roles" in run_here("graph", cwd=tmp_path).stdout
+    done = run_here("dispatch", "--text", "cut a release", cwd=tmp_path)
+    assert "not applicable" in done.stdout
+    done = run_here("who-can", "use", "tool:bash", cwd=tmp_path)
+    assert "no subject may do this" in done.stderr
+
+
+def test_the_rules_of_the_standard_apply(tmp_path: Path) -> None:
+    """Name and folder, unknown fields, front matter: at the line of the skill."""
+    files = {
+        "a/SKILL.md": SKILL.format("b"),
+        "c/SKILL.md": SKILL.format("c").replace("---\nText", "colour: red\n---\nText"),
+        "d/SKILL.md": "No front matter.\n",
+        "e/SKILL.md": SKILL.format("e").replace("Does it", "[bad").replace("done.", "done: now"),
+        "e/scripts/x/SKILL.md": "not looked at\n",
+    }
+    done = run_here("check", "--format", "concise", cwd=write_tree(tmp_path, files))
+    found = [
+        (at, code.partition("]")[0])
+        for at, _, code in (line.partition(" ") for line in done.stdout.splitlines())
+    ]
+    assert [(at, code.partition("[")[2].rstrip("]")) for at, code in found] == [
+        ("a/SKILL.md:2:7:", "ORG621"), ("c/SKILL.md:4:1:", "ORG102"), ("d/SKILL.md:1:1:", "ORG024"),
+        ("e/SKILL.md:4:1:", "ORG005"),
+    ]  # fmt: skip
+
+
+def test_skills_of_an_organization_are_its_own(tmp_path: Path) -> None:
+    """Below an organization of ours, and beside agents of Claude Code, they are not read as a folder of skills."""
+    write_tree(tmp_path / "ours", {"org.yaml": ORG, "skills/a/SKILL.md": SKILL.format("a")})
+    for path in ("ours", "ours/skills", "ours/skills/a"):
+        assert not resolve_paths([path], str(tmp_path)).detected, path
+    write_tree(
+        tmp_path / "theirs",
+        {f"{AGENTS}/a.md": agent("a", "For one."), ".claude/skills/a/SKILL.md": SKILL.format("a")},
+    )
+    request = resolve_paths(["theirs"], str(tmp_path))
+    assert ([root.format for root in request.roots if root.areas], request.others) == (["claude-code"], ())
+
+
+def test_one_skill(tmp_path: Path) -> None:
+    """A folder with nothing but a skill is that skill; a project with one deeper is not looked through."""
+    write_tree(tmp_path, {"pack/a/SKILL.md": SKILL.format("a"), "web/src/x/y/SKILL.md": "no"})
+    done = run_here("check", "pack/a", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "1 skill;" in done.stderr
+    assert run_here("check", "web", cwd=tmp_path).returncode == 2
