@@ -93,6 +93,11 @@ OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to a
     "The credential of an agent can report for the roles of that agent only.")
 OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",
     "The credential of an agent can see and load the skills of that agent only.")
+NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to nobody who could ask",
+    "`/mcp` answers an agent or a person about themselves. The key of an operator belongs to neither, and an organization "
+    "answers only those it declares.")
+FOREIGN_ORIGIN = ProblemCode("FOREIGN_ORIGIN", 403, "The request comes from a page of another origin",
+    "`/mcp` is for programs. A request with an Origin header is answered only if the page is one of this server.")
 TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
     "Wait for the number of seconds in the Retry-After header.")
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
@@ -197,6 +202,8 @@ DISPATCH_INCOMPLETE = ProblemCode("DISPATCH_INCOMPLETE", 409, "The dispatch stil
     "Nothing was stored.")
 DISPATCH_DUPLICATE = ProblemCode("DISPATCH_DUPLICATE", 409, "The brief or the session is in use",
     "A brief is worked on once, and a session works by one brief. Nothing was stored.")
+NO_SDK = ProblemCode("NO_SDK", 501, "MCP is not installed on the server",
+    "`/mcp` needs the SDK of the Model Context Protocol: the server has to be installed as `orgkernel[mcp]`.")
 INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",
     "The request is not the cause. The log of the server has the details.")
 # fmt: on

@@ -7,8 +7,8 @@ is built and checked they are needed all the time, so they are kept unpacked unt
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -92,6 +92,7 @@ class SourceDocument:
         "context",
         "digest",
         "format",
+        "home",
         "kind",
         "name",
         "packed",
@@ -109,6 +110,7 @@ class SourceDocument:
         shared: bool = False,
         context: bool = False,
         format: str = "",
+        home: str = "",
     ) -> None:
         self.name = name
         """Name of the file, as shown."""
@@ -121,6 +123,8 @@ class SourceDocument:
         self.context = context
         self.format = format
         """The format of others that it was read from; empty for a document of ours."""
+        self.home = home
+        """The folder of the organization that named it as a source; empty where it belongs to the folder it lies in."""
         self._record: Document | None = None
         self._marks: Marks = None
 
@@ -128,6 +132,20 @@ class SourceDocument:
         """The document, with what its parts unpack to kept at hand until `seal`."""
         self._record, self._marks = record, marks
         return self
+
+    def for_home(self, home: str) -> SourceDocument:
+        """The document as one of the organizations of a folder that named it as a source."""
+        return SourceDocument(
+            self.name,
+            self.path,
+            self.kind,
+            self.packed,
+            self.digest,
+            self.shared,
+            self.context,
+            self.format,
+            home,
+        ).hold(self.record, self.marks)
 
     def hold_again(self) -> None:
         """Keep at hand what the parts unpack to, as after reading."""
@@ -152,6 +170,15 @@ class SourceDocument:
     def unknown(self) -> tuple[Unknown, ...]:
         """Fields that are in no record, the user's own (`x_…`) among them."""
         return () if self.packed.unknown == NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
+
+    @property
+    def parts(self) -> tuple[SourceDocument, ...]:
+        """The documents of one file each that it is made of."""
+        return (self,)
+
+    def part(self, route: Sequence[RouteStep]) -> SourceDocument:
+        """The one among them that writes the value at a route, or would."""
+        return self
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """The place of the value (or key) at a route. If the document leaves it out, the place of the nearest
@@ -186,6 +213,81 @@ class SourceDocument:
         return has_value(self.marks, route)
 
 
+# What each part may write, and what tells which document it is.
+_OF_THE_FIRST = frozenset({"_schema", "_version", "role_id", "org_id", "suppressions"})
+
+
+class MergedDocument(SourceDocument):
+    """A document of which several files say different values.
+
+    It has the name of one of its parts. Where a value was asked for, the part that writes it answers.
+    """
+
+    __slots__ = ("_first", "_parts")
+
+    def __init__(self, first: SourceDocument, parts: tuple[SourceDocument, ...], packed: Packed) -> None:
+        """`parts` are asked in this order; where none writes a value, it would stand in the `first`."""
+        super().__init__(
+            first.name,
+            first.path,
+            first.kind,
+            packed,
+            first.digest,
+            first.shared,
+            first.context,
+            first.format,
+            first.home,
+        )
+        self._first = first
+        self._parts = parts
+
+    def seal(self) -> None:
+        """Keep the packed parts only."""
+        super().seal()
+        for part in self._parts:
+            part.seal()
+
+    @property
+    def parts(self) -> tuple[SourceDocument, ...]:
+        """The documents of one file each that it is made of."""
+        return self._parts
+
+    def part(self, route: Sequence[RouteStep]) -> SourceDocument:
+        """The first part that writes the value at a route, or else most of the way to it."""
+        if not route or route[0] in _OF_THE_FIRST:
+            return self._first
+        for part in self._parts:
+            if has_value(part.marks, route):
+                return part
+        for length in range(len(route) - 1, 0, -1):
+            for part in (self._first, *self._parts):
+                if has_value(part.marks, route[:length]):
+                    return part
+        return self._first
+
+    def place(self, *route: RouteStep, key: bool = False) -> Place:
+        """The place in the part that writes it."""
+        part = self.part(route)
+        line, column = unpack_mark(find_mark(part.marks, route, key=key))
+        return Place(part.name, line, column)
+
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line of keys, each in the part that writes it."""
+        return [found for name in names for found in self.part((*route, name)).locate(route, (name,))]
+
+    def item_places(self, *route: RouteStep) -> list[Place]:
+        """The places in the part that writes the list."""
+        return self.part(route).item_places(*route)
+
+    def place_within(self, offset: int, *route: RouteStep) -> Place:
+        """The place in the part that writes the text."""
+        return self.part(route).place_within(offset, *route)
+
+    def has(self, *route: RouteStep) -> bool:
+        """Whether one of the parts writes a value at a route."""
+        return any(part.has(*route) for part in self._parts)
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenDocument:
     """A document that could not be read, with the ids that it seems to declare, so that missing ids are not reported."""
@@ -195,6 +297,8 @@ class BrokenDocument:
     kind: str | None
     claims: frozenset[str]
     shared: bool = False
+    home: str = ""
+    """As that of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,26 +357,42 @@ class Completion(NamedTuple):
     instead: Mapping[int, SourceDocument] = {}
     """Documents that take the place of those with these identities (`id`)."""
     documents: tuple[SourceDocument, ...] = ()
+
+
+class Whole(NamedTuple):
+    """What the files of a tree mean together."""
+
+    instead: Mapping[int, tuple[SourceDocument, ...]] = {}
+    """Documents that take the place of those with these identities (`id`): one, or one for each folder of organizations."""
+    documents: tuple[SourceDocument, ...] = ()
     looked_up: Mapping[Lookup, bool] = {}
-    """What the disk answered. Another answer is another completion."""
+    """What the disk answered about what texts refer to."""
 
 
-NOTHING_TO_COMPLETE = Completion()
+NOTHING_TO_ADD = Whole()
 
 
-def tree_of(files: Sequence[FileRead], completion: Completion = NOTHING_TO_COMPLETE) -> Tree:
+def tree_of(files: Sequence[FileRead], whole: Whole = NOTHING_TO_ADD) -> Tree:
     """One result for all files."""
     documents = [document for file in files for document in file.read.documents]
-    if completion.instead:
-        documents = [completion.instead.get(id(document), document) for document in documents]
+    if whole.instead:
+        documents = [made for document in documents for made in whole.instead.get(id(document), (document,))]
     paths = {file.located.name: file.located.path for file in files if not file.read.skipped}
     return Tree(
-        (*documents, *completion.documents),
-        tuple(document for file in files for document in file.read.broken),
+        (*documents, *whole.documents),
+        tuple(_broken_in(files)),
         tuple(found for file in files for found in file.read.diagnostics),
-        {**{each.name: each.path for each in completion.documents}, **paths},
+        {**{each.name: each.path for each in whole.documents}, **paths},
         # What comes with the package holds more than documents: its schemas are nobody's oversight.
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),
-        completion.looked_up,
+        whole.looked_up,
     )
+
+
+def _broken_in(files: Iterable[FileRead]) -> Iterator[BrokenDocument]:
+    """Every document that could not be read, once for each folder of organizations that it belongs to."""
+    for file in files:
+        for document in file.read.broken:
+            homes = file.located.root.homes
+            yield from (replace(document, home=home) for home in homes) if homes else (document,)

@@ -59,6 +59,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     for document, words in (*documents_of(view, "procedure_catalog"), *documents_of(view, "tool_catalog")):
         if words.get("process") == ["hierarchical"] and not words.get("manager"):
             field = next((each for each in ("manager_llm", "manager_agent") if document.has(each)), "process")
+            if field == "process" and document.kind != "tool_catalog":
+                continue  # refused when it was read
             yield Finding(
                 document.place(field),
                 "the manager of the crew is no agent that a file describes, so that nobody here is superior to its agents",
