@@ -293,6 +293,12 @@ def stays_inside(path: str, links: Iterable[str] = ()) -> bool:
     return os.path.join(os.path.realpath(path), "").startswith(tuple(os.path.join(top, "") for top in tops))
 
 
+def stays_below(path: str, top: str) -> bool:
+    """Whether a path really lies in a folder, or is it."""
+    real = os.path.realpath(path)
+    return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
@@ -407,6 +413,14 @@ def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
     except OSError:
         return []
     return [path for path in (os.path.join(folder, name) for name in found) if os.path.isfile(path)]
+
+
+def names_in(folder: str) -> list[str]:
+    """What a folder holds, sorted; nothing if it cannot be listed."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def has_markdown(folder: str) -> bool:

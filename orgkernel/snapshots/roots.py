@@ -20,6 +20,8 @@ from orgkernel.loading.files import (
     stays_inside,
 )
 from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
+from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.claude_code.marketplace import plugins_of
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -83,16 +85,16 @@ def resolve_paths(
     formats: set[str] = set()
     others: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
-    for path in paths:
+    for path, form, called in _with_plugins(paths, folder, read_as):
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
             raise NothingToRead(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
         name = shown(full, reader)
-        if (recognized := _foreign_root(full, reader, real, read_as)) is not None:
+        if (recognized := _foreign_root(full, reader, real, form)) is not None:
             foreign, further = recognized
-            roots.append(foreign)
+            roots.append(replace(foreign, called=called))
             others |= dict.fromkeys(further)
             formats.add(foreign.format)
             asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
@@ -135,6 +137,19 @@ def resolve_paths(
         (sources_in or folder,),
         reader,
     )
+
+
+def _with_plugins(
+    paths: Sequence[str], folder: str, read_as: str | None
+) -> Iterator[tuple[str, str | None, str]]:
+    """The paths, with the format of each; instead of a marketplace of plugins, its plugins and what they are called."""
+    for path in paths:
+        full = os.path.normpath(os.path.join(folder, path))
+        plugins = plugins_of(full) if read_as in (None, ClaudeCode.name) else []
+        for plugin in plugins:
+            yield plugin.path, ClaudeCode.name, plugin.name
+        if not plugins:
+            yield path, read_as, ""
 
 
 def _foreign_root(

@@ -62,6 +62,18 @@ PLACES = [
     ("agent-spec", "a.json", '{"component_type": "Agent", "name": "\\ud800", {}', _JSON),
     ("a2a", "a.json", '{"url": "u", {}', _CARD),
     ("skills", "a/SKILL.md", "---\n{}\n---\nText\n", _FRONT),
+    (
+        "agent-zero",
+        "agents/a/agent.yaml",
+        "{}",
+        ["title: ", "\ndescription: ", "\ncontext: ", "\norgkernel-suppressions: ", "enabled: "],
+    ),
+    (
+        "agent-zero",
+        "agents/a/plugins/_tool_access/config.json",
+        "{}",
+        ['{"mode": "custom"', ', "default": ', '"block"', ', "allowed": [', '"mcp:a:b"', "]", "}"],
+    ),
 ]
 
 

@@ -13,6 +13,7 @@ from orgkernel.loading.files import Root, find_files
 from orgkernel.loading.formats.a2a import A2A
 from orgkernel.loading.formats.agent_skills import AgentSkills
 from orgkernel.loading.formats.agent_spec import AgentSpec
+from orgkernel.loading.formats.agent_zero import AgentZero
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
@@ -28,6 +29,7 @@ _FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     Copilot(),
     CrewAI(),
+    AgentZero(),
     AgentSpec(),
     A2A(),
     AgentSkills(),

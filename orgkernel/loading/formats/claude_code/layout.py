@@ -10,6 +10,7 @@ from orgkernel.loading.formats.format import Layout
 AGENTS, HIDDEN = "agents", ".claude"
 PLUGIN = os.path.join(".claude-plugin", "plugin.json")
 SERVERS = ".mcp.json"
+SETTINGS = ("settings.json", "settings.local.json")
 AGENT_FILES, SKILL_FILES = r".*\.md", r"[^/]+/SKILL\.md"
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
@@ -25,7 +26,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
         return _project(path)
     if name == HIDDEN and has_markdown(os.path.join(path, AGENTS)):
         return _project(above)
-    if is_file(os.path.join(path, PLUGIN)) and has_markdown(os.path.join(path, AGENTS)):
+    if (is_certain or is_file(os.path.join(path, PLUGIN))) and has_markdown(os.path.join(path, AGENTS)):
         return _plugin(path)
     if name == AGENTS and has_markdown(path):
         if os.path.basename(above) == HIDDEN:
@@ -58,6 +59,7 @@ def _project(top: str) -> Layout:
             Area(os.path.join(HIDDEN, AGENTS), AGENT_FILES),
             Area(os.path.join(HIDDEN, SKILLS), SKILL_FILES),
             Area(SERVERS),
+            *(Area(os.path.join(HIDDEN, each)) for each in SETTINGS),
         ),
     )
 
