@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_cards,
     agent_record,
     agent_skills,
     agents,
@@ -47,6 +48,7 @@ from orgkernel.manifest.v1 import build_definitions, encode
 ROUTERS: tuple[APIRouter, ...] = (
     authzen.router,
     organizations.router,
+    agent_cards.router,
     access.router,
     capability.router,
     agents.router,

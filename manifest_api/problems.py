@@ -21,6 +21,11 @@ UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "The organizatio
     "No document declares an organization with this id. `GET /v1/orgs` lists the organizations.")
 UNKNOWN_ROLE = ProblemCode("UNKNOWN_ROLE", 404, "The role does not exist",
     "The organization has no role with this id. `GET /v1/orgs/{org}` lists its roles.")
+NO_CARDS = ProblemCode("NO_CARDS", 404, "The server publishes no agent cards",
+    "`[a2a]` in `orgkernel.toml` says where the agents answer and where this server is reached. `sign_key` there names the "
+    "key that signs cards.")
+NO_CARD = ProblemCode("NO_CARD", 404, "There is no agent card",
+    "A card needs a description and something that the agent can be asked for: a domain, an intent or a skill.")
 UNKNOWN_BILL = ProblemCode("UNKNOWN_BILL", 404, "The bill does not exist",
     "The organization sees no bill with this id. `GET /v1/orgs/{org}/bills` lists its bills.")
 AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "Several organizations could be the active one",

@@ -69,7 +69,7 @@ def can(**question: Any) -> None:
     Exits 0 for allow, 1 for deny, 3 for ask, 4 for conditional, 2 if it cannot run. Conditional means that the answer
     depends on a circumstance that `--context` does not state.
     """
-    _explain(_render_decision, trace=False, **question)
+    _explain(render_decision, trace=False, **question)
 
 
 @click.command("why")
@@ -204,7 +204,7 @@ def _as_data(explanation: AccessExplanation, *, trace: bool) -> dict[str, Any]:
     }
 
 
-def _render_decision(asked: str, explanation: AccessExplanation) -> str:
+def render_decision(asked: str, explanation: AccessExplanation) -> str:
     """The outcome, its reasons with their lines, and the remedies."""
     decision = explanation.decision
     lines = [f"{decision.outcome}: {asked}"]

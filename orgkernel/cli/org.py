@@ -13,10 +13,12 @@ import msgspec
 from orgkernel import __version__
 from orgkernel.cli.check import say_errors
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
+from orgkernel.cli.org_claude_code import activate_here, deactivate_here, show_status
 from orgkernel.cli.org_status import COMMANDS
 from orgkernel.cli.output import counted, echo_indented, echo_json
+from orgkernel.cli.stores import store_option
 from orgkernel.diagnostics.wording import printable
-from orgkernel.errors import NothingToRead, UnknownOrganization
+from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.exchange.agent_zero.activation import FOLDER, ActivationReport, activate, deactivate
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, find_remarks, render_bundle
 from orgkernel.exchange.agent_zero.host import CHOICES, ActivationSettings
@@ -41,10 +43,28 @@ for each_command in COMMANDS:
     command.add_command(each_command)
 
 
-root_option = click.option(
-    "--agent-zero", "root", required=True, metavar="ROOT",
-    type=click.Path(exists=True, file_okay=False), help="Folder that Agent-Zero runs from.",
-)  # fmt: skip
+def _root_option(*, required: bool) -> Callable[[Any], Any]:
+    return click.option(
+        "--agent-zero", "root", required=required, metavar="ROOT",
+        type=click.Path(exists=True, file_okay=False), help="Folder that Agent-Zero runs from.",
+    )  # fmt: skip
+
+
+def _host_options(command: Any) -> Any:
+    """The host: one of the two."""
+    project = click.option(
+        "--claude-code", "project", metavar="DIR", type=click.Path(exists=True, file_okay=False),
+        help="Folder of a project of Claude Code.",
+    )  # fmt: skip
+    return _root_option(required=False)(project(command))
+
+
+def _is_claude_code(root: str | None, project: str | None) -> bool:
+    if (root is None) == (project is None):
+        raise UsageError(
+            "it is not clear which host is meant", "pass either `--agent-zero` or `--claude-code`"
+        )
+    return project is not None
 
 
 _SETTINGS = {
@@ -60,18 +80,46 @@ def _setting_option(name: str, words: str) -> Callable[[Any], Any]:
     return click.option(f"--{name.replace('_', '-')}", type=click.Choice(CHOICES[name]), help=text)
 
 
+_FOR_CLAUDE_CODE = (
+    click.option(
+        "--main-role", metavar="ROLE",
+        help="With --claude-code: the role of the main thread, or none.  [default: the current one, initially the only role "
+        "that nobody commands]",
+    ),
+    click.option(
+        "--unnamed-agents", type=click.Choice(("refuse", "ask")),
+        help="With --claude-code: what happens to listed tools for an agent that no role is named after.  [default: the "
+        "current setting, initially refuse]",
+    ),
+)  # fmt: skip
+
+
 @command.command("activate")
 @click.argument("org", metavar="ORG")
-@root_option
-@with_options(*starmap(_setting_option, _SETTINGS.items()))
+@_host_options
+@with_options(*starmap(_setting_option, _SETTINGS.items()), *_FOR_CLAUDE_CODE)
 @path_option
+@store_option
 @cache_option
-def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool, **chosen: Any) -> None:
+def activate_command(
+    org: str, root: str | None, project: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
+    **chosen: Any,
+) -> None:  # fmt: skip
     """Activate ORG in a host.
 
-    Writes the compiled organization, its role files, an agent profile for each role and, last, `active.json`. Foreign
-    files are kept. Exits 1 with the findings if the organization has errors.
+    In Agent-Zero it writes the compiled organization, its role files, an agent profile for each role and, last,
+    `active.json`. In Claude Code it writes the answers for each role and enters a hook into `.claude/settings.json`, and what
+    is stored counts, such as grants. Foreign files are kept. Exits 1 with the findings if the organization has errors.
     """
+    if _is_claude_code(root, project):
+        activate_here(str(project), org, paths, store, chosen, no_cache=no_cache)
+        return
+    root = str(root)
+    for name in ("main_role", "unnamed_agents"):
+        if chosen.pop(name) is not None:
+            raise UsageError(f"`--{name.replace('_', '-')}` is for Claude Code", "leave it out")
+    if store is not None:
+        raise UsageError("`--store` is for Claude Code", "leave it out")
     kernel = _open(org, root, paths, no_cache=no_cache)
     compiled = _compile(kernel, org)
     snapshot = kernel.latest(org)
@@ -85,25 +133,34 @@ def activate_command(org: str, root: str, paths: tuple[str, ...], no_cache: bool
 
 
 @command.command("deactivate")
-@root_option
-def deactivate_command(root: str) -> None:
+@_host_options
+def deactivate_command(root: str | None, project: str | None) -> None:
     """Deactivate the organization of a host.
 
-    Removes the files that activation wrote.
+    Removes the files that activation wrote, and the hook that it entered.
     """
-    report = deactivate(root)
+    if _is_claude_code(root, project):
+        deactivate_here(str(project))
+        return
+    report = deactivate(str(root))
     _tell(report)
     nothing = not report.removed and report.set_aside is None
     click.echo("no organization was active" if nothing else "deactivated", err=True)
 
 
 @command.command("status")
-@root_option
+@_host_options
 @format_option("text", "json")
 @path_option
 @cache_option
-def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool) -> None:
+def status_command(
+    root: str | None, project: str | None, form: str, paths: tuple[str, ...], no_cache: bool
+) -> None:
     """Show whether an organization is active in a host, and why."""
+    if _is_claude_code(root, project):
+        show_status(str(project), form)
+        return
+    root = str(root)
     status = read_status(root)
     if status.organization is not None and status.digest is not None:
         behind = _is_behind(root, status, paths, no_cache=no_cache)
@@ -116,7 +173,7 @@ def status_command(root: str, form: str, paths: tuple[str, ...], no_cache: bool)
 
 
 @command.command("install")
-@root_option
+@_root_option(required=True)
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def install_command(root: str, dry_run: bool) -> None:
     """Install or upgrade the extension in a host. No organization is activated."""
@@ -124,7 +181,7 @@ def install_command(root: str, dry_run: bool) -> None:
 
 
 @command.command("uninstall")
-@root_option
+@_root_option(required=True)
 @click.option("--dry-run", is_flag=True, help="Print what would be done and change nothing.")
 def uninstall_command(root: str, dry_run: bool) -> None:
     """Remove the extension from a host."""

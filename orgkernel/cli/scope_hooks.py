@@ -19,7 +19,7 @@ from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.claude_settings import install_claude_hook, uninstall_claude_hook
+from orgkernel.project.claude_settings import install_claude_hook, ownership_hook, uninstall_claude_hook
 from orgkernel.project.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
 from orgkernel.project.git_pending import find_pushed_base, read_staged
 from orgkernel.project.git_range import GitRange, find_changed_rules, read_range
@@ -42,7 +42,10 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     With `--claude-code`, it is the hook that Claude Code runs before it writes a file or runs a command.
     """
     if claude_code:
-        settings = uninstall_claude_hook(folder) if uninstall else install_claude_hook(folder)
+        ours = ownership_hook()
+        settings = (
+            uninstall_claude_hook(folder, ours.script) if uninstall else install_claude_hook(folder, ours)
+        )
         changed: tuple[str, ...] = () if settings is None else (settings,)
     else:
         place = find_hooks_folder(folder)

@@ -1,4 +1,7 @@
-"""Enter our hook into the settings of Claude Code in a project, and take it out again without a trace."""
+"""Enter our hooks into the settings of Claude Code in a project, and take them out again without a trace.
+
+There are two: one asks who owns a file, one what a role may use. Either can be there without the other.
+"""
 
 from __future__ import annotations
 
@@ -7,47 +10,86 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.project.replacing import BEFORE_US, replace_file
 
-_MATCHER: Final = "Write|Edit|MultiEdit|NotebookEdit|Bash"
-_SCRIPT: Final = Path(__file__).with_name("write_hook.py")
-_FAILED: Final = "orgkernel: whether this file may be written could not be checked, so it is not written"
+_HERE: Final = Path(__file__).parent
+_OWNERSHIP: Final = "write_hook.py"
+_ROLES: Final = "claude_hook/run.py"
+_SCRIPTS: Final = (_OWNERSHIP, _ROLES)
+_EVENTS: Final = ("PreToolUse", "SubagentStop", "SessionStart")
+_SECONDS: Final = 60
 
 
-def install_claude_hook(folder: str) -> str:
-    """Enter the hook. The rest of the settings stays as it is. The path of the settings."""
-    path = _settings_in(folder)
+class SettingsHook(NamedTuple):
+    """A hook of ours: the script that tells its entries from others, and the entry for each event."""
+
+    script: str
+    entries: Mapping[str, Mapping[str, Any]]
+
+
+def ownership_hook() -> SettingsHook:
+    """The hook that asks who owns a file."""
+    failed = "orgkernel: whether this file may be written could not be checked, so it is not written"
+    command = f"{_python(_OWNERSHIP)} || {{ echo {shlex.quote(failed)} >&2; exit 2; }}"
+    entry = {"matcher": "Write|Edit|MultiEdit|NotebookEdit|Bash", "hooks": [_run(command)]}
+    return SettingsHook(_OWNERSHIP, {"PreToolUse": entry})
+
+
+def role_hook(on_error: str) -> SettingsHook:
+    """The hook that asks what a role may use. Where it cannot even start, what is stated for errors is done."""
+    failed = (
+        "orgkernel: the hook cannot be started, so the call is refused; install orgkernel again, or take the entries with "
+        f"{_ROLES} out of .claude/settings.json"
+    )
+    otherwise = f"{{ echo {shlex.quote(failed)} >&2; exit 2; }}" if on_error == "refuse" else "exit 0"
+    asked = f"{_python(_ROLES)} PreToolUse {on_error} || {otherwise}"
+    told = {event: f"{_python(_ROLES)} {event} {on_error} || exit 0" for event in _EVENTS[1:]}
+    return SettingsHook(
+        _ROLES,
+        {
+            "PreToolUse": {"matcher": "*", "hooks": [_run(asked)]},
+            **{event: {"hooks": [_run(command)]} for event, command in told.items()},
+        },
+    )
+
+
+def install_claude_hook(folder: str, hook: SettingsHook) -> str:
+    """Enter a hook. The rest of the settings stays as it is. The path of the settings."""
+    path = check_settings(folder)
     place = os.path.dirname(path)
     is_new = not os.path.isdir(place)
     before = _read(path)
-    settings = _without_ours(_parse(path, before))
-    entries = settings.setdefault("hooks", {}).setdefault("PreToolUse", [])
-    entries.append(
-        {"matcher": _MATCHER, "hooks": [{"type": "command", "command": _command(), "timeout": 60}]}
-    )
-    content = _rendered(settings, before)
-    if content == before:
+    there = _parse(path, before)
+    if _is_entered(there, hook):
         return path
+    is_first = not _has_ours(there)
+    settings = _without(there, hook.script)
+    for event, entry in hook.entries.items():
+        settings.setdefault("hooks", {}).setdefault(event, []).append(entry)
     os.makedirs(place, exist_ok=True)
-    if not is_new and not os.path.exists(path + BEFORE_US):
+    if not is_new and is_first and not os.path.exists(path + BEFORE_US):
         # Empty: there was a folder without settings.
         replace_file(path + BEFORE_US, before or b"")
-    replace_file(path, content)
+    replace_file(path, _rendered(settings, before))
     return path
 
 
-def uninstall_claude_hook(folder: str) -> str | None:
-    """Take the hook out. What was entered by others since then stays. None if there is no hook of ours."""
-    path = _settings_in(folder)
+def uninstall_claude_hook(folder: str, script: str) -> str | None:
+    """Take a hook out. What was entered by others since then stays. None if the hook is not there."""
+    path = check_settings(folder)
     now = _read(path)
-    if now is None or not _has_ours(_parse(path, now)):
+    if now is None or not _has(_parse(path, now), script):
         return None
-    rest, before = _without_ours(_parse(path, now)), _read(path + BEFORE_US)
+    rest, before = _without(_parse(path, now), script), _read(path + BEFORE_US)
+    if _has_ours(rest):
+        replace_file(path, _rendered(rest, now))
+        return path
     if before and _without_empty(_parse(path, before)) == _without_empty(rest):
         replace_file(path, before)
     elif rest or before:
@@ -61,15 +103,37 @@ def uninstall_claude_hook(folder: str) -> str | None:
     return path
 
 
+def is_installed(folder: str, hook: SettingsHook) -> bool | None:
+    """Whether a hook is in the settings as it would be entered now. None if it is not there at all."""
+    path = _settings_in(folder)
+    settings = _parse(path, _read(path))
+    return _is_entered(settings, hook) if _has(settings, hook.script) else None
+
+
+def check_settings(folder: str) -> str:
+    """The path of the settings. Raises `UsageError` if they cannot be read, or not be written back."""
+    path = _settings_in(folder)
+    _parse(path, _read(path))
+    above = path
+    while not os.path.exists(above):
+        above = os.path.dirname(above)
+    if not os.access(above, os.W_OK):
+        raise UsageError(f"{quote(above)} cannot be written", "make it writable, and try again")
+    return path
+
+
 def _settings_in(folder: str) -> str:
     if not os.path.isdir(folder):
         raise UsageError(f"{quote(folder)} is not a folder", "pass the folder of a project")
     return os.path.realpath(os.path.join(folder, ".claude", "settings.json"))
 
 
-def _command() -> str:
-    python, script = shlex.quote(sys.executable), shlex.quote(str(_SCRIPT))
-    return f"{python} -I -S {script} || {{ echo {shlex.quote(_FAILED)} >&2; exit 2; }}"
+def _python(script: str) -> str:
+    return f"{shlex.quote(sys.executable)} -I -S {shlex.quote(str(_HERE / script))}"
+
+
+def _run(command: str) -> dict[str, Any]:
+    return {"type": "command", "command": command, "timeout": _SECONDS}
 
 
 def _read(path: str) -> bytes | None:
@@ -77,6 +141,8 @@ def _read(path: str) -> bytes | None:
         return Path(path).read_bytes()
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise UsageError(f"{quote(path)} cannot be read: {error.strerror}", "repair it first") from None
 
 
 def _parse(path: str, content: bytes | None) -> dict[str, Any]:
@@ -85,8 +151,9 @@ def _parse(path: str, content: bytes | None) -> dict[str, Any]:
         return {}
     try:
         settings = json.loads(content, object_pairs_hook=_without_repeats)
-        entries = settings.get("hooks", {}).get("PreToolUse", [])
-        if all(isinstance(each, dict) and isinstance(each.get("hooks", []), list) for each in entries):
+        if all(
+            isinstance(each, dict) and isinstance(each.get("hooks", []), list) for each in _entries(settings)
+        ):
             return dict(settings)
     except (ValueError, AttributeError, TypeError, RecursionError):
         pass
@@ -101,24 +168,44 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _is_ours(entry: dict[str, Any]) -> bool:
-    return any(_SCRIPT.name in str(each) and "orgkernel" in str(each) for each in entry.get("hooks", []))
+def _entries(settings: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    return (each for event in _EVENTS for each in settings.get("hooks", {}).get(event, []))
 
 
-def _has_ours(settings: dict[str, Any]) -> bool:
-    return any(map(_is_ours, settings.get("hooks", {}).get("PreToolUse", [])))
+def _is_of(entry: Mapping[str, Any], script: str) -> bool:
+    return any(script in str(each) and "orgkernel" in str(each) for each in entry.get("hooks", []))
 
 
-def _without_ours(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings without our hook, and without what was made for it alone."""
-    if not _has_ours(settings):
+def _has(settings: Mapping[str, Any], script: str) -> bool:
+    return any(_is_of(each, script) for each in _entries(settings))
+
+
+def _has_ours(settings: Mapping[str, Any]) -> bool:
+    return any(_has(settings, script) for script in _SCRIPTS)
+
+
+def _is_entered(settings: Mapping[str, Any], hook: SettingsHook) -> bool:
+    there = settings.get("hooks", {})
+    return all(
+        [each for each in there.get(event, []) if _is_of(each, hook.script)] == wanted
+        for event in _EVENTS
+        for wanted in [[hook.entries[event]] if event in hook.entries else []]
+    )
+
+
+def _without(settings: dict[str, Any], script: str) -> dict[str, Any]:
+    """The settings without a hook, and without what was made for it alone."""
+    if not _has(settings, script):
         return settings
-    kept = [each for each in settings["hooks"]["PreToolUse"] if not _is_ours(each)]
-    return _without_empty({**settings, "hooks": {**settings["hooks"], "PreToolUse": kept}})
+    hooks = {
+        event: [each for each in entries if not _is_of(each, script)] if event in _EVENTS else entries
+        for event, entries in settings["hooks"].items()
+    }
+    return _without_empty({**settings, "hooks": hooks})
 
 
 def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:
-    hooks = {name: each for name, each in settings.get("hooks", {}).items() if each or name != "PreToolUse"}
+    hooks = {name: each for name, each in settings.get("hooks", {}).items() if each or name not in _EVENTS}
     return {
         name: hooks if name == "hooks" else each
         for name, each in settings.items()

@@ -1,0 +1,199 @@
+"""Switch an organization on and off in a project of Claude Code.
+
+All answers of an activation are beside one another, each under its digest. `active.json` names them and is replaced in
+one step, and the settings come last. So the hook finds a whole activation at every moment, and calling again finishes
+what was interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import UsageError
+from orgkernel.exchange.claude_code.compiling import CompiledHook
+from orgkernel.project.claude_hook.activated import ACTIVE, DOCUMENTS, FOLDER, HookFault, read_active
+from orgkernel.project.claude_hook.deciding import FREE
+from orgkernel.project.claude_hook.drifting import find_drift
+from orgkernel.project.claude_hook.reporting import REPORTS
+from orgkernel.project.claude_settings import (
+    check_settings,
+    install_claude_hook,
+    is_installed,
+    role_hook,
+    uninstall_claude_hook,
+)
+from orgkernel.project.replacing import replace_file
+
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "enforcement": ("enforce", "observe"),
+    "on_error": ("pass", "refuse"),
+    "unlisted_tools": ("warn", "refuse"),
+    "unnamed_agents": ("refuse", "ask"),
+}
+"""The settings and their values, the default first."""
+_OURS: Final = re.compile(r"(?:active|documents|[0-9a-f]{12})\.json(?:\.[0-9]+\.new)?")
+
+
+@dataclass(frozen=True, slots=True)
+class HookStatus:
+    """What is active in a project."""
+
+    on: bool
+    why: str
+    organization: str | None = None
+    digest: str | None = None
+    settings: Mapping[str, str] | None = None
+    roles: int = 0
+    hook: str = "not installed"
+    drift: tuple[str, ...] = ()
+
+
+def activate(
+    project: str, compiled: CompiledHook, chosen: Mapping[str, str | None], documents: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Activate a compiled organization. Settings that are not given stay. The paths that were written.
+
+    Raises `UsageError` before anything is written, and OSError if it cannot be written.
+    """
+    check_settings(project)
+    settings = choose_settings(project, compiled, chosen)
+    folder = _folder_in(project)
+    made = _made(project)
+    os.makedirs(folder, exist_ok=True)
+    files = {**compiled.files, DOCUMENTS: _as_json(documents)}
+    for name, content in files.items():
+        path = os.path.join(folder, name)
+        if not _has_content(path, content):
+            replace_file(path, content)
+    data = {**compiled.data, "settings": settings, "made": made}
+    replace_file(os.path.join(folder, ACTIVE), _as_json(data))
+    written = install_claude_hook(project, role_hook(settings["on_error"]))
+    for name in _ours_in(folder):
+        if name != ACTIVE and name not in files:
+            os.unlink(os.path.join(folder, name))
+    return (*(os.path.join(folder, name) for name in sorted((*files, ACTIVE))), written)
+
+
+def deactivate(project: str) -> tuple[str, ...]:
+    """Take out what an activation entered and wrote. Reports stay. The paths that were changed or removed."""
+    folder, changed = _folder_in(project), []
+    made = _made(project)
+    settings = uninstall_claude_hook(project, role_hook("pass").script)
+    if settings is not None:
+        changed.append(settings)
+    for name in _ours_in(folder):
+        os.unlink(os.path.join(folder, name))
+        changed.append(os.path.join(folder, name))
+    with suppress(OSError):
+        os.rmdir(folder)
+        if made:
+            os.rmdir(os.path.dirname(folder))
+    return tuple(changed)
+
+
+def choose_settings(project: str, compiled: CompiledHook, chosen: Mapping[str, str | None]) -> dict[str, str]:
+    """The settings: those that are chosen, else those of the last activation, else the defaults."""
+    known = {**_settings_before(project)}
+    settings = {
+        name: chosen.get(name) or (known[name] if known.get(name) in values else values[0])
+        for name, values in CHOICES.items()
+    }
+    roles = compiled.data["roles"]
+    main = chosen.get("main_role") or known.get("main_role") or _commander(compiled.data)
+    if main is None or (main != FREE and main not in roles):
+        unknown = f"{quote(main)} is no role of" if main else "nothing says which role the main thread has in"
+        raise UsageError(
+            f"{unknown} {quote(compiled.data['org_id'])}",
+            f"pass `--main-role` with one of {listing(roles)}, or `{FREE}`: then only the rules of Claude Code hold there",
+        )
+    return {**settings, "main_role": main}
+
+
+def _commander(data: Mapping[str, Any]) -> str | None:
+    """The only role that no other role commands."""
+    top = [role for role, superior in data["superiors"].items() if superior not in data["roles"]]
+    return top[0] if len(top) == 1 else None
+
+
+def read_hook_status(project: str) -> HookStatus:
+    """Whether an organization is active in a project. Raises `UsageError` if its settings cannot be read."""
+    entered = is_installed(project, role_hook(_settings_before(project).get("on_error", "pass")))
+    hook = {None: "not installed", True: "installed", False: "installed by another version; activate again"}[
+        entered
+    ]
+    try:
+        active = read_active(project)
+    except HookFault as fault:
+        why = "no organization is active" if not os.path.lexists(_switch(project)) else str(fault)
+        return HookStatus(False, why, hook=hook)
+    data = active.data
+    return HookStatus(
+        entered is not None,
+        "an organization is active" if entered is not None else "the hook is not in the settings",
+        data["org_id"],
+        data["digest"],
+        data["settings"],
+        len(data["roles"]),
+        hook,
+        tuple(find_drift(active)),
+    )
+
+
+def _settings_before(project: str) -> Mapping[str, str]:
+    try:
+        found = read_active(project).data.get("settings")
+    except HookFault:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _made(project: str) -> bool:
+    """Whether the folder above ours was made for it."""
+    try:
+        return read_active(project).data.get("made") is True
+    except HookFault:
+        return not os.path.lexists(os.path.dirname(_folder_in(project)))
+
+
+def _folder_in(project: str) -> str:
+    folder = os.path.join(os.path.abspath(project), *FOLDER.split("/"))
+    for each in (os.path.dirname(folder), folder):
+        if os.path.islink(each) or (os.path.lexists(each) and not os.path.isdir(each)):
+            raise UsageError(f"{quote(each)} is not a folder", "remove it, and try again")
+    return folder
+
+
+def _switch(project: str) -> str:
+    return os.path.join(_folder_in(project), ACTIVE)
+
+
+def _ours_in(folder: str) -> list[str]:
+    try:
+        return sorted(each for each in os.listdir(folder) if _OURS.fullmatch(each))
+    except FileNotFoundError:
+        return []
+
+
+def reports_in(project: str) -> str | None:
+    """The folder of reports, if there are any."""
+    folder = os.path.join(os.path.abspath(project), *REPORTS.split("/"))
+    return folder if os.path.isdir(folder) else None
+
+
+def _has_content(path: str, content: bytes) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return not os.path.islink(path) and file.read() == content
+    except OSError:
+        return False
+
+
+def _as_json(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=True, separators=(",", ":")) + "\n").encode()

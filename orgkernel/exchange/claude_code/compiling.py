@@ -1,0 +1,270 @@
+"""Compile an organization into the answers that the hook of Claude Code looks up.
+
+For every role and every tool of the host there is the answer of the access decision, and the same text as everywhere:
+why, with file and line, the smallest change, and who can do it or may grant it. A path is known only at the call: an
+answer that depends on a scope has one part for paths in it, and one for others. What depends on circumstances that the
+hook does not know is never allowed: a person is asked where it could be.
+
+Stored grants count until they end. The documents alone say what holds after that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessExplanation
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
+from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.diagnostics.wording import listing, printable
+from orgkernel.exchange.claude_code.host_names import (
+    action_of,
+    agents_by_name,
+    path_arguments,
+    tools_by_name,
+)
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.kernel.access import OrganizationAccess
+from orgkernel.project.claude_hook.activated import SCHEMA, VERSION
+from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
+from orgkernel.runtime.paths import is_inside
+
+Row = dict[str, Any]
+Tell = Callable[[str, AccessExplanation], str]
+"""The text of an explanation, by the question."""
+_SHOWN_OF_CHECKSUM: Final = 12
+_WORST: Final = ("deny", "conditional", "ask", "allow")
+_LONG: Final = 2_000
+"""Questions from which on a refusal is told without the changes that would allow it: looking for them takes long."""
+
+
+class CompiledHook(NamedTuple):
+    """What an activation writes, and what it tells."""
+
+    data: Mapping[str, Any]
+    """What the switch says besides the settings."""
+    files: Mapping[str, bytes]
+    """The answers of each role, by the name of their file."""
+    remarks: tuple[str, ...]
+    """What the hook cannot know, in sentences."""
+
+
+def compile_hook(desk: OrganizationAccess, tell: Tell, compiled_by: str) -> CompiledHook:
+    """The answers for an organization without errors."""
+    view = desk.view
+    names = {name: tools for name, tools in tools_by_name(view).items() if name not in DISPATCHING}
+    compiler = _Compiler(desk, tell, is_long=len(names) * len(view.roles) > _LONG)
+    files: dict[str, bytes] = {}
+    roles: dict[str, str] = {}
+    for role in view.roles:
+        answers = {
+            "role": role,
+            "tools": {name: compiler.row(role, name, tools) for name, tools in names.items()},
+            "dispatch": dict(compiler.dispatches(role)),
+        }
+        text = _as_json(answers)
+        checksum = hashlib.sha256(text.encode()).hexdigest()[:_SHOWN_OF_CHECKSUM]
+        roles[role] = f"{checksum}.json"
+        files[roles[role]] = _as_json({"checksum": checksum, **answers}).encode()
+    organization = view.records.organization
+    data = {
+        "_schema": SCHEMA,
+        "_version": VERSION,
+        "org_id": view.org_id,
+        "org_name": printable(organization.name or view.org_id),
+        "digest": view.digest,
+        "compiled_by": compiled_by,
+        "agents": agents_by_name(view.roles),
+        "roles": roles,
+        "names": {role: view.records.posts[role].profile.name for role in view.roles},
+        "superiors": {role: view.superiors.get(role) for role in view.roles},
+        "tools": {name: {} for name in names},
+        "reporting": [
+            role
+            for role in view.roles
+            if view.records.posts[role].profile.doctrine.report_on_completion is not False
+        ],
+    }
+    return CompiledHook(data, files, tuple(compiler.remarks()))
+
+
+class _Compiler:
+    """Asks what is compiled, and remembers what the hook cannot know."""
+
+    def __init__(self, desk: OrganizationAccess, tell: Tell, *, is_long: bool) -> None:
+        self.view, self._tell, self._is_long = desk.view, tell, is_long
+        # Reports, locks and agents change while the hook looks up what was compiled before.
+        state = desk.state
+        self._state = StateView(
+            version=state.version,
+            grants=state.grants,
+            restrictions=state.restrictions,
+            expired=state.expired,
+            status=state.status,
+        )
+        self._context: AccessContext = desk.here_and_now()
+        self._name = ""
+        self._unknown: dict[str, dict[str, None]] = {}
+        self._grants = {
+            each.grant_id: each for grants in self._state.grants.values() for each in grants if each.grant_id
+        }
+
+    def row(self, role: str, name: str, tools: Sequence[str]) -> Row:
+        """The answer for a tool of the host: the strictest of the tools that it stands for."""
+        rows = [self._tool(role, name, tool_id, "") for tool_id in tools]
+        row = min(rows, key=lambda each: (_WORST.index(each["outcome"]), "inside" not in each))
+        actions = self._actions(role, name, tools)
+        return {**row, "actions": actions} if actions else row
+
+    def _actions(self, role: str, name: str, tools: Sequence[str]) -> dict[str, Row]:
+        """The answers for the tools of a server, which are actions of one tool of ours."""
+        tool = self.view.records.tools[tools[0]].record
+        if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
+            return {}
+        return {action: self._tool(role, name, tools[0], action) for action in tool.actions}
+
+    def _tool(self, role: str, name: str, tool_id: str, action: str) -> Row:
+        self._name = f"{name}__{action}" if action else name
+        tool = self.view.records.tools[tool_id].record
+        request = AccessRequest(
+            f"role:{role}", action or action_of(name, tool), f"tool:{tool_id}", self._context
+        )
+        return self._answer(request, path_arguments(name, tool), self._state)
+
+    def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> Row:
+        """An answer, and where it rests on a grant that ends, until when."""
+        found = self._explain(request, state)
+        lasting = [each for each in map(self._grants.get, found.decision.grants) if each is not None]
+        if state is not EMPTY_STATE and lasting:
+            after = self._answer(request, arguments, EMPTY_STATE)
+            if any(each.uses_left is not None or _is_bound(each) for each in lasting):
+                return after
+            ends = [each.expires_at for each in lasting if each.expires_at is not None]
+            row = self._by_conditions(request, arguments, state, found)
+            return {**row, "until": min(ends), "after": after} if ends else row
+        return self._by_conditions(request, arguments, state, found)
+
+    def _by_conditions(
+        self,
+        request: AccessRequest,
+        arguments: tuple[str, ...],
+        state: StateView,
+        found: AccessExplanation,
+    ) -> Row:
+        rows = what_can(self.view, request.subject, request=request, state=state)
+        # The end of a grant is in the row itself.
+        ends = bool(found.decision.grants)
+        conditions = {
+            each for row in rows for each in row.conditions if not (ends and each.startswith("until:"))
+        }
+        if not conditions:
+            return self._plain(request, found)
+        role = request.subject.partition(":")[2]
+        globs = self.view.records.posts[role].profile.file_scope
+        if {row.code for row in rows} == {WRITE_OUT_OF_SCOPE.name} and conditions == {
+            f"path:{glob}" for glob in globs
+        }:
+            return self._by_scope(request, arguments, state, found, globs)
+        for each in conditions:
+            self._unknown.setdefault(each, {})[request.resource.partition(":")[2]] = None
+        row = self._plain(request, found)
+        return {**row, "outcome": "ask"} if row["outcome"] == "allow" else row
+
+    def _by_scope(
+        self,
+        request: AccessRequest,
+        arguments: tuple[str, ...],
+        state: StateView,
+        found: AccessExplanation,
+        globs: Sequence[str],
+    ) -> Row:
+        root = self.view.records.organization.workspace_root
+        row = self._plain(request, found)
+        outside = self._at_path(request, PLACEHOLDER, state)
+        examples = (_example_of(glob) for glob in globs)
+        inside = next((each for each in examples if any(is_inside(each, glob, root) for glob in globs)), None)
+        if inside is None or not arguments:
+            return row
+        return {
+            **row,
+            "arguments": list(arguments),
+            **({"root": root} if root is not None and root.startswith("/") else {}),
+            "globs": list(globs),
+            "inside": self._at_path(request, inside, state),
+            "outside": row if outside["outcome"] == "allow" else outside,
+        }
+
+    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> Row:
+        at = msgspec.structs.replace(request, resource=f"{request.resource}:{path}")
+        return self._plain(at, self._explain(at, state))
+
+    def _explain(self, request: AccessRequest, state: StateView) -> AccessExplanation:
+        return explain_access(self.view, request, state, remedies=not self._is_long)
+
+    def _plain(self, request: AccessRequest, found: AccessExplanation) -> Row:
+        outcome = found.decision.outcome
+        if outcome == "allow":
+            return {"outcome": "allow"}
+        asked = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
+        text = self._tell(asked, found).rstrip("\n")
+        grantors = self._grantors(request.resource.split(":")[1])
+        who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
+        return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
+
+    def _grantors(self, tool_id: str) -> str:
+        roles = [f"role:{each}" for each in self.view.sources_to(EdgeKind.MAY_GRANT, tool_id)]
+        return ", ".join([*roles, "an operator"])
+
+    def dispatches(self, role: str) -> Iterator[tuple[str, Row]]:
+        """Whom a role may start."""
+        for other in self.view.roles:
+            question = HandoverQuestion(
+                sender=f"role:{role}", receiver=f"role:{other}", context=self._context
+            )
+            found = decide_dispatch_permission(self.view, question, self._state)
+            if found.outcome == "allow":
+                yield other, {"outcome": "allow"}
+                continue
+            lines = [f"{found.outcome}: role:{role} dispatch role:{other}".replace("cannot_tell", "ask")]
+            for each in found.findings or found.reasons:
+                lines.append(f"  because {each.text}")
+                lines += dict.fromkeys(f"      {why.file}:{why.line}" for why in each.why)
+                lines += [f"  would be allowed by: {way}" for way in getattr(each, "remedies", ())]
+            above = [each for each in self.view.roles if self.view.superiors.get(other) == each]
+            lines += [f"  who can: {', '.join(f'role:{each}' for each in above)}"] if above else []
+            text = "\n".join(map(printable, lines))
+            yield other, {"outcome": "deny" if found.outcome == "deny" else "ask", "text": text}
+
+    def remarks(self) -> Iterator[str]:
+        """What the hook cannot know."""
+        tools_of: dict[str, dict[str, None]] = {}
+        for condition, tools in self._unknown.items():
+            tools_of.setdefault(condition, {}).update(tools)
+        for condition, tools in sorted(tools_of.items()):
+            yield f"{listing(tools)}: it depends on {printable(condition)}, which the hook does not know, so a person is asked or it is refused"
+
+
+def _is_bound(grant: Grant) -> bool:
+    return grant.channel is not None or grant.session is not None or grant.input_digest is not None
+
+
+def _example_of(glob: str) -> str:
+    """A path in a glob."""
+    names = [
+        "orgkernel" if each == "**" else each.replace("*", "orgkernel").replace("?", "x")
+        for each in glob.split("/")
+    ]
+    return "/".join(names)
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), sort_keys=True)

@@ -1,0 +1,78 @@
+"""What Claude Code calls the tools and the roles of an organization."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from orgkernel.exchange.agents.names import names_of
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.names import MCP, name_of, server_tool_id
+from orgkernel.project.claude_hook.deciding import PATH_ARGUMENTS
+from orgkernel.records.tool_catalog import Tool
+
+HOST: Final = "claude_code"
+USE: Final = "use"
+# What a tool of the host does, where the tool of ours that has its name does several things.
+_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Bash": ("terminal", "run", "execute"),
+    "Edit": ("patch", "edit"),
+    "MultiEdit": ("patch", "edit"),
+    "Write": ("write",),
+    "Read": ("read",),
+    "Skill": ("load",),
+}
+
+
+def host_name(tool_id: str, tool: Tool) -> str | None:
+    """What Claude Code calls a tool: as it is declared, else its id. None if it is a tool of other hosts only."""
+    if HOST in tool.names:
+        return tool.names[HOST]
+    if tool.names:
+        return None
+    if tool.type == "mcp_server" and not tool_id.startswith(MCP):
+        return server_tool_id(tool_id)
+    return tool_id
+
+
+def tools_by_name(view: OrgView) -> dict[str, tuple[str, ...]]:
+    """The tools of ours that a tool of the host stands for: those that some role holds, if one does."""
+    found: dict[str, list[str]] = {}
+    for tool_id, declared in view.records.tools.items():
+        name = host_name(tool_id, declared.record)
+        if name is not None:
+            found.setdefault(name, []).append(tool_id)
+    return {name: _held(view, tools) for name, tools in found.items()}
+
+
+def _held(view: OrgView, tools: Sequence[str]) -> tuple[str, ...]:
+    return tuple(each for each in tools if view.holders_of(each)) or tuple(tools)
+
+
+def action_of(name: str, tool: Tool) -> str:
+    """The action that a call of a tool of the host is. Where nothing says it, all of them together."""
+    declared = tool.required_levels
+    known = next((each for each in _ACTIONS.get(name, ()) if each in declared), USE)
+    return next(iter(declared)) if known not in declared and len(declared) == 1 else known
+
+
+def path_arguments(name: str, tool: Tool) -> tuple[str, ...]:
+    """The arguments of a call that hold paths."""
+    return PATH_ARGUMENTS.get(name) or tuple(tool.path_arguments or ())
+
+
+def agents_by_name(roles: Iterable[str]) -> dict[str, str]:
+    """The role of each name that an agent may have: the id, the name that it was made of, and the one it is exported under.
+
+    A name that could mean two roles means none, unless it is the id of one.
+
+    >>> agents_by_name(["code_reviewer"]), sorted(agents_by_name(["a-b", "a_b"]))
+    ({'code-reviewer': 'code_reviewer', 'code_reviewer': 'code_reviewer'}, ['a-b', 'a-x5f-b', 'a_b'])
+    """
+    roles = tuple(roles)
+    exported = names_of(roles)
+    made = {role: {name_of(role), exported[role]} - {role} for role in roles}
+    counts = Counter(name for names in made.values() for name in names)
+    found = {name: role for role in roles for name in sorted(made[role]) if counts[name] == 1}
+    return found | {role: role for role in roles}

@@ -1,0 +1,1 @@
+"""What Claude Code runs before each tool call: it looks the answer up that was compiled. Standard library only."""

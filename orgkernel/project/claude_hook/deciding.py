@@ -1,0 +1,243 @@
+"""Look up what was compiled: may the role that calls do this with that tool?
+
+The role is that of the subagent, by its name, or the one that is named for the main thread. Paths are compared here,
+because they are known only now: as they are written, and where links lead.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from orgkernel.project.claude_hook.activated import FOLDER, Activated, NotUnderstood
+from orgkernel.project.claude_hook.quick_globs import fits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+FREE: Final = "none"
+"""In place of the role of the main thread: only the host's own rules hold there."""
+DISPATCHING: Final = ("Agent", "Task")
+DEFAULT_AGENT: Final = "general-purpose"
+PATH_ARGUMENTS: Final = {
+    "Read": ("file_path",),
+    "Write": ("file_path",),
+    "Edit": ("file_path",),
+    "MultiEdit": ("file_path",),
+    "NotebookEdit": ("notebook_path",),
+    "Glob": ("path",),
+    "Grep": ("path",),
+}
+"""The arguments of the host's own tools that hold paths."""
+WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+PLACEHOLDER: Final = "/0orgkernel0path0"
+"""What stands in a compiled text for the path of the call."""
+_OTHER_NAMES: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
+_MCP: Final = "mcp__"
+_LONGEST: Final = 120
+CallAnswer = tuple[str, str]
+"""allow, deny, ask or warn, and why."""
+
+
+def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
+    """Whether the caller may make a call. Raises `NotUnderstood`."""
+    tool, given = call.get("tool_name"), call.get("tool_input")
+    if not isinstance(tool, str) or not tool or not isinstance(given, dict):
+        raise NotUnderstood("it has no `tool_name` or no `tool_input`")
+    name = caller_of(call)
+    role = active.settings["main_role"] if name is None else active.role_of(name)
+    if name is None and role == FREE:
+        return "allow", ""
+    if tool in WRITING and (held := _held_path(active, tool, call, given)):
+        text = f"deny: {quoted(held)} says what agents may do here. A person changes it, outside of this session."
+        return "deny", text
+    if role is None:
+        return _of_nobody(active, name or "", tool)
+    answers = active.answers_of(role)
+    if tool in DISPATCHING:
+        return _told(active, _dispatch(active, answers, given))
+    row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool)
+    if row is None:
+        return _unlisted(active, tool)
+    return _told(active, answer_of(row, active, call, given))
+
+
+def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
+    """An answer that was compiled, with what makes a change count."""
+    outcome, text = answer
+    if not text:
+        return answer
+    again = f"orgkernel org activate {active.data['org_id']} --claude-code {shown(active.project)}"
+    return outcome, f"{text}\n  a change counts after: {again}"
+
+
+def caller_of(call: dict[str, Any]) -> str | None:
+    """The name of the agent that calls. None for the main thread of a session that was started without one."""
+    name = call.get("agent_type")
+    if name is None and call.get("agent_id") is None:
+        return None
+    if not isinstance(name, str) or not isinstance(call.get("agent_id", ""), str):
+        raise NotUnderstood("it does not say which agent calls")
+    return name
+
+
+def find_row(tools: dict[str, Any], tool: str) -> dict[str, Any] | None:
+    """What was compiled for a tool: by its name, its other name, or the server that it is of."""
+    if tool in tools:
+        return _current(tools[tool])
+    other = _OTHER_NAMES.get(tool)
+    if other in tools:
+        return _current(tools[other])
+    if tool.startswith(_MCP):
+        server, _, action = tool.removeprefix(_MCP).partition("__")
+        row = tools.get(_MCP + server)
+        if row is not None:
+            return _current(row.get("actions", {}).get(action) or row)
+    return None
+
+
+def find_prefix(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> dict[str, Any] | None:
+    """What was compiled for the longest beginning of a plain command, such as `Bash(git log:*)`.
+
+    A command with more in it than words, such as a pipe, a variable or a second line, is decided as a whole.
+    """
+    command = given.get("command")
+    beginnings = [each for each in tools if each.startswith(f"{tool}(") and each.endswith(")")]
+    if not beginnings or not isinstance(command, str) or not _WORDS.issuperset(command):
+        return None
+    words = command.split()
+    best: list[str] = []
+    for each in beginnings:
+        text = each[len(tool) + 1 : -1]
+        start = text.removesuffix(":*").removesuffix("*").split()
+        is_exact = not text.endswith("*")
+        if len(start) > len(best) and words[: len(start)] == start and (not is_exact or words == start):
+            best, found = start, tools[each]
+    return _current(found) if best else None
+
+
+_WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./:=@%+,")
+
+
+def _current(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row says now: what rests on a grant ends with it."""
+    while "until" in row and time.time() >= row["until"]:
+        row = row["after"]
+    return row
+
+
+def answer_of(
+    row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]
+) -> CallAnswer:
+    """What a row says of a call; where it depends on paths, of those of the call."""
+    if "inside" not in row:
+        return row["outcome"], row.get("text", "")
+    texts = [given[each] for each in row["arguments"] if each in given]
+    if not texts:
+        return row["outcome"], row["text"]
+    outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
+    for path in _each(texts):
+        if path is None or not _is_inside(path, row, active, call):
+            return row["outside"]["outcome"], row["outside"]["text"].replace(PLACEHOLDER, shown(path or "?"))
+    return outcome, text
+
+
+def _each(values: list[Any]) -> list[str | None]:
+    found = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    return [each if isinstance(each, str) else None for each in found] or [None]
+
+
+def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
+    """Whether a path, and what it leads to, is surely where the role may write."""
+    root = row.get("root") or active.project
+    cwd = call.get("cwd")
+    if not path.startswith("/") and isinstance(cwd, str) and cwd.startswith("/"):
+        path = f"{cwd}/{path}"
+    if "\0" in path:
+        return False
+    top = os.path.realpath(root)
+    for written in {path, os.path.realpath(path)}:
+        base = next((each for each in (root, top) if written.startswith(each + "/")), None)
+        end = written if base is None else written[len(base) + 1 :]
+        quick = [fits(end, glob) for glob in row["globs"]] if base is not None else [None]
+        if any(quick):
+            continue
+        if None not in quick:
+            return False
+        from orgkernel.runtime.paths import is_inside
+
+        if not any(is_inside(end, glob, root) for glob in row["globs"]):
+            return False
+    return True
+
+
+def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
+    """Whether a role may hand work to the agent that a call names."""
+    target = given.get("subagent_type", DEFAULT_AGENT)
+    if not isinstance(target, str):
+        raise NotUnderstood("it does not say which agent is to be started")
+    role = active.role_of(target or DEFAULT_AGENT)
+    if role is None:
+        text = f"no role of {active.data['org_name']} is named after agent {quoted(target)}, so nothing says who may start it"
+        return _nameless(
+            active, f"{text}. Start an agent of the organization, or declare a role of that name."
+        )
+    row = answers["dispatch"].get(role)
+    if row is None:
+        return "deny", f"deny: role `{answers['role']}` may not dispatch role `{role}`"
+    return row["outcome"], row.get("text", "")
+
+
+def _of_nobody(active: Activated, name: str, tool: str) -> CallAnswer:
+    """A call of an agent that no role is named after."""
+    declared = tool in DISPATCHING or find_row(active.data["tools"], tool) is not None
+    if not declared:
+        return _unlisted(active, tool)
+    text = f"no role of {active.data['org_name']} is named after agent {quoted(name)}, so it has no right to {quoted(tool)}"
+    return _nameless(active, f"{text}. Use an agent of the organization, or declare a role of that name.")
+
+
+def _nameless(active: Activated, text: str) -> CallAnswer:
+    outcome = "ask" if active.settings["unnamed_agents"] == "ask" else "deny"
+    return outcome, f"{outcome}: {text}"
+
+
+def _unlisted(active: Activated, tool: str) -> CallAnswer:
+    text = f"no tool catalog of {active.data['org_name']} lists {quoted(tool)}"
+    if active.settings["unlisted_tools"] == "refuse":
+        return (
+            "deny",
+            f"deny: {text}. Declare it with `names: {{claude_code: …}}`, or use a tool that is listed.",
+        )
+    return "warn", f"orgkernel: {text}, so only the rules of Claude Code hold for it"
+
+
+def _held_path(active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any]) -> str:
+    """The path of a call that would change the settings of the hook, or what it looks up; empty if it does not."""
+    project = os.path.realpath(active.project)
+    cwd = call.get("cwd")
+    for path in _each([given[each] for each in PATH_ARGUMENTS[tool] if each in given]):
+        if path is None or "\0" in path:
+            continue
+        whole = os.path.join(cwd if isinstance(cwd, str) else project, path)
+        for end in (os.path.normpath(whole), os.path.realpath(whole)):
+            for base in (project, os.path.normpath(active.project)):
+                below = os.path.relpath(end, base).replace(os.sep, "/").casefold()
+                if below in _SETTINGS or below == FOLDER or below.startswith(FOLDER + "/"):
+                    return path
+    return ""
+
+
+_SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+
+
+def shown(text: str) -> str:
+    """Text of others in one of ours: one line, and not too long."""
+    text = "".join(each if each.isprintable() and each != "`" else "�" for each in text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def quoted(text: str) -> str:
+    """A name that somebody else chose."""
+    return f"`{shown(text)}`"

@@ -1,0 +1,67 @@
+"""Read and write JSON without the `json` package, whose import takes longer than everything else that the hook does.
+
+Its parser in C is used as the package uses it. Where that is not there, the package is. `parse` is `json.loads`, but for
+numbers that are none (`NaN`).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SPACE = " \t\n\r"
+
+
+class _Context:
+    """What the parser asks of its decoder."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+
+    def __init__(self) -> None:
+        self.memo: dict[str, str] = {}
+
+    @staticmethod
+    def parse_constant(name: str) -> Any:
+        """NaN and infinities are no JSON."""
+        raise ValueError(f"{name} is no JSON")
+
+
+def parse(given: bytes) -> Any:
+    """The value of a JSON text in UTF-8. Raises ValueError or RecursionError."""
+    text = given.decode("utf-8-sig")
+    try:
+        from _json import make_scanner
+    except ImportError:
+        return _parse_slowly(text)
+    start = len(text) - len(text.lstrip(_SPACE))
+    try:
+        # The parser asks any object for these names.
+        value, end = make_scanner(_Context())(text, start)  # type: ignore[arg-type]
+    except StopIteration:
+        raise ValueError("it ends too early") from None
+    if text[end:].strip(_SPACE):
+        raise ValueError("there is something behind it")
+    return value
+
+
+def quote(text: str) -> str:
+    """A text as a JSON string in ASCII."""
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json import dumps
+
+        return dumps(text)
+    quoted: str = encode_basestring_ascii(text)
+    return quoted
+
+
+def _parse_slowly(text: str) -> Any:
+    from json import loads
+
+    return loads(text, parse_constant=_Context.parse_constant)

@@ -1,0 +1,185 @@
+"""Laws of the hook of Claude Code: what it answers is what the kernel answers, for every role, tool and path there is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orgkernel.cli.access import render_decision
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.state_view import EMPTY_STATE
+from orgkernel.exchange.claude_code.compiling import compile_hook
+from orgkernel.exchange.claude_code.host_names import action_of, tools_by_name
+from orgkernel.graph.assemble import assemble
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.access import OrganizationAccess
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.project.claude_hook import quick_json
+from orgkernel.project.claude_hook.activated import Activated
+from orgkernel.project.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
+from orgkernel.project.claude_hook.quick_globs import fits
+from orgkernel.runtime.paths import is_inside
+from tests.reference.organizations import build_tree, build_views, trees
+
+KERNEL = Kernel.open()
+TEMPLATES = tuple(KERNEL.state.served)
+NOON = 1_763_899_200.0
+PROJECT = "/srv/project"
+SETTINGS = {
+    "enforcement": "enforce", "on_error": "refuse", "unlisted_tools": "refuse", "unnamed_agents": "refuse",
+    "main_role": "none",
+}  # fmt: skip
+PATHS = ("src/a.py", "docs/guide.md", "../elsewhere", "/etc/passwd", ".env", "src/../docs/x.md")
+_SEVERITY = ("deny", "ask", "allow")
+
+
+class InMemory(Activated):
+    """An activation that was never written."""
+
+    files: dict[str, Any]
+
+    def answers_of(self, role: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.files[self.data["roles"][role]]
+        return found
+
+
+def activated(view: OrgView) -> InMemory:
+    """What the hook reads: compiled, and written as JSON."""
+    desk = OrganizationAccess(view, EMPTY_STATE, lambda: (NOON, 0))
+    compiled = compile_hook(desk, render_decision, "orgkernel test")
+    active = InMemory(PROJECT, json.loads(json.dumps({**compiled.data, "settings": SETTINGS})))
+    active.files = {name: json.loads(content) for name, content in compiled.files.items()}
+    return active
+
+
+def answer(active: Activated, role: str, tool: str, given: dict[str, Any]) -> str:
+    call = {"agent_id": "a1", "agent_type": role, "tool_name": tool, "tool_input": given, "cwd": PROJECT}
+    outcome, text = decide_call(active, call)
+    assert (outcome == "allow") == (not text), (outcome, text)
+    return outcome
+
+
+def expected(view: OrgView, request: AccessRequest) -> str:
+    """What the kernel answers; a person is asked about what an unknown circumstance could change."""
+    outcome = decide_access(view, request).outcome
+    if outcome == "conditional":
+        return "ask"
+    rows = what_can(view, request.subject, request=request)
+    return "ask" if outcome == "allow" and any(row.conditions for row in rows) else outcome
+
+
+def assert_hook_equals_kernel(view: OrgView) -> None:
+    active, now = activated(view), AccessContext(now=NOON)
+    for role in view.roles:
+        for name, tools in tools_by_name(view).items():
+            if name in DISPATCHING:
+                continue
+            asked = {each: action_of(name, view.records.tools[each].record) for each in tools}
+            kernel = [
+                expected(view, AccessRequest(f"role:{role}", action, f"tool:{tool}", now))
+                for tool, action in asked.items()
+            ]
+            assert answer(active, role, name, {}) == min(kernel, key=_SEVERITY.index), (role, name)
+            for argument in PATH_ARGUMENTS.get(name, ())[:1]:
+                for path in PATHS:
+                    at = [
+                        decide_access(
+                            view, AccessRequest(f"role:{role}", action, f"tool:{tool}:{path}", now)
+                        ).outcome
+                        for tool, action in asked.items()
+                    ]
+                    found = answer(active, role, name, {argument: path})
+                    strictest = min(at, key=("deny", "conditional", "ask", "allow").index)
+                    # The hook never opens more, and opens as much where only the scope of the role counts.
+                    assert found != "allow" or strictest == "allow", (role, name, path)
+                    if len(tools) == 1 and strictest == "allow" and found != "allow":
+                        assert answer(active, role, name, {}) == "ask", (role, name, path)
+        for other in view.roles:
+            question = HandoverQuestion(sender=f"role:{role}", receiver=f"role:{other}", context=now)
+            outcome = decide_dispatch_permission(view, question).outcome
+            found = answer(active, role, "Task", {"subagent_type": other})
+            assert found == {"cannot_tell": "ask"}.get(outcome, outcome), (role, other)
+            assert found == answer(active, role, "Agent", {"subagent_type": other})
+
+
+@pytest.mark.parametrize("org", TEMPLATES)
+def test_hook_equals_kernel_for_templates(org: str) -> None:
+    """Every tool of the host, and every dispatch, is what the kernel decides."""
+    assert_hook_equals_kernel(KERNEL.organization(org).snapshot.index)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(documents=trees(("a",)))
+def test_hook_equals_kernel_for_generated_organizations(documents: dict[str, dict[str, Any]]) -> None:
+    """The same for organizations with everything in them that can go wrong."""
+    for records in assemble(build_tree(documents)).organizations:
+        assert_hook_equals_kernel(build_views(records)[0])
+
+
+_JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(value=_JSON, indent=st.none() | st.just(2), ascii=st.booleans())
+def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii: bool) -> None:
+    """And a text is written so that it is read back."""
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii).encode("utf-8", "surrogatepass")
+    try:
+        expected = json.loads(text.decode("utf-8"))
+    except UnicodeDecodeError:
+        with pytest.raises(ValueError, match="decode"):
+            quick_json.parse(text)
+        return
+    assert quick_json.parse(text) == expected
+    assert quick_json._parse_slowly(text.decode()) == expected
+    assert json.loads(quick_json.quote(str(value))) == str(value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(text=st.text('{}[]",:\\/eE+-.0123456789 \n\tnulltruefasNI\x00', max_size=12))
+def test_what_is_no_json_is_none_here(text: str) -> None:
+    """The same is refused, and a number that is none besides."""
+
+    def read(parse: Any) -> object:
+        try:
+            return [parse(text)]
+        except (ValueError, RecursionError):
+            return None
+
+    def refuse(name: str) -> None:
+        raise ValueError(name)
+
+    assert read(lambda each: quick_json.parse(each.encode())) == read(
+        lambda each: json.loads(each, parse_constant=refuse)
+    )
+
+
+_NAMES = st.sampled_from(
+    ["a", "b.py", ".x", "A", "*", "*.py", "a*", "**", "..", ".", "a.", "", "a?", "{a,b}", "ä", "[a]"]
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(names=st.lists(_NAMES, min_size=1, max_size=4), parts=st.lists(_NAMES, min_size=1, max_size=4))
+def test_what_fits_is_inside(names: list[str], parts: list[str]) -> None:
+    """The quick comparison says what the whole one says, or nothing."""
+    path, glob = "/".join(names), "/".join(parts)
+    found = fits(path, glob)
+    assert found in (None, is_inside(path, glob, PROJECT)), (path, glob)
+    assert found in (None, is_inside(path, glob)), (path, glob)
