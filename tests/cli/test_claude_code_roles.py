@@ -395,6 +395,30 @@ def test_drift_is_told_at_session_start(project: HookedProject) -> None:
     assert "main role:      lead" in status.stdout
 
 
+def test_exports_and_the_hook(tmp_path: Path) -> None:
+    """Exported agents have the names of roles, their drift is told, and an export does not replace the hook."""
+    write_tree(tmp_path, ORG)
+    tools = tmp_path / "org/tools.yaml"
+    tools.write_text(tools.read_text() + "    enabled: false\n")
+    export = ("export", "--to", "claude-code", "--path", "org", "-o", ".")
+    assert run_here(*export, cwd=tmp_path).returncode == 0
+    settings = tmp_path / ".claude/settings.json"
+    exported = settings.read_bytes()
+    project = HookedProject.__new__(HookedProject)
+    project.folder = tmp_path
+    project.activate("--main-role", "lead")
+    assert _drift(project) == ""
+    done = run_here(*export, cwd=tmp_path)
+    assert (done.returncode, "not exported from this organization" in done.stderr) == (2, True)
+    agent = tmp_path / ".claude/agents/code-reviewer.md"
+    agent.write_text(agent.read_text() + "Be kind.\n")
+    assert _drift(project).startswith(
+        "These exported agents are not what The Shop says now: `.claude/agents/code-reviewer.md`; export"
+    )
+    assert run_here("org", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
+    assert settings.read_bytes() == exported
+
+
 def test_a_moved_project(project: HookedProject) -> None:
     """The hook goes with the project, and nothing in it knows the old place."""
     moved = project.folder.with_name("moved")

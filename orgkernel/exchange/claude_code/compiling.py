@@ -38,8 +38,8 @@ from orgkernel.project.claude_hook.activated import SCHEMA, VERSION
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside
 
-Row = dict[str, Any]
-Tell = Callable[[str, AccessExplanation], str]
+CompiledRow = dict[str, Any]
+ExplanationText = Callable[[str, AccessExplanation], str]
 """The text of an explanation, by the question."""
 _SHOWN_OF_CHECKSUM: Final = 12
 _WORST: Final = ("deny", "conditional", "ask", "allow")
@@ -58,7 +58,7 @@ class CompiledHook(NamedTuple):
     """What the hook cannot know, in sentences."""
 
 
-def compile_hook(desk: OrganizationAccess, tell: Tell, compiled_by: str) -> CompiledHook:
+def compile_hook(desk: OrganizationAccess, tell: ExplanationText, compiled_by: str) -> CompiledHook:
     """The answers for an organization without errors."""
     view = desk.view
     names = {name: tools for name, tools in tools_by_name(view).items() if name not in DISPATCHING}
@@ -100,7 +100,7 @@ def compile_hook(desk: OrganizationAccess, tell: Tell, compiled_by: str) -> Comp
 class _Compiler:
     """Asks what is compiled, and remembers what the hook cannot know."""
 
-    def __init__(self, desk: OrganizationAccess, tell: Tell, *, is_long: bool) -> None:
+    def __init__(self, desk: OrganizationAccess, tell: ExplanationText, *, is_long: bool) -> None:
         self.view, self._tell, self._is_long = desk.view, tell, is_long
         # Reports, locks and agents change while the hook looks up what was compiled before.
         state = desk.state
@@ -118,21 +118,21 @@ class _Compiler:
             each.grant_id: each for grants in self._state.grants.values() for each in grants if each.grant_id
         }
 
-    def row(self, role: str, name: str, tools: Sequence[str]) -> Row:
+    def row(self, role: str, name: str, tools: Sequence[str]) -> CompiledRow:
         """The answer for a tool of the host: the strictest of the tools that it stands for."""
         rows = [self._tool(role, name, tool_id, "") for tool_id in tools]
         row = min(rows, key=lambda each: (_WORST.index(each["outcome"]), "inside" not in each))
         actions = self._actions(role, name, tools)
         return {**row, "actions": actions} if actions else row
 
-    def _actions(self, role: str, name: str, tools: Sequence[str]) -> dict[str, Row]:
+    def _actions(self, role: str, name: str, tools: Sequence[str]) -> dict[str, CompiledRow]:
         """The answers for the tools of a server, which are actions of one tool of ours."""
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return {}
         return {action: self._tool(role, name, tools[0], action) for action in tool.actions}
 
-    def _tool(self, role: str, name: str, tool_id: str, action: str) -> Row:
+    def _tool(self, role: str, name: str, tool_id: str, action: str) -> CompiledRow:
         self._name = f"{name}__{action}" if action else name
         tool = self.view.records.tools[tool_id].record
         request = AccessRequest(
@@ -140,7 +140,7 @@ class _Compiler:
         )
         return self._answer(request, path_arguments(name, tool), self._state)
 
-    def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> Row:
+    def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
         """An answer, and where it rests on a grant that ends, until when."""
         found = self._explain(request, state)
         lasting = [each for each in map(self._grants.get, found.decision.grants) if each is not None]
@@ -159,7 +159,7 @@ class _Compiler:
         arguments: tuple[str, ...],
         state: StateView,
         found: AccessExplanation,
-    ) -> Row:
+    ) -> CompiledRow:
         rows = what_can(self.view, request.subject, request=request, state=state)
         # The end of a grant is in the row itself.
         ends = bool(found.decision.grants)
@@ -186,7 +186,7 @@ class _Compiler:
         state: StateView,
         found: AccessExplanation,
         globs: Sequence[str],
-    ) -> Row:
+    ) -> CompiledRow:
         root = self.view.records.organization.workspace_root
         row = self._plain(request, found)
         outside = self._at_path(request, PLACEHOLDER, state)
@@ -203,14 +203,14 @@ class _Compiler:
             "outside": row if outside["outcome"] == "allow" else outside,
         }
 
-    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> Row:
+    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
         at = msgspec.structs.replace(request, resource=f"{request.resource}:{path}")
         return self._plain(at, self._explain(at, state))
 
     def _explain(self, request: AccessRequest, state: StateView) -> AccessExplanation:
         return explain_access(self.view, request, state, remedies=not self._is_long)
 
-    def _plain(self, request: AccessRequest, found: AccessExplanation) -> Row:
+    def _plain(self, request: AccessRequest, found: AccessExplanation) -> CompiledRow:
         outcome = found.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
@@ -224,7 +224,7 @@ class _Compiler:
         roles = [f"role:{each}" for each in self.view.sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 
-    def dispatches(self, role: str) -> Iterator[tuple[str, Row]]:
+    def dispatches(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
         """Whom a role may start."""
         for other in self.view.roles:
             question = HandoverQuestion(
