@@ -303,6 +303,7 @@ def test_on_error(project: HookedProject) -> None:
     call = json.dumps(project.call("Bash", {"command": "ls"}, "builder")).encode()
     for break_it in (
         lambda: file.write_bytes(file.read_bytes().replace(b'"builder"', b'"lead"')),
+        lambda: file.write_bytes((folder / active["roles"]["lead"]).read_bytes()),
         lambda: file.write_bytes(b"{"),
         file.unlink,
         lambda: file.symlink_to(folder / active["roles"]["lead"]),

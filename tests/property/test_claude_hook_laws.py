@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from orgkernel.cli.access import render_decision
 from orgkernel.decisions.access.decide import decide_access
@@ -114,6 +116,27 @@ def assert_hook_equals_kernel(view: OrgView) -> None:
 def test_hook_equals_kernel_for_templates(org: str) -> None:
     """Every tool of the host, and every dispatch, is what the kernel decides."""
     assert_hook_equals_kernel(KERNEL.organization(org).snapshot.index)
+
+
+def test_strict_delegation_never_opens_more() -> None:
+    """Where nobody has more than those above, a role may use what it may use whoever has dispatched it."""
+    view = KERNEL.organization("software_dev").snapshot.index
+    organization = view.records.organization
+    strict = replace(organization, limits=replace(organization.limits, delegation="strict"))
+    narrowed = build_views(dataclasses.replace(view.records, organization=strict))[0]
+    active, narrow = activated(view), activated(narrowed)
+    calls = [(role, tool) for role in view.roles for tool in tools_by_name(view) if tool not in DISPATCHING]
+    open_ones = {each for each in calls if answer(active, *each, {}) == "allow"}
+    left = {each for each in calls if answer(narrow, *each, {}) == "allow"}
+    assert left < open_ones
+    for role, tool in left:
+        for above in view.chain_above(role):
+            if above.target in view.roles:
+                request = AccessRequest(
+                    f"role:{role}", action_of(tool, view.records.tools[tools_by_name(view)[tool][0]].record),
+                    f"tool:{tools_by_name(view)[tool][0]}", AccessContext(now=NOON), via=(f"role:{above.target}",),
+                )  # fmt: skip
+                assert decide_access(narrowed, request).outcome == "allow"
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))

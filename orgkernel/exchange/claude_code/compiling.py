@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -24,7 +25,7 @@ from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.exchange.claude_code.host_names import (
     action_of,
@@ -34,15 +35,14 @@ from orgkernel.exchange.claude_code.host_names import (
 )
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
-from orgkernel.project.claude_hook.activated import SCHEMA, VERSION
+from orgkernel.project.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside
 
 CompiledRow = dict[str, Any]
 ExplanationText = Callable[[str, AccessExplanation], str]
 """The text of an explanation, by the question."""
-_SHOWN_OF_CHECKSUM: Final = 12
-_WORST: Final = ("deny", "conditional", "ask", "allow")
+_WORST: Final = ("deny", "ask", "allow")
 _LONG: Final = 2_000
 """Questions from which on a refusal is told without the changes that would allow it: looking for them takes long."""
 
@@ -65,16 +65,19 @@ def compile_hook(desk: OrganizationAccess, tell: ExplanationText, compiled_by: s
     compiler = _Compiler(desk, tell, is_long=len(names) * len(view.roles) > _LONG)
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
+    dispatches = {role: dict(compiler.dispatches(role)) for role in view.roles}
+    above = _above(dispatches) if view.records.organization.limits.delegation == "strict" else {}
     for role in view.roles:
         answers = {
             "role": role,
-            "tools": {name: compiler.row(role, name, tools) for name, tools in names.items()},
-            "dispatch": dict(compiler.dispatches(role)),
+            "tools": {
+                name: compiler.row(role, name, tools, above.get(role, ())) for name, tools in names.items()
+            },
+            "dispatch": dispatches[role],
         }
-        text = _as_json(answers)
-        checksum = hashlib.sha256(text.encode()).hexdigest()[:_SHOWN_OF_CHECKSUM]
-        roles[role] = f"{checksum}.json"
-        files[roles[role]] = _as_json({"checksum": checksum, **answers}).encode()
+        content = _as_json(answers).encode()
+        roles[role] = f"{hashlib.sha256(content).hexdigest()[:SHOWN_OF_DIGEST]}.json"
+        files[roles[role]] = content
     organization = view.records.organization
     data = {
         "_schema": SCHEMA,
@@ -106,11 +109,16 @@ class _Compiler:
         state = desk.state
         self._state = StateView(
             version=state.version,
-            grants=state.grants,
+            # What is good for one session, one input or a few uses cannot be told apart from a table.
+            grants={
+                subject: tuple(each for each in grants if each.uses_left is None and not _is_bound(each))
+                for subject, grants in state.grants.items()
+            },
             restrictions=state.restrictions,
             expired=state.expired,
             status=state.status,
         )
+        self._without_grants = msgspec.structs.replace(self._state, grants={})
         self._context: AccessContext = desk.here_and_now()
         self._name = ""
         self._unknown: dict[str, dict[str, None]] = {}
@@ -118,40 +126,40 @@ class _Compiler:
             each.grant_id: each for grants in self._state.grants.values() for each in grants if each.grant_id
         }
 
-    def row(self, role: str, name: str, tools: Sequence[str]) -> CompiledRow:
-        """The answer for a tool of the host: the strictest of the tools that it stands for."""
-        rows = [self._tool(role, name, tool_id, "") for tool_id in tools]
-        row = min(rows, key=lambda each: (_WORST.index(each["outcome"]), "inside" not in each))
-        actions = self._actions(role, name, tools)
-        return {**row, "actions": actions} if actions else row
+    def row(self, role: str, name: str, tools: Sequence[str], above: Sequence[str]) -> CompiledRow:
+        """The answer for a tool of the host: the strictest of the tools that it stands for.
 
-    def _actions(self, role: str, name: str, tools: Sequence[str]) -> dict[str, CompiledRow]:
-        """The answers for the tools of a server, which are actions of one tool of ours."""
+        `above` are roles that may have dispatched this one, where an agent has no more than those above it.
+        """
+        row = _strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
-            return {}
-        return {action: self._tool(role, name, tools[0], action) for action in tool.actions}
+            return row
+        # The tools of a server are actions of one tool of ours.
+        actions = {action: self._tool(role, name, tools[0], action, above) for action in tool.actions}
+        return {**row, "actions": actions}
 
-    def _tool(self, role: str, name: str, tool_id: str, action: str) -> CompiledRow:
+    def _tool(self, role: str, name: str, tool_id: str, action: str, above: Sequence[str]) -> CompiledRow:
         self._name = f"{name}__{action}" if action else name
         tool = self.view.records.tools[tool_id].record
         request = AccessRequest(
             f"role:{role}", action or action_of(name, tool), f"tool:{tool_id}", self._context
         )
-        return self._answer(request, path_arguments(name, tool), self._state)
+        chains = [(), *((f"role:{each}",) for each in above)]
+        return _strictest(
+            self._answer(msgspec.structs.replace(request, via=via), path_arguments(name, tool), self._state)
+            for via in chains
+        )
 
     def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
         """An answer, and where it rests on a grant that ends, until when."""
         found = self._explain(request, state)
+        row = self._by_conditions(request, arguments, state, found)
         lasting = [each for each in map(self._grants.get, found.decision.grants) if each is not None]
-        if state is not EMPTY_STATE and lasting:
-            after = self._answer(request, arguments, EMPTY_STATE)
-            if any(each.uses_left is not None or _is_bound(each) for each in lasting):
-                return after
-            ends = [each.expires_at for each in lasting if each.expires_at is not None]
-            row = self._by_conditions(request, arguments, state, found)
-            return {**row, "until": min(ends), "after": after} if ends else row
-        return self._by_conditions(request, arguments, state, found)
+        ends = [each.expires_at for each in lasting if each.expires_at is not None]
+        if not ends or state is self._without_grants:
+            return row
+        return {**row, "until": min(ends), "after": self._answer(request, arguments, self._without_grants)}
 
     def _by_conditions(
         self,
@@ -251,6 +259,40 @@ class _Compiler:
             tools_of.setdefault(condition, {}).update(tools)
         for condition, tools in sorted(tools_of.items()):
             yield f"{listing(tools)}: it depends on {printable(condition)}, which the hook does not know, so a person is asked or it is refused"
+
+
+def _strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
+    """The row that opens least: also for paths, and when a grant ends."""
+    return min(
+        rows,
+        key=lambda each: (
+            _WORST.index(each["outcome"]),
+            "inside" in each,
+            _WORST.index(each.get("inside", each)["outcome"]),
+            each.get("until", math.inf),
+        ),
+    )
+
+
+def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
+    """The roles from which each role can be reached by dispatches that are allowed, or that a person may allow."""
+    direct = {
+        role: [
+            other for other, rows in dispatches.items() if other != role and rows[role]["outcome"] != "deny"
+        ]
+        for role in dispatches
+    }
+    found = {}
+    for role in dispatches:
+        seen: dict[str, None] = {}
+        waiting = list(direct[role])
+        while waiting:
+            each = waiting.pop()
+            if each not in seen and each != role:
+                seen[each] = None
+                waiting += direct[each]
+        found[role] = tuple(seen)
+    return found
 
 
 def _is_bound(grant: Grant) -> bool:
