@@ -457,6 +457,34 @@ def test_a_stored_grant_counts_until_it_ends(project: HookedProject) -> None:
         assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "deny"
 
 
+def test_parts_of_a_tool(project: HookedProject) -> None:
+    """A grant opens a part, a restriction closes one, and what is next to it is as before."""
+    for words in (
+        ("grant", "issue", "role:code_reviewer", "tool:file_write:docs/**", "--level", "write"),
+        ("restriction", "issue", "role:builder", "tool:file_read:secrets/**", "--level", "none"),
+    ):
+        done = run_here(*words, "--org", "shop", "--path", "org", cwd=project.folder)
+        assert done.returncode == 0, done.stderr
+    project.activate()
+    (project.folder / "docs/link").symlink_to(project.folder / "src")
+    (project.folder / "src/out").symlink_to(project.folder / "secrets")
+    for agent, tool, path, answer in (
+        ("code-reviewer", "Write", "docs/new.md", "none"),
+        ("code-reviewer", "Write", "src/new.md", "deny"),
+        ("code-reviewer", "Write", "docs/link/new.md", "deny"),
+        ("code-reviewer", "Write", "docs/../src/new.md", "deny"),
+        ("builder", "Read", "src/a.py", "none"),
+        ("builder", "Read", "secrets/a", "deny"),
+        ("builder", "Read", "SECRETS/a", "deny"),
+        ("builder", "Read", "src/out/a", "deny"),
+        ("builder", "Read", "src/../secrets/a", "deny"),
+        # The organization does not say where it lies, so nothing is known of other places.
+        ("builder", "Read", "/etc/hosts", "deny"),
+    ):
+        for written in (path, str(project.folder / path)):
+            assert project.asks(tool, {"file_path": written}, agent)[0] == answer, (agent, written)
+
+
 SETTINGS = [
     b'{"permissions": {"allow": ["Read"]},\n\n   "model":"x"}',
     b'{\n\t"hooks": {\n\t\t"PreToolUse": [\n\t\t\t{"matcher": "Bash", "hooks": []}\n\t\t],\n\t\t"Stop": []\n\t},\n\t"a": 1.0\n}\n',

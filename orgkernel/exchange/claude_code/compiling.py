@@ -23,6 +23,7 @@ from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.resource import DISPATCH
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.decisions.state_view import Grant, StateView
@@ -37,12 +38,16 @@ from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.project.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
-from orgkernel.runtime.paths import is_inside
+from orgkernel.runtime.paths import is_inside, may_touch
 
 CompiledRow = dict[str, Any]
 ExplanationText = Callable[[str, AccessExplanation], str]
 """The text of an explanation, by the question."""
 _WORST: Final = ("deny", "ask", "allow")
+_CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
+"""Paths that no glob names, below the root and elsewhere."""
+_MANY: Final = 40
+"""Roles from which on a refusal to start an agent is not told for every pair."""
 _LONG: Final = 2_000
 """Questions from which on a refusal is told without the changes that would allow it: looking for them takes long."""
 
@@ -121,6 +126,7 @@ class _Compiler:
         self._without_grants = msgspec.structs.replace(self._state, grants={})
         self._context: AccessContext = desk.here_and_now()
         self._name = ""
+        self._root = self.view.records.organization.workspace_root
         self._unknown: dict[str, dict[str, None]] = {}
         self._grants = {
             each.grant_id: each for grants in self._state.grants.values() for each in grants if each.grant_id
@@ -182,10 +188,37 @@ class _Compiler:
             f"path:{glob}" for glob in globs
         }:
             return self._by_scope(request, arguments, state, found, globs)
+        row = self._plain(request, found)
+        if row["outcome"] == "allow":
+            what = listing(sorted(conditions))
+            row = {"outcome": "ask", "text": f"{self._asked(request, 'ask')}\n  because it depends on {what}"}
+        if arguments and all(each.startswith("path:") for each in conditions):
+            return {**row, **self._by_parts(request, arguments, state, sorted(conditions))}
         for each in conditions:
             self._unknown.setdefault(each, {})[request.resource.partition(":")[2]] = None
-        row = self._plain(request, found)
-        return {**row, "outcome": "ask"} if row["outcome"] == "allow" else row
+        return row
+
+    def _by_parts(
+        self, request: AccessRequest, arguments: tuple[str, ...], state: StateView, conditions: Sequence[str]
+    ) -> CompiledRow:
+        """The answers for paths that are in one glob alone, and for those that touch none."""
+        globs = [each.removeprefix("path:") for each in conditions]
+        parts: dict[str, CompiledRow] = {}
+        for glob in globs:
+            path = _example_of(glob)
+            others = (each for each in globs if each != glob)
+            if is_inside(path, glob, self._root) and not any(
+                may_touch(path, each, self._root) for each in others
+            ):
+                parts[glob] = self._at_path(request, path, state)
+        clear = {
+            name: self._at_path(request, path, state)
+            for name, path in _CLEAR.items()
+            if not any(may_touch(path, glob, self._root) for glob in globs)
+        }
+        return {
+            "arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear,
+        }  # fmt: skip
 
     def _by_scope(
         self,
@@ -195,7 +228,7 @@ class _Compiler:
         found: AccessExplanation,
         globs: Sequence[str],
     ) -> CompiledRow:
-        root = self.view.records.organization.workspace_root
+        root = self._root
         row = self._plain(request, found)
         outside = self._at_path(request, PLACEHOLDER, state)
         examples = (_example_of(glob) for glob in globs)
@@ -205,11 +238,15 @@ class _Compiler:
         return {
             **row,
             "arguments": list(arguments),
-            **({"root": root} if root is not None and root.startswith("/") else {}),
+            **self._written_root(),
             "globs": list(globs),
             "inside": self._at_path(request, inside, state),
             "outside": row if outside["outcome"] == "allow" else outside,
         }
+
+    def _written_root(self) -> CompiledRow:
+        """Where relative paths start, if that is not the project."""
+        return {"root": self._root} if self._root is not None and self._root.startswith("/") else {}
 
     def _at_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
         at = msgspec.structs.replace(request, resource=f"{request.resource}:{path}")
@@ -222,19 +259,26 @@ class _Compiler:
         outcome = found.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
-        asked = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
-        text = self._tell(asked, found).rstrip("\n")
+        text = self._tell(self._asked(request), found).rstrip("\n")
         grantors = self._grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
+
+    def _asked(self, request: AccessRequest, outcome: str = "") -> str:
+        asked = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
+        return f"{outcome}: {asked}" if outcome else asked
 
     def _grantors(self, tool_id: str) -> str:
         roles = [f"role:{each}" for each in self.view.sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 
     def dispatches(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
-        """Whom a role may start."""
-        for other in self.view.roles:
+        """Whom a role may start. In a large organization it is not told of each other role why not."""
+        roles: Iterable[str] = self.view.roles
+        if len(self.view.roles) > _MANY:
+            rows = what_can(self.view, f"role:{role}", state=self._state, kinds=("role",))
+            roles = [row.resource.partition(":")[2] for row in rows if DISPATCH in row.actions]
+        for other in roles:
             question = HandoverQuestion(
                 sender=f"role:{role}", receiver=f"role:{other}", context=self._context
             )
