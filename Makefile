@@ -44,7 +44,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp
 # then a hundred thousand decisions beside Cedar's. CrewAI's checker runs here and not in `make test`, because it brings
 # a gigabyte of packages and takes two minutes to install.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/crewai.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 

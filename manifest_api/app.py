@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from manifest_api.access_log import AccessLog
+from manifest_api.agent_cards import AgentCards, CardSettings
 from manifest_api.answering import Answers, Representing
 from manifest_api.auditing import Auditor
 from manifest_api.authzen import Evaluator
@@ -79,6 +80,7 @@ def create_app(
     budget: int = DEFAULT_BUDGET,
     retention: Retention | None = None,
     telemetry: Telemetry | None = None,
+    cards: CardSettings | None = None,
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
@@ -91,18 +93,21 @@ def create_app(
     without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
     `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
     rows that are older than `retention` are dropped.
-    `telemetry` is told of requests and reloads.
+    `telemetry` is told of requests and reloads. `cards` says which agent cards are published, and to whom.
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
-    `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an address.
+    `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an
+    address and for a key of cards that cannot be used.
     """
     stored = StoreAccess(store, budget=budget)
     if store is not None:
         kernel = kernel.with_store(stored)
     answers = Answers(kernel)
     verifier = None if tokens is None else TokenVerifier(tokens, time.time)
+    agent_cards = None if cards is None else AgentCards(cards)
     authenticator = build_authenticator(
-        KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key
-    )
+        KeyRing(stored, time.time), verifier, time.monotonic, rate, needs_key=needs_key,
+        is_public=None if agent_cards is None else agent_cards.is_public,
+    )  # fmt: skip
     vanishing = VanishedGrants(stored)
     metrics = Metrics()
     noting_reloads = [metrics.reloaded, *([] if telemetry is None else [telemetry.reloaded])]
@@ -134,6 +139,7 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.answers = answers
+    app.state.agent_cards = agent_cards
     app.state.reloader = reloader
     app.state.store_access = stored
     app.state.feed = feed

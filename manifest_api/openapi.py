@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from manifest_api.routes import (
     access,
+    agent_cards,
     agent_record,
     agent_skills,
     agents,
@@ -31,6 +32,7 @@ from manifest_api.routes import (
     file_audit,
     grants,
     locks,
+    mcp,
     metrics,
     organizations,
     registry,
@@ -46,6 +48,7 @@ from orgkernel.manifest.v1 import build_definitions, encode
 ROUTERS: tuple[APIRouter, ...] = (
     authzen.router,
     organizations.router,
+    agent_cards.router,
     access.router,
     capability.router,
     agents.router,
@@ -62,6 +65,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     claims.router,
     file_audit.router,
     salute.router,
+    mcp.router,
     shell_commands.router,
     batches.router,
     contracts.router,

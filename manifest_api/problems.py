@@ -21,6 +21,11 @@ UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "The organizatio
     "No document declares an organization with this id. `GET /v1/orgs` lists the organizations.")
 UNKNOWN_ROLE = ProblemCode("UNKNOWN_ROLE", 404, "The role does not exist",
     "The organization has no role with this id. `GET /v1/orgs/{org}` lists its roles.")
+NO_CARDS = ProblemCode("NO_CARDS", 404, "The server publishes no agent cards",
+    "`[a2a]` in `orgkernel.toml` says where the agents answer and where this server is reached. `sign_key` there names the "
+    "key that signs cards.")
+NO_CARD = ProblemCode("NO_CARD", 404, "There is no agent card",
+    "A card needs a description and something that the agent can be asked for: a domain, an intent or a skill.")
 UNKNOWN_BILL = ProblemCode("UNKNOWN_BILL", 404, "The bill does not exist",
     "The organization sees no bill with this id. `GET /v1/orgs/{org}/bills` lists its bills.")
 AMBIGUOUS_ACTIVE = ProblemCode("AMBIGUOUS_ACTIVE", 409, "Several organizations could be the active one",
@@ -93,6 +98,11 @@ OTHER_REPORTER = ProblemCode("OTHER_REPORTER", 403, "The credential belongs to a
     "The credential of an agent can report for the roles of that agent only.")
 OTHER_SUBJECT = ProblemCode("OTHER_SUBJECT", 403, "The credential belongs to another subject",
     "The credential of an agent can see and load the skills of that agent only.")
+NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to nobody who could ask",
+    "`/mcp` answers an agent or a person about themselves. The key of an operator belongs to neither, and an organization "
+    "answers only those it declares.")
+FOREIGN_ORIGIN = ProblemCode("FOREIGN_ORIGIN", 403, "The request comes from a page of another origin",
+    "`/mcp` is for programs. A request with an Origin header is answered only if the page is one of this server.")
 TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
     "Wait for the number of seconds in the Retry-After header.")
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
@@ -197,6 +207,8 @@ DISPATCH_INCOMPLETE = ProblemCode("DISPATCH_INCOMPLETE", 409, "The dispatch stil
     "Nothing was stored.")
 DISPATCH_DUPLICATE = ProblemCode("DISPATCH_DUPLICATE", 409, "The brief or the session is in use",
     "A brief is worked on once, and a session works by one brief. Nothing was stored.")
+NO_SDK = ProblemCode("NO_SDK", 501, "MCP is not installed on the server",
+    "`/mcp` needs the SDK of the Model Context Protocol: the server has to be installed as `orgkernel[mcp]`.")
 INTERNAL = ProblemCode("INTERNAL", 500, "The server has an internal error",
     "The request is not the cause. The log of the server has the details.")
 # fmt: on

@@ -164,7 +164,7 @@ class Reloader:
         return report
 
     async def _watch_folders(self) -> None:
-        """Watch until a watched folder is replaced, or one of them appears."""
+        """Watch until a watched folder is replaced, one of them appears, or others are to be watched."""
         watched = self._answers.kernel.watched
         folders = [path for path in watched if os.path.isdir(path)]
         begun = identify(folders)
@@ -186,7 +186,8 @@ class Reloader:
                 await self.reload()
                 # Files are identified as they were before they were read: what changed meanwhile is read again.
                 self._seen = {**identify(watched, self._linked), **now}
-            if identify(path for path in watched if os.path.isdir(path)) != begun:
+            there = identify(path for path in watched if os.path.isdir(path))
+            if there != begun or self._answers.kernel.watched != watched:
                 return
 
 

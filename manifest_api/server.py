@@ -21,6 +21,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
+from manifest_api.agent_cards import CardSettings
 from manifest_api.app import create_app
 from manifest_api.capacity import DEFAULT_BUDGET
 from manifest_api.current_request import no_request
@@ -72,6 +73,7 @@ def serve(
     budget: int = DEFAULT_BUDGET,
     retention: Retention | None = None,
     tls: TlsFiles | None = None,
+    cards: CardSettings | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents and the certificate.
 
@@ -92,7 +94,7 @@ def serve(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
         reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
-        telemetry=telemetry,
+        telemetry=telemetry, cards=cards,
     )  # fmt: skip
     connections = limit_connections(app.state.trusted_proxies)
     app.state.server_state.connections = connections

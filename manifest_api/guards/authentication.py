@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.types import Scope
 
-from manifest_api.guards.caller import ANYBODY, Caller
+from manifest_api.guards.caller import ANYBODY, VISITOR, Caller
 from manifest_api.guards.loopback import refuse_strangers
 from manifest_api.guards.request_head import RequestHead
 from manifest_api.guards.tokens import TokenVerifier, UnfitToken
@@ -127,6 +127,8 @@ class Authenticator:
     """Tokens that were not verified before, by address."""
     needs_key: bool = False
     """Whether loopback needs a credential too."""
+    is_public: Callable[[str, str], bool] = lambda method, path: False
+    """Whether everybody may ask for a path by a method."""
 
     async def identify(self, scope: Scope, head: RequestHead) -> Caller:
         """The caller of a request. Raises `RequestRefused`, and `StoreError` if the keys cannot be read."""
@@ -134,9 +136,11 @@ class Authenticator:
         if not head.authorization:
             if scope["path"] not in _PROBES:
                 self._take(self.addresses, _address(scope), "this address")
+            if stranger is None and (not self.needs_key or scope["path"] in _PROBES):
+                return ANYBODY
+            if self.is_public(scope["method"], scope["path"]):
+                return VISITOR
             if stranger is None:
-                if not self.needs_key or scope["path"] in _PROBES:
-                    return ANYBODY
                 raise RequestRefused(
                     UNAUTHENTICATED,
                     "this server wants a key from everybody",
@@ -215,16 +219,18 @@ def build_authenticator(
     rate: float = DEFAULT_RATE,
     *,
     needs_key: bool = False,
+    is_public: Callable[[str, str], bool] | None = None,
 ) -> Authenticator:
     """The authenticator with its limits. `rate` is in requests per second. `needs_key` is true where loopback needs a
-    credential too.
+    credential too. `is_public` says what everybody may ask for; by default nothing.
     """
     burst = max(1.0, rate * _BURST_SECONDS)
     failures = Rates(_FAILURES_PER_SECOND, _FAILURES)
     unverified = Rates(_VERIFICATIONS_PER_SECOND, _VERIFICATIONS_AT_ONCE)
     return Authenticator(
-        keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst), unverified, needs_key
-    )
+        keys, tokens, clock, failures, Rates(rate, burst), Rates(rate, burst), unverified, needs_key,
+        is_public or (lambda method, path: False),
+    )  # fmt: skip
 
 
 def refuse_reading(caller: Caller, method: str) -> RequestRefused | None:

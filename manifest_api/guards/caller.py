@@ -54,6 +54,9 @@ class Caller(msgspec.Struct, frozen=True):
 ANYBODY = Caller("loopback", frozenset({"read"}))
 """A caller on loopback without a key. It may ask, and may change nothing."""
 
+VISITOR = Caller("visitor", frozenset({"read"}))
+"""A caller without a key, from anywhere, who asks for what the operator has made public, and may ask for nothing else."""
+
 
 def note_caller(scope: RequestScope, caller: Caller) -> None:
     """Remember the caller that the gate identified."""

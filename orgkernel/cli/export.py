@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 import click
 
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import counted, echo_json
-from orgkernel.diagnostics.wording import clean, printable
+from orgkernel.diagnostics.wording import clean, printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.exchange.a2a.cards import Endpoint, is_address
+from orgkernel.exchange.a2a.export import export_a2a
+from orgkernel.exchange.a2a.keys import CardKeys
+from orgkernel.exchange.ai_catalog import export_ai_catalog
 from orgkernel.exchange.drift import Comparison, Difference, Drift
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS, Exporter
@@ -34,6 +41,8 @@ _SHOWN = 5
 @click.option(
     "--force", is_flag=True, help="Also replace files that were not exported from this organization."
 )
+@click.option("--url", metavar="URL", help="Where the agents answer, for `a2a` and `ai-catalog`.")
+@click.option("--sign-key", metavar="FILE", help="Sign the cards of `a2a` with this key (PEM, P-256).")
 @path_option
 @cache_option
 def command(
@@ -42,6 +51,8 @@ def command(
     folder: str | None,
     check: bool,
     force: bool,
+    url: str | None,
+    sign_key: str | None,
     paths: tuple[str, ...],
     no_cache: bool,
 ) -> None:
@@ -56,9 +67,9 @@ def command(
         raise click.UsageError("`--check` writes nothing, so `--force` has no meaning with it")
     if folder is None and (check or force):
         raise click.UsageError("pass the folder with `-o DIR`")
+    exporter = _exporter(target, url, sign_key)
     kernel = open_kernel(paths, org, no_cache=no_cache)
     view = kernel.organization(org).snapshot.index
-    exporter = EXPORTS[target]
     export = exporter.export(view)
     mark = Mark(view.org_id, target)
     if folder is None:
@@ -69,6 +80,28 @@ def command(
         _check(export, exporter, folder, mark)
     else:
         _write(export, exporter, folder, mark, force=force)
+
+
+def _exporter(target: str, url: str | None, sign_key: str | None) -> Exporter:
+    """How to export to a format, with what the options say of it. Raises `UsageError` for options of another format."""
+    exporter = EXPORTS[target]
+    if sign_key is not None and target != "a2a":
+        raise UsageError(f"the files of `{target}` cannot be signed", "`--sign-key` belongs to `--to a2a`")
+    if url is not None and target not in ("a2a", "ai-catalog"):
+        raise UsageError(
+            f"the files of `{target}` have no address", "`--url` belongs to `a2a` and `ai-catalog`"
+        )
+    if url is not None and not is_address(url):
+        raise UsageError(
+            f"`--url` is {quote(url)}", "write an absolute address such as `https://agents.example.com/a2a`"
+        )
+    endpoint = None if url is None else Endpoint(url)
+    if target == "a2a":
+        sign = None if sign_key is None else CardKeys(sign_key).signer().sign
+        return replace(exporter, export=partial(export_a2a, endpoint=endpoint, sign=sign))
+    if target == "ai-catalog":
+        return replace(exporter, export=partial(export_ai_catalog, endpoint=endpoint))
+    return exporter
 
 
 def _write(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> None:

@@ -23,11 +23,17 @@ def find_request(paths: Sequence[str], project: Project, read_as: str | None = N
     from orgkernel.snapshots.roots import resolve_paths  # slow to import for what only completes
 
     here = os.getcwd()
-    if paths:
-        return resolve_paths(paths, here, links=links_of(project), read_as=read_as)
     top = find_top(project)
+    if paths:
+        return resolve_paths(paths, here, links=links_of(project), read_as=read_as, sources_in=top)
     return resolve_paths(
-        project.paths, project.folder, shown_from=here, links=project.links, top=top, read_as=read_as
+        project.paths,
+        project.folder,
+        shown_from=here,
+        links=project.links,
+        top=top,
+        read_as=read_as,
+        sources_in=top,
     )
 
 

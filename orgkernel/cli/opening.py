@@ -23,7 +23,7 @@ from orgkernel.loading.formats import FORMATS, OURS
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request, organization_above, shipped_request
 from orgkernel.snapshots.shipped import template_names
-from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.snapshot import Snapshot, covers
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -105,11 +105,12 @@ def say_format(snapshot: Snapshot, request: Request) -> None:
     )
     for name in dict.fromkeys(root.format for root in request.roots if root.areas):
         agents, skills = found[name, "role_profile"], found[name, "cognitive_skill"]
-        what = [counted(agents, "agent")] if agents or not skills else []
+        what = [counted(agents, "agent")] if agents else []
         if skills:
             what.append(counted(skills, "skill"))
-        if not found[name, "role_profile"]:
-            what = [counted(_servers(snapshot, name), "server")]
+        if not what:
+            servers = _servers(snapshot, name)
+            what = [counted(servers, "server") if servers else counted(0, "agent")]
         click.echo(
             f"note: read as {FORMATS[name].title}: {', '.join(what)}; `--from` chooses another format",
             err=True,
@@ -127,8 +128,12 @@ def _servers(snapshot: Snapshot, name: str) -> int:
 
 
 def say_what_else(snapshot: Snapshot, request: Request) -> None:
-    """Print which format was recognized, and which documents were read besides those that were asked for."""
+    """Print which format was recognized, and what was read besides what was asked for."""
     say_format(snapshot, request)
+    for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
+        if not any(covers(each, root.name) for each in request.asked):
+            what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
+            click.echo(f"note: also read {quote(root.name)} as {what}, because {where} names it", err=True)
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))

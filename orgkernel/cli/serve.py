@@ -99,6 +99,7 @@ def command(
     Without any API key, only requests from loopback that change nothing are answered. Changes and all other addresses
     need a key. Create the first one with `orgkernel key create --admin`.
     """
+    from manifest_api.agent_cards import read_card_settings
     from manifest_api.guards.tokens import read_settings
     from manifest_api.log_lines import log_to_stderr
     from manifest_api.server import serve
@@ -109,6 +110,8 @@ def command(
     project = find_project(here)
     location = locate_store(project, here, store)
     project.require_own("oidc")
+    project.require_own("a2a")
+    cards = None if project.a2a is None else read_card_settings(project.a2a, project.folder)
     tokens = None if project.oidc is None else read_settings(project.oidc, project.folder)
     kernel = open_kernel(paths, active=active, no_cache=no_cache)
     try:
@@ -128,7 +131,7 @@ def command(
         reload_seconds=reload_limit,
         trusted_proxies=trusted_proxies, needs_key=require_key, drain_seconds=drain,
         budget=store_budget * 1024 * 1024,
-        retention=Retention(keep_decisions, keep_history) if keep_decisions else None, tls=tls,
+        retention=Retention(keep_decisions, keep_history) if keep_decisions else None, tls=tls, cards=cards,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from orgkernel.cli.output import as_text, echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.settings import find_project
+from orgkernel.kernel.settings import find_project, find_top
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
@@ -50,7 +50,9 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form
     if not documents:
         raise NothingToRead("these files contain no decision cases")
     project = find_project(here)
-    request = resolve_paths(paths or files, here, links=links_of(project), read_as=read_as())
+    request = resolve_paths(
+        paths or files, here, links=links_of(project), read_as=read_as(), sources_in=find_top(project)
+    )
     kernel = Kernel(
         request,
         active=project.active,

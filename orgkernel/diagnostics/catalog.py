@@ -188,7 +188,19 @@ INCOMPLETE_TOOL_LIST = Row(
     "ORG028", "incomplete-tool-list", _W,
     "A saved answer to `tools/list` of an MCP server has a `nextCursor`: it is one page of several.",
     "Tools on the other pages do not exist here, so that nobody can be said to have them.",
-    "Ask the server for all pages, and save all tools in one list.",
+    "Save the tools of all pages in one list, or let `orgkernel mcp-tools FILE --connect` ask the server.",
+)  # fmt: skip
+UNUSABLE_SOURCE = Row(
+    "ORG030", "unusable-source", _E,
+    "An organization names a source that does not exist, lies outside of what is read, or is in a format that this version does not read.",
+    "Its roles would be missing, and every other answer would be about another organization. A document that comes with a project may not choose what else is read on this machine.",
+    "Correct the path, which starts at the folder of the document. Allow a folder outside by `links` in the settings, or name it on the command line.",
+)  # fmt: skip
+EMPTY_SOURCE = Row(
+    "ORG031", "empty-source", _E,
+    "An organization names a source in which there are no files of its format.",
+    "A source without roles, tools and skills is nearly always a wrong path or a wrong format.",
+    "Correct the path or the format, or remove the source.",
 )  # fmt: skip
 MISSING_FIELD = Row(
     "ORG101", "missing-field", _E,

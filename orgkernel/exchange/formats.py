@@ -6,9 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.agents import agent_framework, agent_spec, claude_code, copilot, crewai, skills
+from orgkernel.exchange.ai_catalog import export_ai_catalog
+from orgkernel.exchange.backstage import export_backstage
 from orgkernel.exchange.cedar.export import export_cedar
 from orgkernel.exchange.exported import Export
+from orgkernel.exchange.mcp_registry import PLACES as REGISTRY_PLACES
+from orgkernel.exchange.mcp_registry import export_mcp_registry
+from orgkernel.exchange.opa.export import export_opa
 from orgkernel.graph.questions import OrgView
 
 
@@ -33,7 +39,12 @@ EXPORTS: Mapping[str, Exporter] = MappingProxyType(
         agent_spec.TARGET: Exporter(agent_spec.export_agent_spec, agent_spec.PLACES),
         agent_framework.TARGET: Exporter(agent_framework.export_agent_framework, agent_framework.PLACES),
         skills.TARGET: Exporter(skills.export_skills, skills.PLACES),
+        "a2a": Exporter(export_a2a),
+        "ai-catalog": Exporter(export_ai_catalog),
+        "mcp-registry": Exporter(export_mcp_registry, REGISTRY_PLACES),
+        "backstage": Exporter(export_backstage),
         "cedar": Exporter(export_cedar),
+        "opa": Exporter(export_opa),
     }
 )
 """By the name on the command line, in the order of the help."""

@@ -21,6 +21,7 @@ from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 from orgkernel.records.organization import Organization
+from orgkernel.records.role_profile import RoleProfile
 
 
 class Including:
@@ -75,6 +76,8 @@ class Assembly:
     """Catalog entries where no organization was read that could be asked about them."""
     stray_profiles: tuple[SourceDocument, ...]
     """Profiles no organization includes."""
+    stray_overlays: tuple[SourceDocument, ...]
+    """Overlays of roles that no source of their organization has."""
     strays_are_known: bool
     """Whether every organization there is could be read, so that a stray profile is certainly one."""
 
@@ -99,16 +102,19 @@ def assemble(tree: Tree) -> Assembly:
         )
         for document in org_documents
     )
+    stray = [
+        document
+        for document in tree.documents
+        if document.kind == "role_profile" and not document.context and not uses.get(id(document))
+    ]
+    laid_over = {id(part) for document in tree.documents for part in document.parts if part is not document}
     unread_organization = any(document.kind in ("organization", None) for document in tree.broken)
     return Assembly(
         organizations,
         tuple(dict.fromkeys([*duplicates, *scopes.duplicates()])),
         None if organizations else _loose_catalogs(tree),
-        tuple(
-            document
-            for document in tree.documents
-            if document.kind == "role_profile" and not document.context and not uses.get(id(document))
-        ),
+        tuple(document for document in stray if not _is_overlay(document)),
+        tuple(document for document in stray if _is_overlay(document) and id(document) not in laid_over),
         bool(organizations) and not unread_organization,
     )
 
@@ -116,6 +122,10 @@ def assemble(tree: Tree) -> Assembly:
 def _organization(document: SourceDocument) -> Organization:
     assert isinstance(document.record, Organization)
     return document.record
+
+
+def _is_overlay(document: SourceDocument) -> bool:
+    return isinstance(document.record, RoleProfile) and document.record.overlay
 
 
 def _is_copy(document: SourceDocument | BrokenDocument) -> bool:
@@ -190,7 +200,7 @@ def _resolve(
             role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
         )
     missed = scope.missed(included)
-    contributing = [document, *(post.document for post in posts.values()), *scope.catalogs]
+    contributing = parts_of([document, *(post.document for post in posts.values()), *scope.catalogs])
     return OrgRecords(
         organization.org_id,
         document,
@@ -205,6 +215,11 @@ def _resolve(
         digest=digest_documents(contributing),
         **scope.definitions,
     )
+
+
+def parts_of(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
+    """The documents of one file each that some documents are made of."""
+    return [part for document in documents for part in document.parts]
 
 
 def digest_documents(documents: Iterable[SourceDocument]) -> str:

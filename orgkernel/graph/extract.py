@@ -31,9 +31,12 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
     overridden = records.organization.overrides
     for role_id, post in records.posts.items():
         document, profile = post.document, post.profile
-        marks = document.marks
-        yield from _capabilities(role_id, profile.capabilities, document.name, marks)
-        yield from _relations(records, post, profile, None if role_id in overridden else marks)
+        parts = document.parts
+        for part in parts:
+            able = profile.capabilities if len(parts) == 1 else _said_in(part, document)
+            yield from _capabilities(role_id, able, part.name, part.marks)
+        alone = len(parts) == 1 and role_id not in overridden
+        yield from _relations(records, post, profile, document.marks if alone else None)
     yield from _channels(records)
     yield from _catalogs(records)
     yield from map(run_of, extract_access_edges(records))
@@ -44,23 +47,19 @@ def extract_edges(records: OrgRecords) -> Iterator[EdgeRun]:
 
 def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
     document, hierarchy = records.document, records.organization.hierarchy
-    file, marks = document.name, document.marks
-    commanded: dict[str, int] = {}
+    commanded: dict[str, tuple[str, int]] = {}
     reporting = []
     for superior, post in hierarchy.items():
         if post.subordinates:
-            found = find_item_marks(marks, ("hierarchy", superior, "subordinates"))
+            route = ("hierarchy", superior, "subordinates")
+            part = document.part(route)
+            found = find_item_marks(part.marks, route)
             for subordinate, mark in zip(post.subordinates, found, strict=True):
-                commanded.setdefault(subordinate, mark)
+                commanded.setdefault(subordinate, (part.name, mark))
                 reporting.append(
-                    EdgeRun(EdgeKind.REPORTS_TO, subordinate, (superior,), "hierarchy", file, (mark,))
+                    EdgeRun(EdgeKind.REPORTS_TO, subordinate, (superior,), "hierarchy", part.name, (mark,))
                 )
-    named = [
-        find_mark(marks, ("hierarchy", role_id), key=True) if role_id in hierarchy else commanded[role_id]
-        for role_id in records.posts
-    ]
-    if named:
-        yield EdgeRun(EdgeKind.INCLUDES, records.org_id, tuple(records.posts), "", file, named)
+    yield from _including(records, commanded)
     yield from reporting
     for role_id, role_post in records.posts.items():
         if role_id in commanded:
@@ -70,6 +69,34 @@ def _hierarchy(records: OrgRecords) -> Iterator[EdgeRun]:
             yield _single(
                 role_post, EdgeKind.REPORTS_TO, reports_to, "profile", ("chain_of_command", "reports_to")
             )
+
+
+def _including(records: OrgRecords, commanded: Mapping[str, tuple[str, int]]) -> Iterator[EdgeRun]:
+    """The roles that the hierarchy names, or the sources of the organization have."""
+    document, hierarchy = records.document, records.organization.hierarchy
+    by_file: dict[str, dict[str, int]] = {}
+    for role_id in records.posts:
+        if role_id in hierarchy:
+            part = document.part(("hierarchy", role_id))
+            file, mark = part.name, find_mark(part.marks, ("hierarchy", role_id), key=True)
+        else:
+            file, mark = commanded[role_id]
+        by_file.setdefault(file, {})[role_id] = mark
+    for file, named in by_file.items():
+        yield EdgeRun(EdgeKind.INCLUDES, records.org_id, tuple(named), "", file, tuple(named.values()))
+
+
+def _said_in(part: SourceDocument, document: SourceDocument) -> Capabilities:
+    """What one of the files that a role is made of says about its abilities, and no other file of it says first."""
+    said, merged = part.record, document.record
+    assert isinstance(said, RoleProfile)
+    assert isinstance(merged, RoleProfile)
+    counts = {
+        name: getattr(merged.capabilities, name)
+        for name in Capabilities.__struct_fields__
+        if document.part(("capabilities", name)) is part
+    }
+    return Capabilities(**counts)
 
 
 def _capabilities(role: str, able: Capabilities, file: str, marks: Marks) -> Iterator[EdgeRun]:
@@ -153,16 +180,17 @@ def _relations(
     for number, source in enumerate(profile.dispatch.may_from):
         if source in records.posts and role in records.posts[source].profile.dispatch.may_to:
             continue  # said by both sides
-        mark = find_mark(post.document.marks, ("dispatch", "may_from", number))
-        yield EdgeRun(EdgeKind.MAY_DISPATCH, source, (role,), "", file, (mark,))
+        yield run_of(
+            Edge(EdgeKind.MAY_DISPATCH, source, role, "", post.document.place("dispatch", "may_from", number))
+        )
 
 
 def _channels(records: OrgRecords) -> Iterator[EdgeRun]:
     document = records.document
     for channel_id, channel in records.organization.communication_channels.items():
         for number, (one, other) in enumerate(channel.allowed_pairs):
-            mark = find_mark(document.marks, ("communication_channels", channel_id, "allowed_pairs", number))
-            yield EdgeRun(EdgeKind.SPEAKS_WITH, one, (other,), channel_id, document.name, (mark,))
+            place = document.place("communication_channels", channel_id, "allowed_pairs", number)
+            yield run_of(Edge(EdgeKind.SPEAKS_WITH, one, other, channel_id, place))
 
 
 def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:
@@ -234,11 +262,11 @@ def _procedures(records: OrgRecords, by_skill: Mapping[str, Sequence[str]]) -> I
     for role_id, post in records.posts.items():
         listed = post.profile.capabilities.procedures
         if listed:
-            places = find_item_marks(post.document.marks, ("capabilities", "procedures"))
-            named, at = _distinct(listed, places)
+            part = post.document.part(("capabilities", "procedures"))
+            named, at = _distinct(listed, find_item_marks(part.marks, ("capabilities", "procedures")))
             for procedure_id in named:
                 listing.setdefault(procedure_id, []).append(role_id)
-            yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", post.document.name, at)
+            yield EdgeRun(EdgeKind.PERFORMS, role_id, named, "", part.name, at)
     for procedure in records.procedures.values():
         wanted = procedure.record.skill
         skilled = by_skill.get(wanted, ()) if wanted is not None else ()

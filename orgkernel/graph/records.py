@@ -271,12 +271,12 @@ class RolePost:
         if self.governed is not None and route == ("layer",):
             return self.governed.document, self.governed.route
         if not self.is_overridden:
-            return self.document, route
+            return self.document.part(route), route
         # What an override replaces whole is written there, or nowhere: a tier, a value of the doctrine.
         override = ("overrides", self.role_id, *route)
         if route and self.organization.has(*override[: 2 + _REPLACED_AT]):
             return self.organization, override
-        return self.document, route
+        return self.document.part(route), route
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class Group:
     def profiles(self) -> dict[str, SourceDocument]:
         found: dict[str, SourceDocument] = {}
         for document in self.documents:
-            if not isinstance(document.record, RoleProfile):
+            if not isinstance(document.record, RoleProfile) or document.record.overlay:
                 continue
             role_id = document.record.role_id
             first = found.setdefault(role_id, document)
@@ -171,7 +171,9 @@ class Group:
                 for entry_id, record in getattr(document.record, section).items():
                     definition = Definition(entry_id, record, document, section, self.own)
                     first = found.setdefault(entry_id, definition)
-                    if first is not definition:
+                    # Two sources may use one server, which neither of them declares anything else about.
+                    is_same = document.home and first.document.home and record == first.record
+                    if first is not definition and not is_same:
                         self.duplicates.append(
                             Duplicate(
                                 _ENTRY_OF.get(section, section[:-1]),
@@ -330,10 +332,10 @@ class Scopes:
             if document.format and document.context:
                 in_format[document.format].append(document)
             elif not document.shared:
-                documents[self._home(os.path.dirname(document.path))].append(document)
+                documents[document.home or self._home(os.path.dirname(document.path))].append(document)
         for unread in tree.broken:
             if not unread.shared:
-                broken[self._home(os.path.dirname(unread.path))].append(unread)
+                broken[unread.home or self._home(os.path.dirname(unread.path))].append(unread)
         self._documents, self._broken = documents, broken
         self._shared = Group(
             (each for each in tree.documents if each.shared), (each for each in tree.broken if each.shared)
@@ -350,7 +352,10 @@ class Scopes:
                 catalog = self._of_format.get(self._formats[folder], Group(()))
                 self._scopes[folder] = Scope((own, catalog))
                 return self._scopes[folder]
-            self._scopes[folder] = Scope((own, self._group_beside(os.path.dirname(folder)), self._shared))
+            named = dict.fromkeys(each.format for each in self._documents.get(folder, ()) if each.home)
+            in_use = (self._of_format[each] for each in named if each in self._of_format)
+            beside = self._group_beside(os.path.dirname(folder))
+            self._scopes[folder] = Scope((own, beside, *in_use, self._shared))
         return self._scopes[folder]
 
     def duplicates(self) -> Iterator[Duplicate]:

@@ -46,19 +46,26 @@ class Registry:
     def watched(self) -> tuple[str, ...]:
         """Files and folders whose change can change an answer, also those of other formats that are not there yet."""
         found: list[str] = []
-        for root in self._request.roots:
+        sources = self._loader.sources
+        for root in (*self._request.roots, *sources.roots):
             if root.areas:
                 found += _areas(root)
             elif root.only:  # a folder above: not all that lies below it is read
                 found += [path for path in (*root.only, *documents_in(root.path)) if os.path.exists(path)]
             else:
                 found.append(root.path)
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys((*found, *sources.awaited)))
 
     @property
     def foreign_folders(self) -> tuple[str, ...]:
         """Those among them that hold documents in the format of others."""
-        return tuple(path for root in self._request.roots for path in _areas(root) if os.path.isdir(path))
+        roots = (*self._request.roots, *self._loader.sources.roots)
+        return tuple(path for root in roots for path in _areas(root) if os.path.isdir(path))
+
+    @property
+    def active(self) -> str | None:
+        """The organization that was opened as the active one."""
+        return self._active
 
     def prefer(self, org_id: str | None) -> None:
         """Make an organization the active one, if none is yet."""

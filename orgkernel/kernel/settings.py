@@ -26,6 +26,7 @@ _SETTINGS = (
     "toolbox",
     "oidc",
     "links",
+    "a2a",
 )
 _LEVELS = {severity.value: severity for severity in Severity}
 
@@ -53,6 +54,8 @@ class Project:
     """Folder of the keys and checkpoints of the audit, starting at `folder`; the one beside the store if it is not set."""
     links: tuple[str, ...] = ()
     """Files and folders outside `paths` that links may lead to, starting at `folder`."""
+    a2a: dict[str, Any] | None = None
+    """Which agent cards the HTTP API publishes; `manifest_api.agent_cards` reads it."""
     owned_by_others: str = ""
     """The file of the settings, if another user owns it or may write to it. Then `require_own` refuses what it grants."""
     file: str = ""
@@ -184,6 +187,9 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
     oidc = settings.get("oidc")
     if oidc is not None and not isinstance(oidc, dict):
         raise BadProject(f"`{where}`: `oidc` is not a table", "write `[oidc]` and its settings below")
+    a2a = settings.get("a2a")
+    if a2a is not None and not isinstance(a2a, dict):
+        raise BadProject(f"`{where}`: `a2a` is not a table", "write `[a2a]` and its settings below")
     severities = settings.get("severities", {})
     if not isinstance(severities, dict):
         raise BadProject(
@@ -213,6 +219,7 @@ def _project(folder: str, name: str, settings: dict[str, Any]) -> Project:
         oidc,
         checkpoints,
         tuple(links),
+        a2a,
     )
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "Store",
     "StoreLocation",
     "Ticket",
+    "is_there",
     "locate_store",
     "open_store",
     "read_state",
@@ -75,9 +76,14 @@ def open_store(location: StoreLocation, *, create: bool = True, read_only: bool 
     return Store(location, clock=time.time, tokens=os.urandom, read_only=read_only)
 
 
+def is_there(location: StoreLocation) -> bool:
+    """Whether a store exists. A store on a server counts as existing."""
+    return not location.path or os.path.exists(location.path)
+
+
 def require_there(location: StoreLocation) -> None:
     """Raise `BadStore` if a file is not there."""
-    if location.path and not os.path.exists(location.path):
+    if not is_there(location):
         raise BadStore(
             f"there is no store {quote(location.shown)} yet",
             f"the first change makes it; another one is named by `--store` or {VARIABLE}",
@@ -86,7 +92,7 @@ def require_there(location: StoreLocation) -> None:
 
 def read_state(location: StoreLocation, org_id: str | None = None) -> StateView:
     """The state for one question; the empty one where nothing was ever stored, which costs nothing to find out."""
-    if location.path and not os.path.exists(location.path):
+    if not is_there(location):
         return EMPTY_STATE
     with open_store(location, create=False) as store:
         return store.read_view(org_id)
@@ -104,7 +110,7 @@ class StateAt:
 
     def read_past(self, org_id: str, at: float) -> StateView:
         """The state as it was at a time. Raises `StoreError` and `Refused`."""
-        if self._location.path and not os.path.exists(self._location.path):
+        if not is_there(self._location):
             return EMPTY_STATE
         with open_store(self._location, create=False) as store:
             return store.read_past(org_id, at)
@@ -113,7 +119,7 @@ class StateAt:
         self, org_id: str, agent_id: str, start: str | None, until: float | None = None
     ) -> tuple[RankMove, ...]:
         """Changes of an agent's rank up to a time, oldest first. Raises `StoreError`."""
-        if self._location.path and not os.path.exists(self._location.path):
+        if not is_there(self._location):
             return ()
         with open_store(self._location, create=False) as store:
             return store.rank_changes(org_id, agent_id, start, until)

@@ -55,6 +55,17 @@ class Area(NamedTuple):
         return re.fullmatch(self.files, path.replace(os.sep, "/")) is not None
 
 
+class SourceUse(NamedTuple):
+    """Where an organization names files in the format of others as a source."""
+
+    file: str
+    """Path of the document."""
+    name: str
+    """As it is shown."""
+    mark: int
+    """Of the entry of `sources`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Root:
     """A file or folder to read, and the name its files are shown under."""
@@ -77,6 +88,13 @@ class Root:
     """What is read of a folder in the format of others. Empty for a file or folder with documents of ours."""
     called: str = ""
     """What the organization of a folder in the format of others is called."""
+    uses: tuple[SourceUse, ...] = ()
+    """The organizations that name it as a source. They have what it holds, and it is no organization by itself."""
+
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """The folders of the organizations that name it as a source."""
+        return tuple(dict.fromkeys(os.path.dirname(use.file) for use in self.uses))
 
     def enters(self, folder: str) -> bool:
         """Whether a folder below the root is looked into."""
@@ -238,15 +256,17 @@ def locate_files(roots: Iterable[Root]) -> list[Located]:
     roots = tuple(roots)
     shared = tuple(os.path.join(os.path.realpath(root.path), "") for root in roots if root.shared)
     tops = tuple(os.path.realpath(root.path) for root in roots)
-    for number, root in enumerate(roots):
+    # What an organization names as its source belongs to it, whichever other path covers it.
+    for number, root in sorted(enumerate(roots), key=lambda each: not each[1].uses):
         as_shared = replace(root, shared=True)
+        ours = {os.path.realpath(use.file) for use in root.uses}
         for path, name, real, leaves in find_real_files(root, tops):
             if leaves:
                 if path not in seen:
                     seen.add(path)
                     located.append(Located(path, name, root, number, leaves=True))
                 continue
-            if real in seen:
+            if real in seen or real in ours:
                 continue
             seen.add(real)
             # The shared catalogs stay shared when a path of the user's covers them.
@@ -271,6 +291,12 @@ def stays_inside(path: str, links: Iterable[str] = ()) -> bool:
         return True
     tops = (os.path.realpath(os.path.dirname(path)), *links)
     return os.path.join(os.path.realpath(path), "").startswith(tuple(os.path.join(top, "") for top in tops))
+
+
+def stays_below(path: str, top: str) -> bool:
+    """Whether a path really lies in a folder, or is it."""
+    real = os.path.realpath(path)
+    return os.path.join(real, "").startswith(os.path.join(os.path.realpath(top), ""))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -355,6 +381,11 @@ def documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
     return [path for path in paths if os.path.isfile(path) and stays_inside(path, links)]
 
 
+def is_within(path: str, folder: str) -> bool:
+    """Whether a full path is a folder or is below it."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
 def is_folder(path: str) -> bool:
     """Whether a path is a folder, or a link to one."""
     return os.path.isdir(path)
@@ -382,6 +413,14 @@ def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
     except OSError:
         return []
     return [path for path in (os.path.join(folder, name) for name in found) if os.path.isfile(path)]
+
+
+def names_in(folder: str) -> list[str]:
+    """What a folder holds, sorted; nothing if it cannot be listed."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def has_markdown(folder: str) -> bool:

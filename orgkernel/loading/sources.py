@@ -7,8 +7,8 @@ is built and checked they are needed all the time, so they are kept unpacked unt
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ from orgkernel.loading.marks import (
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.record import Document
 
-# Kinds whose `body` is the text of the file from some line on.
+# Kinds whose `body` is the text of a Markdown file from some line on.
 MARKDOWN_KINDS = frozenset({"cognitive_skill", "standing_order"})
 # Unpacked parts of sealed documents that are kept; a manifest asks one document some fifty times.
 _KEPT = 256
@@ -38,6 +38,7 @@ NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
 """Route and value of a field that is in no record."""
+_UNKNOWN = msgspec.msgpack.Decoder(tuple[Unknown, ...])
 
 
 def name_of_skill(path: str) -> str:
@@ -76,7 +77,7 @@ def unpack_marks(packed: bytes) -> Marks:
 
 def unpack_unknown(packed: bytes) -> tuple[Unknown, ...]:
     """Fields that are in no record."""
-    return msgspec.msgpack.decode(packed, type=tuple[tuple[tuple[str | int, ...], Any], ...])
+    return _UNKNOWN.decode(packed)
 
 
 class SourceDocument:
@@ -91,6 +92,7 @@ class SourceDocument:
         "context",
         "digest",
         "format",
+        "home",
         "kind",
         "name",
         "packed",
@@ -108,6 +110,7 @@ class SourceDocument:
         shared: bool = False,
         context: bool = False,
         format: str = "",
+        home: str = "",
     ) -> None:
         self.name = name
         """Name of the file, as shown."""
@@ -120,6 +123,8 @@ class SourceDocument:
         self.context = context
         self.format = format
         """The format of others that it was read from; empty for a document of ours."""
+        self.home = home
+        """The folder of the organization that named it as a source; empty where it belongs to the folder it lies in."""
         self._record: Document | None = None
         self._marks: Marks = None
 
@@ -127,6 +132,20 @@ class SourceDocument:
         """The document, with what its parts unpack to kept at hand until `seal`."""
         self._record, self._marks = record, marks
         return self
+
+    def for_home(self, home: str) -> SourceDocument:
+        """The document as one of the organizations of a folder that named it as a source."""
+        return SourceDocument(
+            self.name,
+            self.path,
+            self.kind,
+            self.packed,
+            self.digest,
+            self.shared,
+            self.context,
+            self.format,
+            home,
+        ).hold(self.record, self.marks)
 
     def hold_again(self) -> None:
         """Keep at hand what the parts unpack to, as after reading."""
@@ -151,6 +170,15 @@ class SourceDocument:
     def unknown(self) -> tuple[Unknown, ...]:
         """Fields that are in no record, the user's own (`x_…`) among them."""
         return () if self.packed.unknown == NOTHING_UNKNOWN else unpack_unknown(self.packed.unknown)
+
+    @property
+    def parts(self) -> tuple[SourceDocument, ...]:
+        """The documents of one file each that it is made of."""
+        return (self,)
+
+    def part(self, route: Sequence[RouteStep]) -> SourceDocument:
+        """The one among them that writes the value at a route, or would."""
+        return self
 
     def place(self, *route: RouteStep, key: bool = False) -> Place:
         """The place of the value (or key) at a route. If the document leaves it out, the place of the nearest
@@ -185,6 +213,81 @@ class SourceDocument:
         return has_value(self.marks, route)
 
 
+# What each part may write, and what tells which document it is.
+_OF_THE_FIRST = frozenset({"_schema", "_version", "role_id", "org_id", "suppressions"})
+
+
+class MergedDocument(SourceDocument):
+    """A document of which several files say different values.
+
+    It has the name of one of its parts. Where a value was asked for, the part that writes it answers.
+    """
+
+    __slots__ = ("_first", "_parts")
+
+    def __init__(self, first: SourceDocument, parts: tuple[SourceDocument, ...], packed: Packed) -> None:
+        """`parts` are asked in this order; where none writes a value, it would stand in the `first`."""
+        super().__init__(
+            first.name,
+            first.path,
+            first.kind,
+            packed,
+            first.digest,
+            first.shared,
+            first.context,
+            first.format,
+            first.home,
+        )
+        self._first = first
+        self._parts = parts
+
+    def seal(self) -> None:
+        """Keep the packed parts only."""
+        super().seal()
+        for part in self._parts:
+            part.seal()
+
+    @property
+    def parts(self) -> tuple[SourceDocument, ...]:
+        """The documents of one file each that it is made of."""
+        return self._parts
+
+    def part(self, route: Sequence[RouteStep]) -> SourceDocument:
+        """The first part that writes the value at a route, or else most of the way to it."""
+        if not route or route[0] in _OF_THE_FIRST:
+            return self._first
+        for part in self._parts:
+            if has_value(part.marks, route):
+                return part
+        for length in range(len(route) - 1, 0, -1):
+            for part in (self._first, *self._parts):
+                if has_value(part.marks, route[:length]):
+                    return part
+        return self._first
+
+    def place(self, *route: RouteStep, key: bool = False) -> Place:
+        """The place in the part that writes it."""
+        part = self.part(route)
+        line, column = unpack_mark(find_mark(part.marks, route, key=key))
+        return Place(part.name, line, column)
+
+    def locate(self, route: Sequence[RouteStep], names: Sequence[str]) -> list[tuple[str, int, bool]]:
+        """File and line of keys, each in the part that writes it."""
+        return [found for name in names for found in self.part((*route, name)).locate(route, (name,))]
+
+    def item_places(self, *route: RouteStep) -> list[Place]:
+        """The places in the part that writes the list."""
+        return self.part(route).item_places(*route)
+
+    def place_within(self, offset: int, *route: RouteStep) -> Place:
+        """The place in the part that writes the text."""
+        return self.part(route).place_within(offset, *route)
+
+    def has(self, *route: RouteStep) -> bool:
+        """Whether one of the parts writes a value at a route."""
+        return any(part.has(*route) for part in self._parts)
+
+
 @dataclass(frozen=True, slots=True)
 class BrokenDocument:
     """A document that could not be read, with the ids that it seems to declare, so that missing ids are not reported."""
@@ -194,6 +297,8 @@ class BrokenDocument:
     kind: str | None
     claims: frozenset[str]
     shared: bool = False
+    home: str = ""
+    """As that of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,22 +357,32 @@ class Completion(NamedTuple):
     instead: Mapping[int, SourceDocument] = {}
     """Documents that take the place of those with these identities (`id`)."""
     documents: tuple[SourceDocument, ...] = ()
+
+
+class TreeCompletion(NamedTuple):
+    """What the files of a tree mean together."""
+
+    instead: Mapping[int, tuple[SourceDocument, ...]] = {}
+    """Documents that take the place of those with these identities (`id`): one, or one for each folder of organizations."""
+    documents: tuple[SourceDocument, ...] = ()
     looked_up: Mapping[Lookup, bool] = {}
-    """What the disk answered. Another answer is another completion."""
+    """What the disk answered about what texts refer to."""
 
 
-NOTHING_TO_COMPLETE = Completion()
+NOTHING_TO_ADD = TreeCompletion()
 
 
-def tree_of(files: Sequence[FileRead], completion: Completion = NOTHING_TO_COMPLETE) -> Tree:
+def tree_of(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_ADD) -> Tree:
     """One result for all files."""
     documents = [document for file in files for document in file.read.documents]
     if completion.instead:
-        documents = [completion.instead.get(id(document), document) for document in documents]
+        documents = [
+            made for document in documents for made in completion.instead.get(id(document), (document,))
+        ]
     paths = {file.located.name: file.located.path for file in files if not file.read.skipped}
     return Tree(
         (*documents, *completion.documents),
-        tuple(document for file in files for document in file.read.broken),
+        tuple(_broken_in(files)),
         tuple(found for file in files for found in file.read.diagnostics),
         {**{each.name: each.path for each in completion.documents}, **paths},
         # What comes with the package holds more than documents: its schemas are nobody's oversight.
@@ -275,3 +390,11 @@ def tree_of(files: Sequence[FileRead], completion: Completion = NOTHING_TO_COMPL
         tuple(files),
         completion.looked_up,
     )
+
+
+def _broken_in(files: Iterable[FileRead]) -> Iterator[BrokenDocument]:
+    """Every document that could not be read, once for each folder of organizations that it belongs to."""
+    for file in files:
+        for document in file.read.broken:
+            homes = file.located.root.homes
+            yield from (replace(document, home=home) for home in homes) if homes else (document,)

@@ -8,11 +8,16 @@ skipped and counted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import read_documents, says_ours
 from orgkernel.loading.files import Located, Root, SourceText, locate_files, read_located
-from orgkernel.loading.formats import complete, format_named
+from orgkernel.loading.formats import FORMATS, complete, format_named
+from orgkernel.loading.marks import unpack_mark
 from orgkernel.loading.sources import FileRead, Tree, tree_of
 
 ROLES = "roles"
@@ -61,6 +66,7 @@ def read_tree(
     known: Mapping[str, FileRead] | None = None,
 ) -> Tree:
     """All documents below the roots. Files that are `known` by their path and unchanged are not read again."""
+    roots = tuple(roots)
     read: dict[str, FileRead] = {}
     folders: set[str] = set()
     undecided: list[_Candidate] = []
@@ -80,7 +86,23 @@ def read_tree(
         path, top = file.located.path, file.located.root.path
         read[path] = file.read(among_ours=_is_among_ours(os.path.dirname(path), top, folders))
     files = [read[each.path] for each in located]
-    return tree_of(files, complete(files))
+    tree = tree_of(files, complete(files))
+    if any(root.uses for root in roots):
+        tree = replace(tree, diagnostics=(*tree.diagnostics, *_empty_sources(roots, files)))
+    return tree
+
+
+def _empty_sources(roots: Iterable[Root], files: Iterable[FileRead]) -> Iterator[Diagnostic]:
+    """Sources of organizations in which nothing was found."""
+    found = {file.located.root for file in files if file.read.documents or file.read.broken}
+    for root in roots:
+        for use in root.uses if root not in found else ():
+            what = FORMATS[root.format].title
+            yield row.EMPTY_SOURCE.at(
+                Place(use.name, *unpack_mark(use.mark)),
+                f"there is nothing of {what} in the source",
+                f"correct its path, or remove it; {quote(root.name)} was looked at",
+            )
 
 
 def _is_among_ours(folder: str, top: str, folders: set[str]) -> bool:

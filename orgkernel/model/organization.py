@@ -194,6 +194,14 @@ class RoleOverride(Record):
     layer: Id | None = None
 
 
+class AgentSource(Record):
+    """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
+
+    format: Literal["claude-code", "crewai", "skills", "mcp", "a2a", "agent-zero", "copilot", "agent-spec"]
+    path: Annotated[str, StringConstraints(min_length=1)]
+    """File or folder, relative to the folder of this document."""
+
+
 class Organization(Document):
     """An organization of roles."""
 
@@ -204,6 +212,8 @@ class Organization(Document):
     mission: Mission = Mission.model_construct()
     hierarchy: dict[RoleId, HierarchyEntry]
     """The roles of the organization. The first one without a superior is its root."""
+    sources: tuple[AgentSource, ...] = ()
+    """Agents of others that belong to the organization, read where they lie. The hierarchy includes all of them (orgkernel)."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"
     microcosm_config: MicrocosmConfig = MicrocosmConfig.model_construct()

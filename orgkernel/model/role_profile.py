@@ -132,6 +132,9 @@ class RoleProfile(Document):
 
     kind: Literal["orgkernel:role_profile"] = Field(default="orgkernel:role_profile", alias="_schema")
     role_id: RoleId
+    overlay: bool = False
+    """Whether the document adds to the role of this id in a source of the organization: it says only what the source does
+    not say (orgkernel)."""
     role_name: str = ""
     """Name for people. Default: the id in words."""
     role_type: RoleType = "specialist"

@@ -134,10 +134,17 @@ def _request(
     if tree.revision is None:
         if tree.path is not None:
             links = [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
-            return resolve_paths([tree.path], folder, links=links, read_as=read_as)
+            top = find_top(project)
+            return resolve_paths([tree.path], folder, links=links, read_as=read_as, sources_in=top)
         top = find_top(project)
         return resolve_paths(
-            project.paths, project.folder, shown_from=folder, links=project.links, top=top, read_as=read_as
+            project.paths,
+            project.folder,
+            shown_from=folder,
+            links=project.links,
+            top=top,
+            read_as=read_as,
+            sources_in=top,
         )
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder)

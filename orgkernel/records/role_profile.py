@@ -84,6 +84,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     """A role: an operational capability profile."""
     kind: Literal['orgkernel:role_profile'] = msgspec.field(default='orgkernel:role_profile', name='_schema')
     role_id: RoleId
+    overlay: bool = False
     role_name: str = ''
     role_type: RoleType = 'specialist'
     description: str = ''

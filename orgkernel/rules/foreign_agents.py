@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
-from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.lookups import MISSING
 from orgkernel.loading.formats.references import Reference, references_of
 from orgkernel.loading.formats.words import words_in
@@ -70,10 +69,14 @@ def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
             yield post
 
 
-def documents_of(view: OrgView, kind: str) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
-    """The catalogs of one kind that files of others became, each with the words that its file writes."""
+def documents_of(
+    view: OrgView, kind: str, *formats: str
+) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
+    """The catalogs of one kind that files of others became, perhaps of some formats, each with the words of its file."""
     for document in view.records.catalogs:
-        if document.kind == kind and document.format and not document.context:
+        if document.kind != kind or not document.format or document.context:
+            continue
+        if not formats or document.format in formats:
             yield document, words_in(document)
 
 
@@ -85,11 +88,6 @@ def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
 def is_chosen_by_description(post: RolePost) -> bool:
     """Whether the host of an agent gives it tasks by its description, and every tool where its file lists none."""
     return post.document.format in _CHOOSING
-
-
-def host_of(post: RolePost) -> str:
-    """What people call the format of an agent."""
-    return FORMATS[post.document.format].title if post.document.format in FORMATS else "the host"
 
 
 def texts_of(

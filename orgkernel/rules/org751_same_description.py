@@ -74,6 +74,8 @@ def check(view: OrgView) -> Iterator[Finding]:
     exact: dict[frozenset[str], RolePost] = {}
     by_word: dict[str, list[tuple[RolePost, frozenset[str]]]] = defaultdict(list)
     for post, those in words:
+        if not those:
+            continue
         rarest = _rarest(those, count)
         other = exact.get(those) or _nearly(those, rarest, by_word)
         if other is not None:

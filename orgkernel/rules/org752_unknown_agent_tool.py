@@ -1,13 +1,13 @@
-"""An agent names a tool that its host does not have.
+"""An agent names a tool that Claude Code does not have.
 
 ## What it checks
 
-Every name in `tools` and `disallowedTools` of an agent is a tool of its host (in Claude Code, `orgkernel manifest` of an
-agent without `tools` lists them), is declared beside the agents, or begins with `mcp__`.
+Every name in `tools` and `disallowedTools` of a subagent is a tool of Claude Code (`orgkernel manifest` of an agent
+without `tools` lists them) or begins with `mcp__`.
 
 ## Why it matters
 
-Hosts ignore a name that they do not know. In `tools`, the agent lacks the tool without a word. In
+Claude Code ignores a name that it does not know. In `tools`, the agent lacks the tool without a word. In
 `disallowedTools`, it keeps the tool that it should not have.
 
 ## Example
@@ -32,7 +32,7 @@ tools: Read, Grep
 
 ## Known limits
 
-It is a warning and no error, because a host may be newer than the list of its tools that comes with orgkernel. Names
+It is a warning and no error, because Claude Code may be newer than the list of its tools that comes with orgkernel. Names
 are compared as they are written: `read` is no tool. The name of an MCP server is checked by ORG753.
 
 ## Since
@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP
-from orgkernel.rules.foreign_agents import CLAUDE_CODE, agents_of, host_of, words_of
+from orgkernel.rules.foreign_agents import CLAUDE_CODE, agents_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 _EVERY = "*"
@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     continue
                 yield Finding(
                     post.document.place(field, number),
-                    f"agent {quote(post.profile.name)} {verb} the tool {quote(name)}, which {host_of(post)} does not have",
+                    f"agent {quote(post.profile.name)} {verb} the tool {quote(name)}, which Claude Code does not have",
                     did_you_mean(name, own)
                     or "remove it, or name a tool of an MCP server as `mcp__SERVER__TOOL`",
                     f"role:{post.role_id}",

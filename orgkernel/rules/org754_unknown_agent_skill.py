@@ -2,7 +2,8 @@
 
 ## What it checks
 
-Every name under `skills` of an agent is the name of a `SKILL.md` below the `skills` folder of its project or plugin.
+Every name under `skills` of a subagent of Claude Code is the name of a `SKILL.md` below the `skills` folder of its project
+or plugin.
 
 ## Why it matters
 

@@ -55,6 +55,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.rules.foreign_agents import agents_of, delegates_of, texts_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
+_LOCAL = "deterministic_function"
 _COORDINATES = re.compile(
     r"\b(?:co-?ordinat|orchestrat|delegat)(?:e|es|ing|ors?)\b|\b(?:dispatcher|conductor)\b", re.IGNORECASE
 )
@@ -71,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     writing = [
         tool
         for tool, each in view.records.tools.items()
-        if each.record.side_effects == "write" and each.record.path_arguments
+        if each.record.side_effects == "write" and each.record.opens_files and each.record.type == _LOCAL
     ]
     for post in posts:
         if not _COORDINATES.search(f"{post.profile.name} {post.profile.description}"):
@@ -84,9 +85,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         for other in below:
             both = [tool for tool in own if tool in other.profile.capabilities.tools_primary]
             if both:
+                written = [tool for tool in both if tool in words.get("tools", ())] or both
                 yield Finding(
                     post.document.place("tools" if "tools" in words else "name"),
-                    f"agent {quote(post.profile.name)} coordinates others, and may change files itself by {listing(both)}, "
+                    f"agent {quote(post.profile.name)} coordinates others, and may change files itself by {listing(written)}, "
                     f"as {quote(other.profile.name)} may",
                     "leave these tools to the agents that it hands work to",
                     f"role:{post.role_id}",

@@ -6,6 +6,7 @@ import gc
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 
 from orgkernel.diagnostics import Diagnostic, Severity
@@ -38,16 +39,20 @@ def build_snapshot(
     located: Sequence[Located] | None = None,
     known: Mapping[str, FileRead] | None = None,
     found_before: FoundBefore = NOTHING_FOUND,
+    refused: Sequence[Diagnostic] = (),
 ) -> Snapshot:
     """Read, assemble, link and check.
 
     `asked` limits what is reported to these files and folders, by their shown names, and to the profiles that an
     organization among them includes; by default everything is reported that is not read as context only. `located` are
     the files below the roots, where somebody has looked already; those `known` by their paths are not read again, and
-    what was `found_before` in a document that is the same is not looked for again.
+    what was `found_before` in a document that is the same is not looked for again. What was `refused` before anything
+    was read is reported as well.
     """
     with _without_collection():
         tree = read_tree(roots, located=located, known=known)
+        if refused:
+            tree = replace(tree, diagnostics=(*tree.diagnostics, *refused))
         return _build_snapshot(tree, severities or {}, asked, found_before)
 
 

@@ -68,6 +68,7 @@ def digest_request(
             os.path.relpath(root.path, top) if not root.shared else "",
             [os.fsencode(os.path.relpath(each, top)) for each in root.only],
             (root.format, root.areas, os.fsencode(root.called)),
+            [(os.fsencode(os.path.relpath(use.file, top)), use.mark) for use in root.uses],
         )
         for root in request.roots
     ]

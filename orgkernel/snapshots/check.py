@@ -86,6 +86,10 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
     by_file: dict[str, list[SourceDocument]] = defaultdict(list)
     for document in tree.documents:
         by_file[document.name].append(document)
+    laid_over: dict[str, list[SourceDocument]] = defaultdict(list)
+    for document in tree.documents:
+        for part in document.parts if len(document.parts) > 1 else ():
+            laid_over[document.name].append(part)
     used: dict[int, set[int]] = defaultdict(set)
     kept = []
     for diagnostic in diagnostics:
@@ -94,6 +98,13 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
             for document in by_file.get(diagnostic.place.file, ())
             for number in _suppressing(document, diagnostic)
         ]
+        # What an overlay accepts about its role is accepted in the file of the role, too.
+        matches += (
+            (part, number)
+            for part in laid_over.get(diagnostic.place.file, ())
+            if part.name != diagnostic.place.file and _is_about(part, diagnostic)
+            for number in _suppressing(part, diagnostic)
+        )
         for document, number in matches:
             used[id(document)].add(number)
         if not matches:
@@ -106,11 +117,19 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
     return kept
 
 
+def _is_about(overlay: SourceDocument, diagnostic: Diagnostic) -> bool:
+    record = overlay.record
+    return isinstance(record, RoleProfile) and diagnostic.subject == f"role:{record.role_id}"
+
+
 def is_suppressed(diagnostic: Diagnostic, tree: Tree) -> bool:
     """Whether a document of its file suppresses a finding."""
     return any(
-        document.name == diagnostic.place.file and any(True for _ in _suppressing(document, diagnostic))
+        any(True for _ in _suppressing(part, diagnostic))
         for document in tree.documents
+        if document.name == diagnostic.place.file
+        for part in (document, *document.parts)
+        if part.name == document.name or _is_about(part, diagnostic)
     )
 
 

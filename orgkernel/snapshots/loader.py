@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ from orgkernel.snapshots.packing import (
 )
 from orgkernel.snapshots.roots import Request
 from orgkernel.snapshots.snapshot import NOTHING_FOUND, Snapshot
+from orgkernel.snapshots.sources import NO_SOURCES, DeclaredSource, declared_in, find_sources
 
 # Times of files may be this coarse (FAT: two seconds), in ns.
 _TICK = 2 * 10**9
@@ -46,6 +48,8 @@ class SignedFile(msgspec.Struct, frozen=True, array_like=True, gc=False):
     signature: Signature | None
     digest: str
     """Of its content; empty where it could not be read."""
+    sources: tuple[DeclaredSource, ...] = ()
+    """Those that organizations in it name."""
 
 
 class SignedTree(msgspec.Struct, frozen=True, array_like=True):
@@ -55,6 +59,8 @@ class SignedTree(msgspec.Struct, frozen=True, array_like=True):
     begun: int
     """The time before the first file was examined, in ns since 1970."""
     files: tuple[SignedFile, ...]
+    refused: str = ""
+    """Digest of what was said about sources that could not be read."""
 
 
 class _Last(NamedTuple):
@@ -79,17 +85,33 @@ class Loader:
         self.cache = cache
         self._last: _Last | None = None
         self._is_unsaved = False
+        self.sources = NO_SOURCES
+        """What was read last for the sources of organizations."""
         self._is_outdated = False
         """Whether the cache has a snapshot of these files that refers to what has changed since."""
 
     def load(self) -> Snapshot:
         """The current snapshot."""
         begun = time.time_ns()
+        signed = self._last.signed if self._last else self._find_signed()
         located = tuple(locate_files(self.request.roots))
         signatures = [sign_file(each.path) for each in located]
-        signed = self._last.signed if self._last else self._find_signed()
         digests = _unchanged(signed, located, signatures)
-        if signed is not None and None not in digests and len(signed.files) == len(located):
+        declared = {
+            each.path: found
+            for each, found in zip(located, _declared(signed, located, digests), strict=True)
+            if found
+        }
+        sources = self.sources = NO_SOURCES
+        if declared:
+            sources = self.sources = find_sources(
+                self.request, ((each, declared[each.path]) for each in located if each.path in declared)
+            )
+            located = tuple(locate_files((*self.request.roots, *sources.roots)))
+            signatures = [sign_file(each.path) for each in located]
+            digests = _unchanged(signed, located, signatures)
+        is_same = signed is not None and None not in digests and signed.refused == sources.key
+        if signed is not None and is_same and len(signed.files) == len(located):
             snapshot = self._last_snapshot() if self._last else self._restore(signed.key, located)
             if snapshot is not None:
                 self._last = _Last(signed, located, snapshot)
@@ -105,9 +127,10 @@ class Loader:
             from orgkernel.snapshots.build import build_snapshot
 
             snapshot = build_snapshot(
-                self.request.roots,
+                (*self.request.roots, *sources.roots),
                 self._severities,
                 self.request.asked,
+                refused=sources.refused,
                 located=located,
                 known=self._known_files(located, digests),
                 found_before=self._last.snapshot.found_before if self._last else NOTHING_FOUND,
@@ -115,10 +138,12 @@ class Loader:
             # Of what was read, which may have changed since the contents were compared.
             digests = [file.digest for file in snapshot.tree.files]
         files = tuple(
-            SignedFile(each.number, each.name, each.root.shared, signature, digest or "")
+            SignedFile(
+                each.number, each.name, each.root.shared, signature, digest or "", declared.get(each.path, ())
+            )
             for each, signature, digest in zip(located, signatures, digests, strict=True)
         )
-        self._last = _Last(SignedTree("", begun, files), located, snapshot)
+        self._last = _Last(SignedTree("", begun, files, sources.key), located, snapshot)
         # What could not be read may be readable the next time, and nothing would show it.
         self._is_unsaved = self.cache is not None and all(digests)
         return snapshot
@@ -145,7 +170,9 @@ class Loader:
         if None in digests:
             return None
         last = self._last
-        if last and last.located == located and [each.digest for each in last.signed.files] == digests:
+        if not last or last.signed.refused != self.sources.key:
+            return self._restore(self._key_of_contents(located, digests), located) if self.cache else None
+        if last.located == located and [each.digest for each in last.signed.files] == digests:
             return self._last_snapshot()
         return self._restore(self._key_of_contents(located, digests), located) if self.cache else None
 
@@ -153,7 +180,7 @@ class Loader:
         """The snapshot of the last load of this process, if what it refers to is as it was."""
         if self._last is None:
             return None
-        if not answers_stand(self.request.roots, self._last.snapshot.tree.looked_up):
+        if not answers_stand((*self.request.roots, *self.sources.roots), self._last.snapshot.tree.looked_up):
             self._is_outdated = True
             return None
         return self._last.snapshot
@@ -213,15 +240,31 @@ class Loader:
         return self._request_key("tree", *(root.path for root in self.request.roots))
 
     def _key_of_contents(self, located: Sequence[Located], digests: Sequence[str | None]) -> str:
-        return key_of_contents(self._request_key(""), located, digests)
+        roots = (*self.request.roots, *self.sources.roots)
+        asked = replace(self.request, roots=roots)
+        return key_of_contents(self._key("snapshot", asked, self.sources.key), located, digests)
 
     def _request_key(self, kind: str, *more: str) -> str:
         """Of the program and of what was asked; without `more`, the same for every copy of the tree."""
-        return f"{kind}-{digest_request(self._program, self.request, self._severities, *more)}"
+        return self._key(kind, self.request, *more)
+
+    def _key(self, kind: str, request: Request, *more: str) -> str:
+        return f"{kind}-{digest_request(self._program, request, self._severities, *more)}"
 
     @cached_property
     def _program(self) -> bytes:
         return fingerprint(self.cache) if self.cache else b""
+
+
+def _declared(
+    signed: SignedTree | None, located: Sequence[Located], digests: Sequence[str | None]
+) -> list[tuple[DeclaredSource, ...]]:
+    """The sources that organizations in each file name."""
+    before = {} if signed is None else {(file.root, file.name): file for file in signed.files}
+    return [
+        declared_in(each) if digest is None else before[each.number, each.name].sources
+        for each, digest in zip(located, digests, strict=True)
+    ]
 
 
 def _unchanged(

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
-from orgkernel.graph.assemble import Elsewhere, Including
+from orgkernel.graph.assemble import Elsewhere, Including, parts_of
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.governance import govern, layers_by_role
 from orgkernel.graph.records import OrgRecords, RolePost
@@ -306,7 +306,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
         )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
-    made_of = [document, *(tree.documents[number] for number in profiles), *scope.catalogs]
+    made_of = parts_of([document, *(tree.documents[number] for number in profiles), *scope.catalogs])
     return OrgRecords(
         organization.org_id,
         document,

@@ -20,6 +20,8 @@ from orgkernel.loading.files import (
     stays_inside,
 )
 from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
+from orgkernel.loading.formats.claude_code import ClaudeCode
+from orgkernel.loading.formats.claude_code.marketplace import plugins_of
 from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -43,6 +45,10 @@ class Request:
     """Further formats in which a folder could be read that was recognized as one of them."""
     left: tuple[str, ...] = ()
     """Documents of orgkernel beside an organization that were not read, because they lie outside the project."""
+    sources_in: tuple[str, ...] = ()
+    """Further folders in which the sources of organizations may lie."""
+    shown_from: str = ""
+    """The folder relative to which names of files are shown."""
 
 
 def resolve_paths(
@@ -53,6 +59,7 @@ def resolve_paths(
     links: Iterable[str] = (),
     top: str | None = None,
     read_as: str | None = None,
+    sources_in: str | None = None,
 ) -> Request:
     """What reading these paths means; relative ones start at `folder`. Raises `NothingToRead` for one that is absent.
 
@@ -67,7 +74,8 @@ def resolve_paths(
     above it that does not name what is asked for.
 
     A folder in the format of others is read as an organization if it holds no document of ours. With `read_as`, every
-    path is read in this format, or as our documents.
+    path is read in this format, or as our documents. The sources of organizations may lie in what is read, where links
+    may lead to, and in `sources_in`, by default `folder`.
     """
     reader = shown_from or folder
     left: list[str] = []
@@ -77,16 +85,16 @@ def resolve_paths(
     formats: set[str] = set()
     others: dict[str, None] = {}
     real = tuple(os.path.realpath(os.path.join(folder, os.path.expanduser(link))) for link in links)
-    for path in paths:
+    for path, form, called in _with_plugins(paths, folder, read_as):
         full = os.path.normpath(os.path.join(folder, path))
         if not os.path.lexists(full):
             raise NothingToRead(
                 f"`{path}` does not exist", "give the path of a document or of a folder of documents"
             )
-        name = _shown(full, reader)
-        if (recognized := _foreign_root(full, reader, real, read_as)) is not None:
+        name = shown(full, reader)
+        if (recognized := _foreign_root(full, reader, real, form)) is not None:
             foreign, further = recognized
-            roots.append(foreign)
+            roots.append(replace(foreign, called=called))
             others |= dict.fromkeys(further)
             formats.add(foreign.format)
             asked.add(os.path.normpath(os.path.join(foreign.name, os.path.relpath(full, foreign.path))))
@@ -96,7 +104,7 @@ def resolve_paths(
         asked.add(
             name
             if home is None
-            else os.path.normpath(os.path.join(_shown(home, reader), os.path.relpath(full, home)))
+            else os.path.normpath(os.path.join(shown(home, reader), os.path.relpath(full, home)))
         )
         alone = not full.endswith(MARKDOWN) and mentions(full, ORGANIZATION)
         if home in (None, full) or alone:
@@ -105,22 +113,43 @@ def resolve_paths(
         if home is not None and home != full:
             only = () if alone else _seen_from(full, home, real)
             (context if alone else roots).append(
-                Root(home, _shown(home, reader), context=alone, links=real, only=only)
+                Root(home, shown(home, reader), context=alone, links=real, only=only)
             )
         if home is not None:
-            beside = _beside(home, _shown(home, reader), real)
+            beside = _beside(home, shown(home, reader), real)
             if top is not None and _is_in(full, top) and not _is_in(os.path.dirname(home), top):
                 left += (
                     os.path.relpath(root.path, reader) for root in beside if _holds_documents(root.path, real)
                 )
             else:
                 context += beside
-    catalogs = [_catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
+    catalogs = [catalog_of(each) for each in sorted(formats) if FORMATS[each].catalog]
     own = [replace(root, from_settings=shown_from is not None) for root in (*roots, *context)]
     if not formats or any(not root.areas for root in own):
         catalogs.append(shared_ontology())
     detected = bool(formats) and read_as is None
-    return Request((*own, *catalogs), frozenset(asked), detected, tuple(others), tuple(left))
+    return Request(
+        (*own, *catalogs),
+        frozenset(asked),
+        detected,
+        tuple(others),
+        tuple(left),
+        (sources_in or folder,),
+        reader,
+    )
+
+
+def _with_plugins(
+    paths: Sequence[str], folder: str, read_as: str | None
+) -> Iterator[tuple[str, str | None, str]]:
+    """The paths, with the format of each; instead of a marketplace of plugins, its plugins and what they are called."""
+    for path in paths:
+        full = os.path.normpath(os.path.join(folder, path))
+        plugins = plugins_of(full) if read_as in (None, ClaudeCode.name) else []
+        for plugin in plugins:
+            yield plugin.path, ClaudeCode.name, plugin.name
+        if not plugins:
+            yield path, read_as, ""
 
 
 def _foreign_root(
@@ -140,11 +169,11 @@ def _foreign_root(
         files = (file for file, _ in find_files(Root(full, "", links=links)))
         if any(not file.endswith(MARKDOWN) and mentions(file, PREFIX) for file in files):
             return None
-    root = Root(layout.top, _shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
+    root = Root(layout.top, shown(layout.top, reader), links=links, format=form.name, areas=layout.areas)
     return root, () if read_as is not None else others_found(full, form, layout)
 
 
-def _catalog_of(name: str) -> Root:
+def catalog_of(name: str) -> Root:
     """What everybody has in a format of others."""
     return Root(FORMATS[name].catalog, f"{name}/tools.yaml", context=True, format=name)
 
@@ -165,7 +194,7 @@ def shared_ontology() -> Root:
     return Root(shipped_folder("ontology"), "ontology", shared=True, context=True)
 
 
-def _shown(full: str, folder: str) -> str:
+def shown(full: str, folder: str) -> str:
     """The path as a reader standing in `folder` would write it."""
     inside = os.path.relpath(full, folder)
     return full if inside.startswith("..") else inside

@@ -165,7 +165,13 @@ def reported_files(
         for name in tree.paths
         if (name not in context if asked is None else any(covers(each, name) for each in asked))
     }
+    homes: set[str] = set()
     for records in organizations:
         if records.document.name in reported:
             reported |= {post.document.name for post in records.posts.values()}
+            homes.add(os.path.dirname(records.document.path))
+    # Whoever asks for an organization asks for its sources.
+    for file in tree.files:
+        if not homes.isdisjoint(file.located.root.homes):
+            reported.add(file.located.name)
     return frozenset(reported)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState, build_context, build_request, build_state, run_cases
 from orgkernel.records.decision_cases import Case, Circumstances
+from tests.mcp.calling import FixedAsker, Session
 from tests.support.access_corpus import CORPUS, Organization
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES
@@ -189,8 +190,45 @@ def ask_cli(asked: Asked, question: Any) -> Any:
     return found["outcome"], told, tuple(found["obligations"])
 
 
+MCP = Session()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def session() -> Iterator[None]:
+    """One client for all cases."""
+    yield
+    MCP.close()
+
+
+def ask_mcp(asked: Asked, question: Any) -> Any:
+    there = asked.there(question.context)
+    base = AccessRequest(
+        question.subject,
+        "",
+        "",
+        on_behalf_of=question.on_behalf_of,
+        via=question.via,
+        envelope=question.envelope,
+    )
+    context = said(asked.case, question)
+    del context["org"]
+    asker = FixedAsker(there, asked.case.org, base)
+    found = MCP.call(asker, "may_i", resource=question.resource, action=question.action, context=context)
+    if found.is_error:
+        assert not all(entity(question.resource).values())
+        return REFUSED
+    answer = found.structured_content
+    assert found.content[0].text.startswith(f"{answer['outcome']}: ")
+    told = tuple(reason["code"] for reason in answer["reasons"])
+    assert without_expired(told) == tuple(answer["codes"])
+    if answer["codes"] == ["GRANT_NEEDS_REPORT"]:  # asking uses nothing up (ADR 0060)
+        return ask_kernel(asked, question)
+    return answer["outcome"], told, tuple(answer.get("obligations", ()))
+
+
 SURFACES = {
     "graph": ask_view("graph"), "index": ask_view("index"), "kernel": ask_kernel, "http": ask_http, "cli": ask_cli,
+    "mcp": ask_mcp,
 }  # fmt: skip
 
 

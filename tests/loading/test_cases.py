@@ -7,6 +7,7 @@ A file of a case is its text, or one of `{hex: …}`, `{base64: …}`, `{repeat:
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
-from orgkernel.snapshots.roots import resolve_paths
+from orgkernel.snapshots.roots import Request, resolve_paths
+from orgkernel.snapshots.sources import sources_of
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
@@ -50,7 +52,12 @@ def read_case(case: dict[str, Any], folder: Path) -> Tree:
     for name, content in case["files"].items():
         put_file(folder / name, content)
     request = resolve_paths(["."], str(folder))
-    return read_tree(request.roots if request.detected else [Root(str(folder), "")])
+    if request.detected:
+        return read_tree(request.roots)
+    own = Root(str(folder), "")
+    sources = sources_of(Request((own,), frozenset(), shown_from=str(folder)))
+    tree = read_tree((own, *sources.roots))
+    return replace(tree, diagnostics=(*tree.diagnostics, *sources.refused))
 
 
 def list_findings(tree: Tree) -> list[dict[str, str]]:

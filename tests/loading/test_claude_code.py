@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -394,6 +395,6 @@ def test_no_text_stops_the_reader(front: str, body: str) -> None:
     assert read.documents or read.broken
     located = Located(source.path, source.name, root, 0)
     completion = complete([FileRead(located, source.digest, True, False, read)])
-    for document in (*completion.documents, *completion.instead.values(), *read.documents):
+    for document in (*completion.documents, *chain(*completion.instead.values()), *read.documents):
         assert document.record
         document.place("capabilities", "tools_primary", 0)

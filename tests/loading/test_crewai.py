@@ -110,6 +110,33 @@ def test_a_hierarchy_is_only_what_a_file_says(tmp_path: Path) -> None:
     assert found == [("ORG703", "boss.jsonc:1:1"), ("ORG772", "crew.jsonc:19:45")]
 
 
+@pytest.mark.parametrize(
+    ("line", "becomes", "found"),
+    [
+        ('      "context": ["find"]', '      "context": ["fnd"]', ["ORG108 16:19"]),
+        ('  "agents": ["researcher", "writer"],', "", ["ORG101 1:1"]),
+        ('  "process": "sequential",', '  "process": "random",', ["ORG104 19:14"]),
+        ('  "process": "sequential",', '  "process": "hierarchical",', ["ORG101 19:14"]),
+        (
+            '  "process": "sequential",',
+            '  "process": "hierarchical", "manager_agent": "writer",',
+            ["ORG108 19:47"],
+        ),
+        ('  "process": "sequential",', '  "proces": "sequential",', ["ORG102 19:3"]),
+    ],
+)
+def test_what_a_crew_in_json_may_not_be(tmp_path: Path, line: str, becomes: str, found: list[str]) -> None:
+    """What CrewAI refuses is found in the file of the crew."""
+    json_crew(tmp_path)
+    change_line(tmp_path / "crew.jsonc", line, becomes)
+    said = [
+        f"{each.code} {each.place.line}:{each.place.column}"
+        for each in Kernel.open(tmp_path).check()
+        if "crew.jsonc" in each.place.file and each.code != "ORG771"
+    ]
+    assert said == found
+
+
 def test_a_flow_has_several_crews(tmp_path: Path) -> None:
     """Each is an organization, and agents of one name are different roles."""
     for crew in ("poems", "songs"):

@@ -14,15 +14,11 @@ from typing import Any
 
 import pytest
 import uvicorn
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from manifest_api import create_app
 from orgkernel import Kernel
 from orgkernel.loading.cache import Cache
-from orgkernel.loading.files import Area, Located, Root, decode
-from orgkernel.loading.formats import FORMATS, complete
-from orgkernel.loading.sources import FileRead
+from orgkernel.loading.formats import FORMATS
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.claude_trees import well_kept
@@ -143,50 +139,6 @@ def test_a_server_answers_about_crews_and_cards(tmp_path: Path) -> None:
     finally:
         server.should_exit = True
         thread.join(10)
-
-
-FILES = {
-    "crewai": (
-        "config/agents.yaml",
-        "config/tasks.yaml",
-        "crew.py",
-        "crew.jsonc",
-        "agents/a.jsonc",
-        "tools/a.py",
-    ),
-    "agent-spec": ("a.yaml", "a.json"),
-    "a2a": ("a.json",),
-    "skills": ("a/SKILL.md", "skills/b/SKILL.md"),
-}
-PARTS = [
-    *"a: ,[]{}()'\"|>-&*!#%@`\t\n\r\0\u2028\ud800\u00e4", "---\n", "\n  ", "role: r\n  ", "goal: g\n  ", "backstory: b\n  ",
-    "a:\n  ", "tools: [x]\n", "name: a\n", "description: d\n", "agent: a\n", "expected_output: e\n  ", '"agents": ["a"],',
-    '"tasks": [{"description": "d", "expected_output": "e", "agent": "a", "tools": ["t"]}],', '"process": "hierarchical",',
-    '"manager_agent": "a",', '{"role": "r", "goal": "g", "backstory": "b", "tools": ["x", {"name": 1}]}', "@CrewBase\nclass A:\n",
-    "    @tool\n    def t(self): pass\n", "    @crew\n    def c(self): return Crew(process=Process.hierarchical, manager_agent=self.a())\n",
-    "component_type: Agent\n", "id: i\n", "system_prompt: p\n", "llm_config: {$component_ref: i}\n", "agentspec_version: 1\n",
-    "component_type: ManagerWorkers\n", "group_manager: {component_type: Agent, name: x}\n", "workers: [{$component_ref: i}]\n",
-    "component_type: Swarm\nrelationships: [[1], [{$component_ref: i}, {}]]\n", '{"component_type": "Agent", "name": "\\ud800"}',
-    '{"name": "a", "skills": [{"id": "a", "tags": [1]}], "url": "u"}', '"supportedInterfaces": [{}],', "// c\n", "/*", "*/", "- ",
-]  # fmt: skip
-
-
-@settings(max_examples=300)
-@given(data=st.data(), text=st.lists(st.sampled_from(PARTS), max_size=25).map("".join))
-def test_no_text_stops_a_reader(data: st.DataObject, text: str) -> None:
-    """Whatever somebody sends is read, refused or passed over, and what is read keeps its places."""
-    name = data.draw(st.sampled_from([(form, file) for form, files in FILES.items() for file in files]))
-    form, file = name
-    source = decode(f"/x/{file}", file, text.encode("utf-8", "surrogatepass"))
-    root = Root("/x", "", format=form, areas=(Area(file),))
-    read = FORMATS[form].read(source, root)
-    completion = complete(
-        [FileRead(Located(source.path, source.name, root, 0), source.digest, True, False, read)]
-    )
-    for document in (*completion.documents, *completion.instead.values(), *read.documents):
-        assert document.record
-        document.place("capabilities", "tools_primary", 0)
-        document.place("procedures", "a", "agent")
 
 
 @pytest.mark.parametrize(

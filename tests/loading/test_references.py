@@ -16,6 +16,7 @@ from orgkernel.loading.formats.references import MOST, pack_references, referenc
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.claude_trees import AGENTS, agent
+from tests.support.kept_agents import kept_agents
 from tests.support.trees import write_tree
 
 WRITER = agent(
@@ -116,3 +117,14 @@ def test_what_counts_as_a_reference(text: str, expected: list[tuple[str, str]]) 
     references = sorted(references_in(text), key=lambda each: each.offset)
     assert [(each.kind, each.name) for each in references] == expected
     assert all(text[each.offset :].startswith(each.name) for each in references)
+
+
+def test_a_well_kept_tree_is_silent(tmp_path: Path) -> None:
+    """Forty agents with code, tables, examples and lists: all that is said is that parts of a tool are not decided about."""
+    folder = kept_agents(tmp_path / "shop")
+    kernel = Kernel.open(folder)
+    assert len(kernel.organization("active").snapshot.records.posts) == 40
+    found = {(each.code, each.place.file.rpartition("/")[2]) for each in kernel.check()}
+    assert found <= {("ORG755", "git-historian.md")}
+    (folder / "docs" / "style.md").unlink()  # what they refer to was looked for
+    assert [each.code for each in Kernel.open(folder).check()].count("ORG765") == 14

@@ -78,7 +78,27 @@ MCP = {
 }
 """,
 }
-TREES = {"copilot": COPILOT, "mcp": MCP}
+AGENT_ZERO = {
+    "agents/lead/agent.yaml": """title: Lead
+description: Plans the work of a release.
+context: Take it when a task needs several others.
+""",
+    "agents/lead/prompts/agent.system.main.specifics.md": "## Your role\nHand out work. Never write code.\n",
+    "agents/lead/plugins/_tool_access/config.json": """{
+  "mode": "custom",
+  "default": "block",
+  "mcp_default": "block",
+  "allowed": ["local:call_subordinate", "local:memory_load", "mcp:tracker:list_issues"],
+  "blocked": []
+}
+""",
+    "agents/writer/agent.json": '{"title": "Writer", "description": "Writes code and its tests.", "context": "Take it for a change.", "enabled": false}\n',
+    "agents/writer/prompts/agent.system.main.role.md": "Small commits.\n",
+    "agents/writer/prompts/agent.system.tool.code_exe.md": "How to run code.\n",
+    "agents/writer/extensions/monologue_start/_10_greet.py": "print()\n",
+    "prompts/agent.system.main.md": "You are an agent.\n",
+}
+TREES = {"copilot": COPILOT, "mcp": MCP, "agent_zero": AGENT_ZERO}
 
 
 def lay_out(folder: Path, name: str) -> Path:

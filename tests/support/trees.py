@@ -8,8 +8,9 @@ from pathlib import Path
 
 from orgkernel.loading.files import Root
 from orgkernel.snapshots.build import build_snapshot
-from orgkernel.snapshots.roots import resolve_paths
+from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
+from orgkernel.snapshots.sources import sources_of
 
 REPOSITORY = Path(__file__).parents[2]
 ONTOLOGY = REPOSITORY / "ontology"
@@ -43,4 +44,6 @@ def read(folder: Path) -> Snapshot:
     request = resolve_paths(["."], str(folder))
     if request.detected:
         return build_snapshot(request.roots)
-    return build_snapshot([Root(str(folder), ""), Root(str(ONTOLOGY), "ontology", shared=True, context=True)])
+    own = (Root(str(folder), ""), Root(str(ONTOLOGY), "ontology", shared=True, context=True))
+    sources = sources_of(Request(own, frozenset(), shown_from=str(folder)))
+    return build_snapshot((*own, *sources.roots), refused=sources.refused)

@@ -17,7 +17,8 @@ from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.graph.records import RolePost
+from orgkernel.graph.records import OrgRecords, RolePost
+from orgkernel.records.record import PREFIX
 
 _AFTERWARDS = ("lock", "envelope", "state", "path")
 """What can only be done once all else is done."""
@@ -161,8 +162,10 @@ def _line(*words: str) -> str:
 def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]:
     records, kind = evaluation.view.records, change.kind
     name = change.subject.partition(":")[2]
-    if records.document.format:
-        yield from _foreign_edits(records.posts.get(name), change)
+    post = records.posts.get(name)
+    is_foreign = records.document.format or (post is not None and post.document.format)
+    if is_foreign and (records.document.format or kind in ("rank", "equip")):
+        yield from _foreign_edits(evaluation, post, change)
     elif kind == "rank" and change.subject.startswith("role:"):
         yield _edit(place_in_profile(records.posts[name], "entry_rank"), f"entry_rank: {change.value}")
     elif kind == "equip":
@@ -176,13 +179,45 @@ def _edits(evaluation: Evaluation, change: RemedyChange) -> Iterator[RemedyEdit]
         yield from _declaration(evaluation, change.value)
 
 
-def _foreign_edits(post: RolePost | None, change: RemedyChange) -> Iterator[RemedyEdit]:
-    """What to write in a file in the format of others: its list of tools is all that it says about access."""
+def _foreign_edits(
+    evaluation: Evaluation, post: RolePost | None, change: RemedyChange
+) -> Iterator[RemedyEdit]:
+    """What to write for a role in the format of others: its own file lists its tools, and an overlay says the rest."""
     kind, _, name = change.value.partition(":")
-    if post is None or change.kind != "equip" or kind != "tool":
+    records = evaluation.view.records
+    if post is None:
         return
-    if post.document.has("tools") and name not in post.profile.does_not_have:
-        yield _edit(post.document.place("tools"), name, "tools")
+    if change.kind == "equip" and kind == "tool":
+        is_theirs = name in records.tools and records.tools[name].document.format == post.document.format
+        if is_theirs and post.document.has("tools") and name not in post.profile.does_not_have:
+            yield _edit(post.document.place("tools"), name, "tools")
+    elif not records.document.format and change.kind == "rank":
+        yield from _overlay_edit(records, post, "entry_rank", change.value)
+    elif not records.document.format and change.kind == "equip":
+        field = {"role": "dispatch.may_to", "credential": "credentials"}.get(kind, kind)
+        yield from _overlay_edit(records, post, field, name, in_list=True)
+
+
+def _overlay_edit(
+    records: OrgRecords, post: RolePost, field: str, value: str, *, in_list: bool = False
+) -> Iterator[RemedyEdit]:
+    """What to write in the overlay of a role, or which overlay to write where there is none."""
+    route = field.split(".")
+    overlay = next((part for part in post.document.parts if not part.format), None)
+    if overlay is not None:
+        written = next(
+            (route[:length] for length in range(len(route), 0, -1) if overlay.has(*route[:length])), None
+        )
+        place = overlay.place(*(written or ("role_id",)), key=True)
+        yield _edit(place, f"- {value}", field) if in_list else _edit(place, f"{field}: {value}")
+        return
+    said = f"{route[-1]}: [{value}]" if in_list else f"{route[-1]}: {value}"
+    for step in reversed(route[:-1]):
+        said = f"{step}: {{{said}}}"
+    folder, slash, _ = records.document.name.rpartition("/")
+    lines = (f"_schema: {PREFIX}role_profile", f"role_id: {post.role_id}", "overlay: true", said)
+    for number, line in enumerate(lines, 1):
+        yield RemedyEdit(f"{folder}{slash}roles/{post.role_id}.yaml", number, line)
 
 
 def _edit(place: Place, write: str, under: str = "") -> RemedyEdit:

@@ -6,19 +6,28 @@ adds what no single file says. All above loading sees documents.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
-from orgkernel.loading.files import MARKDOWN, Root, find_files
+from orgkernel.loading.files import Root, find_files
 from orgkernel.loading.formats.a2a import A2A
 from orgkernel.loading.formats.agent_skills import AgentSkills
 from orgkernel.loading.formats.agent_spec import AgentSpec
+from orgkernel.loading.formats.agent_zero import AgentZero
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.copilot import Copilot
 from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.formats.mcp import Mcp
-from orgkernel.loading.sources import NOTHING_TO_COMPLETE, Completion, FileRead
+from orgkernel.loading.sources import (
+    NOTHING_TO_ADD,
+    Completion,
+    FileRead,
+    Lookup,
+    SourceDocument,
+    TreeCompletion,
+)
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
@@ -27,6 +36,7 @@ _FORMATS: tuple[Format, ...] = (
     ClaudeCode(),
     Copilot(),
     CrewAI(),
+    AgentZero(),
     AgentSpec(),
     A2A(),
     AgentSkills(),
@@ -65,44 +75,61 @@ def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | N
 
 
 def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
-    """Other formats in which files lie there, too. Skills that the format which was found reads itself are none."""
-    read: set[str] = set()
+    """Other formats in which files lie there, too. One whose files the format that was found reads itself is none."""
+    places = tuple(
+        area for area in layout.areas if area.path != os.curdir
+    )  # there, files of any kind are looked at
+    read: set[str] | None = None
     names = []
     for each in _FORMATS:
         other = None if each is found else each.find(path, is_certain=False)
-        if other is None:
-            continue
-        read = read or _files_of(layout)
-        further = _files_of(other) - read
-        if further or not all(file.endswith(MARKDOWN) for file in _files_of(other)):
-            names.append(each.name)
+        if other is not None:
+            read = _files_of(layout._replace(areas=places)) if read is None else read
+            if _files_of(other) - read:
+                names.append(each.name)
     return tuple(names)
 
 
 def _files_of(layout: Layout) -> set[str]:
+    if not layout.areas:
+        return set()
     return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
 
 
-def complete(files: Sequence[FileRead]) -> Completion:
-    """What the files in the formats of others mean together."""
-    if not any(file.located.root.areas for file in files):
-        return NOTHING_TO_COMPLETE
+def complete(files: Sequence[FileRead]) -> TreeCompletion:
+    """What the files in the formats of others mean together, with what organizations of ours add to them."""
     by_root: dict[int, list[FileRead]] = {}
     for file in files:
         if file.located.root.areas:
             by_root.setdefault(file.located.number, []).append(file)
-    made = Completion({}, ())
+    if not by_root:
+        return NOTHING_TO_ADD
+    instead: dict[int, tuple[SourceDocument, ...]] = {}
+    added: list[SourceDocument] = []
+    looked_up: dict[Lookup, bool] = {}
+    by_home: dict[str, list[tuple[Root, list[FileRead], Completion]]] = {}
     for number, those in by_root.items():
         root = those[0].located.root
         own = [
             file for file in files if file.located.root.format == root.format and not file.located.root.areas
         ]
-        found = FORMATS[root.format].complete(root, those, own)
-        read = (document for file in those for document in file.read.documents)
-        instead, looked_up = look_up(root, number, (each for each in read if id(each) not in found.instead))
-        made = Completion(
-            {**made.instead, **found.instead, **instead},
-            (*made.documents, *found.documents),
-            {**made.looked_up, **looked_up},
-        )
-    return made
+        for home in root.homes or ("",):
+            found = FORMATS[root.format].complete(root, those, own)
+            read = (document for file in those for document in file.read.documents)
+            more, answers = look_up(root, number, (each for each in read if id(each) not in found.instead))
+            looked_up |= answers
+            found = found._replace(instead={**found.instead, **more})
+            if home:
+                by_home.setdefault(home, []).append((root, those, found))
+            else:
+                instead |= {each: (document,) for each, document in found.instead.items()}
+                added += found.documents
+    if by_home:
+        from orgkernel.loading.formats.overlays import lay_over
+
+        for home, sources in by_home.items():
+            laid = lay_over(files, home, sources)
+            for each, document in laid.instead.items():
+                instead[each] = (*instead.get(each, ()), document)
+            added += laid.documents
+    return TreeCompletion(instead, tuple(added), looked_up)

@@ -55,7 +55,9 @@ def answer(root: Root, lookup: Lookup) -> bool:
     """Whether something is there. Also where it may be behind a link."""
     if lookup.name.startswith("/"):
         return _is_command(root.path, lookup.folder, lookup.name.removeprefix("/"))
-    return any(is_beside(root.path, folder, lookup.name) for folder in _upwards(lookup.folder))
+    # What begins with `..` is meant from where the text lies.
+    folders = [lookup.folder] if lookup.name.startswith(os.pardir) else _upwards(lookup.folder)
+    return any(is_beside(root.path, folder, lookup.name) for folder in folders)
 
 
 def _lookup(

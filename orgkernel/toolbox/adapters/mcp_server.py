@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class McpAdapter(Adapter):
         reply: Reply | None = None
         try:
             async with AsyncExitStack() as stack:
-                client = await self._connect(stack, call)
+                client = await connect(stack, self._provider, call.credentials)
                 if isinstance(client, Reply):
                     return client
                 connected = True
@@ -69,40 +70,41 @@ class McpAdapter(Adapter):
             return Reply("unavailable", error=f"{what}: {describe_error(cause)}", is_uncertain=connected)
         return reply
 
-    async def _connect(self, stack: AsyncExitStack, call: Call) -> Client | Reply:
-        from mcp import Client
 
-        provider = self._provider
-        if isinstance(provider.server, str):
-            from httpx2 import AsyncClient
-            from mcp.client.streamable_http import streamable_http_client
+async def connect(
+    stack: AsyncExitStack, provider: McpServer, credentials: Mapping[str, str]
+) -> Client | Reply:
+    """A connection to a server, or why there is none. The stack ends it."""
+    from mcp import Client
 
-            from orgkernel.toolbox.adapters.limited_http import LimitedTransport
+    if isinstance(provider.server, str):
+        from httpx2 import AsyncClient
+        from mcp.client.streamable_http import streamable_http_client
 
-            headers, lacks = headers_for(provider, call.credentials)
-            if lacks:
-                return Reply("unavailable", error=lacks)
-            limited = LimitedTransport(provider.max_bytes)
-            http = await stack.enter_async_context(
-                AsyncClient(headers=headers, timeout=None, transport=limited)
-            )
-            transport: Any = streamable_http_client(
-                provider.server, http_client=http, max_sse_event_size=provider.max_bytes
-            )
-        else:
-            from mcp.client.stdio import StdioServerParameters, stdio_client
+        from orgkernel.toolbox.adapters.limited_http import LimitedTransport
 
-            environment = dict(provider.environment)
-            for variable, credential in provider.credential_environment.items():
-                if credential not in call.credentials:
-                    return Reply("unavailable", error=missing(credential))
-                environment[variable] = call.credentials[credential]
-            command, *arguments = provider.server
-            started = StdioServerParameters(command=command, args=arguments, env=environment)
-            # What a server says on its standard error is talk, and could hold what it was given.
-            quiet = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-            transport = stdio_client(started, errlog=quiet)
-        return await stack.enter_async_context(Client(transport))
+        headers, lacks = headers_for(provider, credentials)
+        if lacks:
+            return Reply("unavailable", error=lacks)
+        limited = LimitedTransport(provider.max_bytes)
+        http = await stack.enter_async_context(AsyncClient(headers=headers, timeout=None, transport=limited))
+        transport: Any = streamable_http_client(
+            provider.server, http_client=http, max_sse_event_size=provider.max_bytes
+        )
+    else:
+        from mcp.client.stdio import StdioServerParameters, stdio_client
+
+        environment = dict(provider.environment)
+        for variable, credential in provider.credential_environment.items():
+            if credential not in credentials:
+                return Reply("unavailable", error=missing(credential))
+            environment[variable] = credentials[credential]
+        command, *arguments = provider.server
+        started = StdioServerParameters(command=command, args=arguments, env=environment)
+        # What a server says on its standard error is talk, and could hold what it was given.
+        quiet = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        transport = stdio_client(started, errlog=quiet)
+    return await stack.enter_async_context(Client(transport))
 
 
 async def _ask(client: Client, name: str, arguments: dict[str, Any]) -> Reply:

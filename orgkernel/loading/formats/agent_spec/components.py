@@ -71,7 +71,7 @@ class _Reader:
 
     def collect(self, top: _Found) -> None:
         """All components, the outer ones first."""
-        pending = [top]
+        pending: list[tuple[Any, Marks]] = [top]
         while pending:
             value, marks = pending.pop()
             if isinstance(value, dict):
@@ -79,9 +79,9 @@ class _Reader:
                     self._found.append(_Found(value, marks))
                     if isinstance(value.get("id"), str):
                         self._by_id.setdefault(value["id"], _Found(value, marks))
-                below = [_Found(each, marks[1][key][1]) for key, each in value.items()]
+                below = [(each, marks[1][key][1]) for key, each in value.items()]
             elif isinstance(value, tuple):
-                below = [_Found(each, each_marks) for each, each_marks in zip(value, marks[1], strict=True)]
+                below = list(zip(value, marks[1], strict=True))
             else:
                 continue
             pending += reversed(below)
@@ -170,11 +170,9 @@ class _Reader:
         at = fields.marks["name"]
         below: dict[str, Any] = {**fields.marks, "role_id": at, "role_name": at}
         if record.requirements.preferred_model is not None:
-            key = fields.marks["llm_config"]
-            below["requirements"] = (
-                key[0],
-                (key[0], {"preferred_model": (key[0], fields.start("llm_config"))}),
-            )
+            model_at = fields.marks["llm_config"][0]
+            inner = {"preferred_model": (model_at, fields.start("llm_config"))}
+            below["requirements"] = (model_at, (model_at, inner))
         yield read_as(self._source, self._root, ROLE, record, (start_of(at[1]), below), raw)
         if prompt:
             order = StandingOrder(scope="role", target=role_id, body=prompt)

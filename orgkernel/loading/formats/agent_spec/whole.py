@@ -109,10 +109,7 @@ def _edges(
     found = _Edges(defaultdict(dict), defaultdict(dict), [])
     marks = catalog.marks[1]["edges"][1][1]
     for number, (verb, *ends) in enumerate(raw.get("edges", ())):
-        source, target = (
-            agents.get(each.removeprefix(f"{REF} ")) if each and each.startswith(f"{REF} ") else each
-            for each in ends
-        )
+        source, target = (_role_of(each, agents) for each in ends)
         if source not in roles or target not in roles:
             found.unresolved.append(number)
         elif verb == "commands":
@@ -120,6 +117,12 @@ def _edges(
         else:
             found.queries[source].setdefault(target, marks[number])
     return found
+
+
+def _role_of(end: str | None, agents: Mapping[str, str]) -> str:
+    """The role at an end of an edge, also one that stands in another file; empty if there is none."""
+    name = end or ""
+    return agents.get(name.removeprefix(f"{REF} "), "") if name.startswith(f"{REF} ") else name
 
 
 def _merged(each: Iterable[Mapping[str, Mapping[str, int]]]) -> dict[str, dict[str, int]]:

@@ -7,13 +7,19 @@ import os
 from orgkernel.loading.files import MARKDOWN, SKILLS, Area, has_markdown, is_file, is_folder, markdown_heads
 from orgkernel.loading.formats.format import Layout
 
-AGENTS, HIDDEN = "agents", ".claude"
+AGENTS, COMMANDS, HIDDEN = "agents", "commands", ".claude"
 PLUGIN = os.path.join(".claude-plugin", "plugin.json")
 SERVERS = ".mcp.json"
+SETTINGS = ("settings.json", "settings.local.json")
 AGENT_FILES, SKILL_FILES = r".*\.md", r"[^/]+/SKILL\.md"
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
 _OF_OTHERS = ".agent.md"  # of GitHub Copilot
+
+
+def is_command(path: str, top: str) -> bool:
+    """Whether a file below a project or plugin is a command, and no agent."""
+    return os.path.relpath(path, top).removeprefix(HIDDEN + os.sep).startswith(COMMANDS + os.sep)
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
@@ -25,7 +31,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
         return _project(path)
     if name == HIDDEN and has_markdown(os.path.join(path, AGENTS)):
         return _project(above)
-    if is_file(os.path.join(path, PLUGIN)) and has_markdown(os.path.join(path, AGENTS)):
+    if (is_certain or is_file(os.path.join(path, PLUGIN))) and has_markdown(os.path.join(path, AGENTS)):
         return _plugin(path)
     if name == AGENTS and has_markdown(path):
         if os.path.basename(above) == HIDDEN:
@@ -57,13 +63,24 @@ def _project(top: str) -> Layout:
         (
             Area(os.path.join(HIDDEN, AGENTS), AGENT_FILES),
             Area(os.path.join(HIDDEN, SKILLS), SKILL_FILES),
+            Area(os.path.join(HIDDEN, COMMANDS), AGENT_FILES),
             Area(SERVERS),
+            *(Area(os.path.join(HIDDEN, each)) for each in SETTINGS),
         ),
     )
 
 
 def _plugin(top: str) -> Layout:
-    return Layout(top, (Area(AGENTS, AGENT_FILES), Area(SKILLS, SKILL_FILES), Area(SERVERS), Area(PLUGIN)))
+    return Layout(
+        top,
+        (
+            Area(AGENTS, AGENT_FILES),
+            Area(SKILLS, SKILL_FILES),
+            Area(COMMANDS, AGENT_FILES),
+            Area(SERVERS),
+            Area(PLUGIN),
+        ),
+    )
 
 
 def _alone(top: str) -> Layout:

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.claude_code.commands import COMMAND
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
+from orgkernel.loading.formats.claude_code.permissions import about_known_tools
 from orgkernel.loading.formats.equipment import is_plain, plain_tools
 from orgkernel.loading.formats.names import LONGEST, MCP, id_of, server_of, server_tool_id
 from orgkernel.loading.formats.servers import declared_once, server_tool
@@ -31,7 +33,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     """What the files of one root mean together."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
-    catalogs = [each for each in documents if each.kind == "tool_catalog"]
+    catalogs = [each for each in documents if each.kind == "tool_catalog" and COMMAND not in words_in(each)]
     if not roles:
         return Completion({}, ())
     built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
@@ -53,6 +55,10 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
             known = everything | dict.fromkeys(_tools(catalog))
         if _depends_on_others(raw[id(role)], known):
             instead[id(role)] = _equipped(role, raw[id(role)], known)
+    everything |= dict.fromkeys(tool for catalog in made for tool in _tools(catalog))
+    for each in documents:
+        if each.kind == "access_policies":
+            instead[id(each)] = about_known_tools(each, everything)
     made.append(_organization(root, files, roles, catalogs))
     return Completion(instead, tuple(made))
 

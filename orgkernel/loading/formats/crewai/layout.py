@@ -113,4 +113,6 @@ def _crew_file(folder: str) -> str | None:
 
 
 def _is_crew(path: str) -> bool:
-    return {*find_in_head(path, _CREW_FIELD, _HEAD)} == {b"agents", b"tasks"}
+    """Whether a file is a crew: one of this form, or any of another name that has both agents and tasks."""
+    fields = {*find_in_head(path, _CREW_FIELD, _HEAD)}
+    return len(fields) == 2 or (bool(fields) and path.endswith(CREW_FILES[0]))

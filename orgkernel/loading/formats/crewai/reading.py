@@ -270,6 +270,12 @@ def _tasks_of(
         fields.text("expected_output", needed=True)
         fields.unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)
         agent = fields.text("agent")
+        for word, mark in () if only_misspelled else fields.words("context"):
+            if id_of(word)[:LONGEST] not in procedures:
+                text = f"{fields.subject} has the context {quote(word)}, which is no task before it"
+                fields.refusals.append(
+                    Refusal(row.INVALID_VALUE, mark, text, "name a task that stands before it")
+                )
         words = [(word, mark) for word, mark in fields.words("tools") if word]
         refusals += fields.refusals
         procedures[task_id] = Procedure(name=name, description=description)

@@ -198,7 +198,7 @@ def _organization(
             below |= {"org_id": written["name"], "org_name": written["name"]}
         at = written.get("manager_agent", written.get("process", (_FIRST, _FIRST)))
         entries: dict[str, Any] = dict.fromkeys(others, (at[0], at[0]))
-        if crew.is_json:
+        if crew.is_json and "agents" in written:
             places = dict(zip(map(id_of, crew.raw["agents"]), written["agents"][1][1], strict=True))
             entries = {name: (places[name], places[name]) for name in others}
         if manager is not None:

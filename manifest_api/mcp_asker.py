@@ -1,0 +1,134 @@
+"""Who asks over `/mcp`: the agent or the person that the key belongs to, in the organization that declares it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+from fastapi import Request
+from msgspec.structs import replace
+from starlette.concurrency import run_in_threadpool
+
+from manifest_api import problems
+from manifest_api.auditing import Auditor
+from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.metrics import count_decision
+from manifest_api.problems import RequestRefused
+from manifest_api.store_requests import operate
+from orgkernel.decisions.access.identity import identify
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Refused, StoreError
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.asker import Asker
+from orgkernel.operations.context import Context
+from orgkernel.operations.decisions import Answered
+
+logger = logging.getLogger("orgkernel.server")
+
+T = TypeVar("T")
+_CREATE = "`orgkernel key create NAME --agent ID --scope read` creates one"
+
+
+class HttpAsker(Asker):
+    """A subject that asks with a key."""
+
+    def __init__(self, request: Request, caller: Caller, org_id: str, subject: str) -> None:
+        super().__init__(org_id, subject, caller.scopes)
+        self._request = request
+        self._caller = caller
+        self._kernel: Kernel = request.app.state.answers.kernel
+
+    async def ask(self, question: Callable[[Kernel], T]) -> T:
+        """Ask in a thread, so that no request waits for it."""
+        try:
+            return await run_in_threadpool(question, self._kernel)
+        except StoreError as error:
+            raise _without_path(error) from None
+
+    async def decide(self, request: AccessRequest) -> Answered:
+        """Decide and audit as an evaluation. The scope `report` is left out, so that asking uses no grant up."""
+        auditor: Auditor = self._request.app.state.auditor
+        asking = replace(self._caller, scopes=frozenset({"read"}))
+        try:
+            answered = await auditor.finish(auditor.begin(self.org_id, request, asking))
+        except StoreError as error:
+            raise _without_path(error) from None
+        except RequestRefused as error:
+            raise Refused(error.detail, error.help, error.kind.code) from None
+        count_decision(self._request, answered[0].outcome, "mcp")
+        return answered
+
+    async def operate(self, operation: Callable[[Context], T]) -> T:
+        """Make a change as the routes do."""
+        try:
+            done = await operate(self._request, self._caller, operation)
+        except StoreError as error:
+            raise _without_path(error) from None
+        except RequestRefused as error:
+            raise Refused(error.detail, error.help, error.kind.code) from None
+        self._request.app.state.feed.wake()
+        return done
+
+
+def _without_path(error: StoreError) -> Refused:
+    """The error without the path of the store, which is for the log only."""
+    logger.error("the store failed: %s", error.message)
+    kind = problems.KINDS.get(error.code, problems.STORE_FAILED)
+    return Refused(kind.title.lower(), "try again later", kind.code)
+
+
+def asker_of(request: Request, org: str | None) -> HttpAsker:
+    """The asker of a request. Raises `RequestRefused`, and `UnknownOrganization` and `NotServed` for a named organization."""
+    caller = require_scope(request, "read")
+    if not caller.is_known:
+        raise RequestRefused(
+            problems.KEY_REQUIRED,
+            "MCP answers somebody about themselves, so it needs the key of an agent or of a person",
+            f"send `Authorization: Bearer KEY`; {_CREATE}",
+        )
+    subject = caller.actor.member
+    if not subject:
+        raise RequestRefused(
+            problems.NO_SUBJECT,
+            "the key belongs to no agent and no person, so nobody asks",
+            f"use the key of an agent or a person; {_CREATE}",
+        )
+    kernel: Kernel = request.app.state.answers.kernel
+    return HttpAsker(request, caller, _org_of(kernel, subject, org), subject)
+
+
+def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
+    """The organization that a subject asks about: the one of the URL, or the only or active one that declares it."""
+    if org is not None:
+        named = kernel.organization(org).snapshot
+        if not _declares(kernel, named.org_id, subject):
+            raise RequestRefused(
+                problems.NO_SUBJECT,
+                f"organization {quote(named.org_id)} does not declare {quote(subject)}",
+                "name another organization, or use another key",
+            )
+        return named.org_id
+    found = [each for each in kernel.state.served if _declares(kernel, each, subject)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise RequestRefused(
+            problems.NO_SUBJECT,
+            f"no organization that is served declares {quote(subject)}",
+            "declare it, or use another key",
+        )
+    active = kernel.active
+    if active in found:
+        return active
+    raise RequestRefused(
+        problems.AMBIGUOUS_ACTIVE,
+        f"{quote(subject)} belongs to {listing(found)}",
+        f"name one in the URL, such as {quote(f'/mcp?org={found[0]}')}",
+    )
+
+
+def _declares(kernel: Kernel, org_id: str, subject: str) -> bool:
+    found = identify(kernel.organization(org_id).snapshot.index, subject)
+    return found is not None and found.kind != "unknown"

@@ -1,0 +1,78 @@
+"""`orgkernel mcp`: serve an agent the questions about itself and its organization, on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from contextlib import suppress
+
+import click
+
+from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save
+from orgkernel.cli.stores import located, store_option
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.errors import UsageError
+from orgkernel.snapshots.snapshot import require_declared_agent
+
+
+@click.command("mcp")
+@org_option
+@click.option("--role", metavar="ROLE", help="The role that asks.")
+@click.option("--agent", metavar="AGENT", help="The agent that asks.")
+@click.option(
+    "--on-behalf-of",
+    metavar="SUBJECT",
+    help="Who triggered the run; its tools, credentials and data are the most.",
+)
+@click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above, first to last; repeatable.")
+@context_option
+@path_option
+@store_option
+@cache_option
+def command(
+    org: str,
+    role: str | None,
+    agent: str | None,
+    on_behalf_of: str | None,
+    via: tuple[str, ...],
+    said: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+) -> None:
+    """Serve an agent over MCP on standard input and output: what it is, what it may do, and why not.
+
+    Who asks is the ROLE or the AGENT of these options, and no message can change it. Ends with its input. This needs
+    `orgkernel[mcp]`.
+    """
+    from orgkernel.mcp.local import LocalAsker
+    from orgkernel.mcp.server import require_sdk, run_stdio
+
+    if (role is None) == (agent is None):
+        raise UsageError(
+            "nobody is named to ask" if role is None else "`--role` and `--agent` exclude each other",
+            "name one of `--role` and `--agent`",
+        )
+    require_sdk()
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    snapshot = kernel.organization(org).snapshot
+    if role is not None:
+        snapshot.require_role(role)
+    else:
+        assert agent is not None
+        require_declared_agent(snapshot.records, agent)
+    subject = f"role:{role}" if agent is None else f"agent:{agent}"
+    base = AccessRequest(subject, "", "", parse_context(said), on_behalf_of, via)
+    save(kernel)
+    gc.enable()  # unlike other commands, this one keeps running
+    asker = LocalAsker(kernel, snapshot.org_id, subject, located(store), base)
+    # The messages go through the streams themselves: a wrapper that masks what looks like a secret would break them.
+    if sys.__stdout__ is not None:
+        sys.stdout = sys.__stdout__
+    try:
+        with suppress(KeyboardInterrupt):
+            asyncio.run(run_stdio(asker))
+    finally:
+        asker.close()

@@ -1,0 +1,105 @@
+"""Export an organization to A2A: `agent-card.json`, and `roles/ROLE/agent-card.json` for each role that can have one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from orgkernel.exchange.a2a.cards import (
+    Endpoint,
+    build_organization_card,
+    build_role_card,
+    has_card,
+    placeholder,
+)
+from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+
+CARD_FILE = "agent-card.json"
+MARK_FILE = "orgkernel-export.json"
+"""A card has no place for a mark, so this file says who made the cards beside it."""
+TARGET = "a2a"
+COVERS = (
+    "names and descriptions", "domains", "intents", "skills", "instructions that a role knows", "chain of command",
+    "ranks", "PACE plans",
+)  # fmt: skip
+
+
+def export_a2a(
+    view: OrgView,
+    endpoint: Endpoint | None = None,
+    sign: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+) -> Export:
+    """The cards of an organization. `endpoint` is where its agents answer; `sign` adds a signature to a card."""
+    where = placeholder(view.org_id) if endpoint is None else endpoint
+    built = {CARD_FILE: build_organization_card(view, where)}
+    for role_id in view.roles:
+        built[role_file(role_id)] = build_role_card(view, role_id, where)
+    cards = {}
+    for name, card in built.items():
+        if card is not None:
+            cards[name] = render_card(card if sign is None else sign(card))
+    mark = {"$comment": mark_of(view.org_id, TARGET), "cards": list(cards)}
+    lost = tuple(_losses(view, endpoint is None, sign is None))
+    return Export({MARK_FILE: render_card(mark), **cards}, COVERS, lost, unmarked=frozenset(cards))
+
+
+def role_file(role_id: str) -> str:
+    """The file of the card of a role."""
+    return f"roles/{role_id}/{CARD_FILE}"
+
+
+def render_card(card: dict[str, Any]) -> str:
+    """The text of a card."""
+    return json.dumps(card, ensure_ascii=False, indent=2) + "\n"
+
+
+def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss]:
+    profiles = [(role_id, post.profile) for role_id, post in view.records.posts.items()]
+    tools = view.records.tools
+    without = [
+        role_id for role_id, profile in profiles if profile.description and not has_card(view, role_id)
+    ]
+    counted = (
+        (
+            f"roles without a skill: {', '.join(without[:5])}{', …' if len(without) > 5 else ''}",
+            "a card requires one: a domain or an intent that the role handles, or a skill that it has",
+            len(without),
+        ),
+        (
+            "roles without a description",
+            "a card requires one",
+            sum(not profile.description for _, profile in profiles),
+        ),
+        (
+            "examples of roles",
+            "A2A has examples of a skill; those of a role stand in its card if it has one skill only",
+            sum(bool(profile.examples or profile.not_examples) for _, profile in profiles),
+        ),
+        (
+            "what a role does not have",
+            "A2A has no field for what an agent refuses",
+            sum(bool(profile.does_not_have) for _, profile in profiles),
+        ),
+        ("tools", "a card says what an agent can be asked for, and not by what means it does it", len(tools)),
+        (
+            "access policies",
+            "who may do what is decided by orgkernel, not by a card",
+            len(view.records.policies),
+        ),
+        ("plans", "A2A has no plans", len(view.records.plans)),
+        ("standing orders", "they are for the agent, not for its callers", len(view.records.orders)),
+        ("agents", "a card is about a role, whoever fills it", len(view.records.agents)),
+    )
+    yield from (Loss(what, why, count) for what, why, count in counted if count)
+    if is_nowhere:
+        yield Loss(
+            "addresses",
+            "no document says where the agents answer, so the cards name `agents.invalid`: name the address with `--url`",
+        )
+    if is_unsigned:
+        yield Loss("signatures", "the cards are not signed: sign them with `--sign-key`")
+    yield Loss("security schemes", "no document says how callers of the agents identify themselves")
+    yield Loss("doctrine and requirements", "they are for the runtime of the agent")

@@ -1,0 +1,163 @@
+"""Backstage: `catalog-info.yaml` with a System, a Group and an AiResource for each role, skills, and MCP servers as APIs."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from orgkernel.exchange.a2a.cards import is_address
+from orgkernel.exchange.agents.pages import yaml_lines
+from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+
+TARGET = "backstage"
+CATALOG_FILE = "catalog-info.yaml"
+COVERS = (
+    "the organization",
+    "roles and their superiors",
+    "skills that are written as instructions",
+    "MCP servers with an address",
+)
+ID = "orgkernel/id"
+_VERSION = "backstage.io/v1alpha1"
+# Backstage requires one, and no document says how far something has come.
+_LIFECYCLE = "unknown"
+_NAME = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
+_SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
+_LONGEST, _DIGITS = 63, 8
+Entity = dict[str, Any]
+
+
+def export_backstage(view: OrgView) -> Export:
+    """The entities, each a document of one file. The same documents always give the same bytes."""
+    lines = [f"# {mark_of(view.org_id, TARGET)}"]
+    for entity in _entities(view):
+        lines += ["---", *(line for line, _ in yaml_lines(entity))]
+    text = "\n".join(lines) + "\n"
+    return Export({CATALOG_FILE: text}, COVERS, tuple(_losses(view)))
+
+
+def names_of(ids: Iterable[str]) -> dict[str, str]:
+    """A name of Backstage for each id: the id where it is such a name, else one that no other id has.
+
+    Backstage does not tell upper from lower case.
+
+    >>> names_of(["codegen_xo", "_odd__id"])
+    {'codegen_xo': 'codegen_xo', '_odd__id': 'odd-id-b82267ba'}
+    """
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for each in ids:
+        name = each
+        if not _NAME.fullmatch(each) or len(each) > _LONGEST or each.lower() in taken:
+            plain = _SEPARATORS.sub("-", each)[: _LONGEST - _DIGITS - 1].strip("-")
+            digest = hashlib.sha256(each.encode()).hexdigest()[:_DIGITS]
+            name = f"{plain}-{digest}" if plain else digest
+        names[each] = name
+        taken.add(name.lower())
+    return names
+
+
+def _entities(view: OrgView) -> Iterator[Entity]:
+    records = view.records
+    organization = records.organization
+    roles = names_of(view.roles)
+    skills = names_of(records.cognitive_skills)
+    system = names_of([view.org_id])[view.org_id]
+    roots = [role_id for role_id in view.roots() if role_id in roles]
+    owner = f"group:{roles[roots[0]] if roots else system}"
+    yield _entity(
+        "System", system, view.org_id, organization.name, organization.description, {"owner": owner}
+    )
+    for role_id, name in roles.items():
+        profile = records.posts[role_id].profile
+        superior = view.superior_of(role_id)
+        spec: Entity = {
+            "type": "role",
+            "profile": {"displayName": profile.name},
+            "children": [roles[each] for each in view.subordinates.get(role_id, ()) if each in roles],
+        }
+        if superior in roles:
+            spec["parent"] = roles[superior]
+        yield _entity("Group", name, role_id, profile.name, profile.description, spec)
+        agent = {"type": "ai-agent", "lifecycle": _LIFECYCLE, "owner": f"group:{name}", "system": system}
+        yield _entity("AiResource", name, role_id, profile.name, profile.description, agent)
+    yield from _skills(view, roles, skills, system, owner)
+    tools = {tool_id: each.record for tool_id, each in records.tools.items()}
+    servers = [
+        tool_id for tool_id, tool in tools.items() if tool.type == "mcp_server" and is_address(tool.provider)
+    ]
+    for tool_id, name in names_of(servers).items():
+        tool = tools[tool_id]
+        server = {
+            "type": "mcp-server",
+            "lifecycle": _LIFECYCLE,
+            "owner": owner,
+            "system": system,
+            "remotes": [{"type": "streamable-http", "url": tool.provider}],
+        }
+        yield _entity("API", name, tool_id, tool.name, tool.description, server)
+
+
+def _skills(
+    view: OrgView, roles: dict[str, str], skills: dict[str, str], system: str, owner: str
+) -> Iterator[Entity]:
+    # An agent and a skill are of one kind, so a skill that has the name of a role gets another one.
+    taken = {name.lower() for name in roles.values()}
+    for skill_id, plain in skills.items():
+        name = f"{plain[: _LONGEST - 6]}-skill" if plain.lower() in taken else plain
+        skill = view.records.cognitive_skills[skill_id].record
+        agents = [roles[each] for each in view.sources_to(EdgeKind.KNOWS, skill_id) if each in roles]
+        spec: Entity = {"type": "skill", "lifecycle": _LIFECYCLE, "owner": owner, "system": system}
+        spec |= {"agents": list(dict.fromkeys(agents))} if agents else {}
+        for key, said in (("license", skill.license), ("compatibility", skill.compatibility), ("allowedTools", skill.allowed_tools)):  # fmt: skip
+            if said:
+                spec[key] = said
+        yield _entity("AiResource", name, skill_id, skill.name, skill.description, spec)
+
+
+def _entity(kind: str, name: str, our_id: str, title: str, description: str, spec: Entity) -> Entity:
+    metadata: Entity = {"name": name}
+    if title:
+        metadata["title"] = title
+    if description:
+        metadata["description"] = description
+    metadata["annotations"] = {ID: our_id}
+    return {"apiVersion": _VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def _losses(view: OrgView) -> Iterator[Loss]:
+    records = view.records
+    tools = [each.record for each in records.tools.values()]
+    mapped = sum(name != each for each, name in names_of(view.roles).items())
+    counted = (
+        (
+            "role ids that are no names of Backstage",
+            f"they are changed; the annotation `{ID}` has the id",
+            mapped,
+        ),
+        (
+            "tools without an address",
+            "only MCP servers whose `provider` is an address become APIs",
+            sum(not (tool.type == "mcp_server" and is_address(tool.provider)) for tool in tools),
+        ),
+        ("domains", "Backstage does not say who takes which work", len(records.domains)),
+        (
+            "skills of the catalog",
+            "only skills that are written as instructions are resources",
+            len(records.skills),
+        ),
+        ("access policies", "Backstage does not say who may use what", len(records.policies)),
+        ("agents", "an AiResource is a role, whoever fills it", len(records.agents)),
+        (
+            "PACE plans, ranks and doctrine",
+            "Backstage has no field for them",
+            sum(each.profile.pace_plan is not None for each in records.posts.values()),
+        ),
+    )
+    yield from (Loss(what, why, count) for what, why, count in counted if count)
+    yield Loss("lifecycle", f"Backstage requires one, and no document has it: it is `{_LIFECYCLE}`")

@@ -1,0 +1,204 @@
+"""Write the documents of an import, and write them again later without losing what somebody changed in between.
+
+What the last import wrote is kept beside the documents, in a hidden file. A document that nobody changed is replaced, one
+that only its owner changed stays, and one that both changed is merged. A conflict stops everything before anything is
+written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.merging import merge
+from orgkernel.loading.documents import parse_source
+from orgkernel.loading.files import MARKDOWN, decode
+from orgkernel.loading.marks import unpack_mark
+
+STATE = ".orgkernel/import.json"
+"""Below the folder: what the last import wrote."""
+_STAGED = ".orgkernel-new"
+
+
+class _State(msgspec.Struct, frozen=True, kw_only=True):
+    """What the last import wrote, and from where."""
+
+    format: str
+    source: str
+    """Relative to the folder."""
+    files: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Lines that the owner of a document and its source changed in different ways."""
+
+    path: str
+    line: int
+    has: tuple[str, ...]
+    place: Place | None
+    """Where the source says it."""
+    says: tuple[str, ...]
+    why: str = ""
+    """Instead of lines, where the whole document is in question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an import would do."""
+
+    written: Mapping[str, str]
+    """Text of each document that is written."""
+    merged: frozenset[str]
+    """Those among them that their owner had changed, too."""
+    removed: tuple[str, ...]
+    clashes: tuple[Clash, ...]
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether nothing is to be done."""
+        return not (self.written or self.removed or self.clashes)
+
+
+def plan_import(export: Export, folder: str, format: str, source: str) -> Plan:
+    """What importing would change in a folder. Raises `UsageError` if it cannot be read, or holds another import."""
+    if not os.path.lexists(folder):
+        return Plan(dict(export.files), frozenset(), (), ())
+    with _open(folder) as tree:
+        return _plan(tree, export, _state(tree, format, source))
+
+
+def write_import(export: Export, folder: str, format: str, source: str, *, keep_mine: bool = False) -> Plan:
+    """Do it, unless there are clashes; with `keep_mine`, documents stay as their owner wants them where they clash.
+
+    Raises `UsageError` if the folder cannot be written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with _open(folder) as tree, tree.locked():
+            plan = _plan(tree, export, _state(tree, format, source))
+            if not plan.clashes or keep_mine:
+                _write(tree, plan, _State(format=format, source=source, files=dict(export.files)))
+            return plan
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"{quote(folder)} cannot be written: {reason}", "make room or mend the rights"
+        ) from None
+
+
+def _open(folder: str) -> GuestTree:
+    try:
+        return GuestTree(folder)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{quote(folder)} cannot be opened: {reason}", "pass a folder") from None
+
+
+def _state(tree: GuestTree, format: str, source: str) -> _State:
+    content = tree.read(STATE) if tree.exists(STATE) else None
+    if content is None:
+        return _State(format=format, source=source, files={})
+    try:
+        state = msgspec.json.decode(content, type=_State)
+    except msgspec.MsgspecError:
+        raise UsageError(
+            f"{quote(STATE)} is not what an import wrote", "restore it, or import into another folder"
+        ) from None
+    if (state.format, state.source) != (format, source):
+        raise UsageError(
+            f"the folder was imported from {quote(state.source)} as {state.format}",
+            "import from there again, or into another folder",
+        )
+    return state
+
+
+def _plan(tree: GuestTree, export: Export, state: _State) -> Plan:
+    written: dict[str, str] = {}
+    merged: set[str] = set()
+    removed: list[str] = []
+    clashes: list[Clash] = []
+    for path in dict.fromkeys((*export.files, *state.files)):
+        before, now = state.files.get(path), export.files.get(path)
+        mine = _text(tree, path)
+        if now in (mine, before):
+            continue
+        if mine == before:
+            if now is None:
+                removed.append(path)
+            else:
+                written[path] = now
+            continue
+        places = export.places.get(path, ())
+        if before is None or mine is None or now is None:
+            clashes.append(_clash_of_whole(path, before, mine, places))
+            continue
+        text, conflicts = merge(before, mine, now)
+        found = [
+            Clash(path, each.mine, each.has, _place(places, each.theirs), each.says) for each in conflicts
+        ] or list(_unreadable(path, text))
+        clashes += found
+        if not found and text != mine:
+            written[path] = text
+            merged.add(path)
+    return Plan(written, frozenset(merged), tuple(removed), tuple(clashes))
+
+
+def _clash_of_whole(
+    path: str, before: str | None, mine: str | None, places: tuple[Place | None, ...]
+) -> Clash:
+    place = _place(places, len(places))
+    if before is None:
+        return Clash(path, 1, (), place, (), "it was not imported, and the source has it now")
+    if mine is None:
+        return Clash(path, 1, (), place, (), "it was removed here, and the source has changed it")
+    return Clash(path, 1, (), place, (), "it was changed here, and the source does not have it anymore")
+
+
+def _unreadable(path: str, text: str) -> Iterator[Clash]:
+    """Whether both changes together are no document."""
+    if path.endswith(MARKDOWN):
+        return
+    source = decode(path, path, text.encode("utf-8", "surrogatepass"))
+    refusals = (source.refusal,) if source.refusal else parse_source(source).refusals
+    for refusal in refusals[:1]:
+        yield Clash(path, unpack_mark(refusal.mark)[0], (), None, (), f"with both changes, {refusal.message}")
+
+
+def _place(places: tuple[Place | None, ...], line: int) -> Place | None:
+    """The place of a line, or of the nearest one that has a place."""
+    before = reversed(places[:line])
+    return next((each for each in (*before, *places[line:]) if each is not None), None)
+
+
+def _text(tree: GuestTree, path: str) -> str | None:
+    content = tree.read(path) if tree.exists(path) else None
+    return None if content is None else content.decode("utf-8", "surrogateescape")
+
+
+def _write(tree: GuestTree, plan: Plan, state: _State) -> None:
+    """All new texts stand beside their files before the first is replaced; what was written is noted last."""
+    wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
+    wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
+    staged: list[str] = []
+    try:
+        for path, content in wanted.items():
+            staged.append(path)
+            tree.write(f"{path}{_STAGED}", content)
+    except BaseException:
+        for path in staged:
+            tree.remove(f"{path}{_STAGED}")
+        raise
+    # What takes away comes first: a run that is stopped here leaves less, not more.
+    for path in plan.removed:
+        tree.remove(path)
+    for path in wanted:
+        tree.rename(f"{path}{_STAGED}", path.rpartition("/")[2])

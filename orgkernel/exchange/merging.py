@@ -1,0 +1,107 @@
+"""Three versions of a text become one: what was written, what its owner made of it, and what would be written now.
+
+Changes of different lines are both kept, also beside one another. Other changes of the same lines are a conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+
+class _Change(NamedTuple):
+    """Lines of the first version that another one replaces."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+    at: int
+    """Where these lines begin in the other version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two changes of the same lines."""
+
+    mine: int
+    """The line of the version of the owner, from 1."""
+    has: tuple[str, ...]
+    theirs: int
+    """The line of the version that would be written now, from 1."""
+    says: tuple[str, ...]
+
+
+def merge(before: str, mine: str, now: str) -> tuple[str, tuple[Conflict, ...]]:
+    r"""The text with both changes, and where they contradict one another; there it has mine.
+
+    >>> merge("a\nb\nc\n", "a\nB\nc\n", "a\nb\nC\n")
+    ('a\nB\nC\n', ())
+    """
+    lines = before.split("\n")
+    merged: list[str] = []
+    conflicts: list[Conflict] = []
+    reached = 0
+    for own, other in _paired(list(_changes(before, mine)), list(_changes(before, now))):
+        start = min(each.start for each in (*own, *other))
+        end = max(each.end for each in (*own, *other))
+        merged += lines[reached:start]
+        has, says = (_result(lines, start, end, each) for each in (own, other))
+        if not other or has == says or (start == end and _holds(has, says)):
+            merged += has
+        elif not own:
+            merged += says
+        else:
+            merged += has
+            conflicts.append(Conflict(own[0].at + 1, tuple(has), other[0].at + 1, tuple(says)))
+        reached = end
+    merged += lines[reached:]
+    return "\n".join(merged), tuple(conflicts)
+
+
+def _changes(before: str, after: str) -> Iterator[_Change]:
+    ours, theirs = before.split("\n"), after.split("\n")
+    for kind, start, end, at, last in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield _Change(start, end, tuple(theirs[at:last]), at)
+
+
+def _paired(own: list[_Change], other: list[_Change]) -> Iterator[tuple[list[_Change], list[_Change]]]:
+    """Changes of the same lines together, in order."""
+    while own or other:
+        first = min((each[0] for each in (own, other) if each), key=lambda each: (each.start, each.end))
+        end = first.end
+        taken: tuple[list[_Change], list[_Change]] = ([], [])
+        moved = True
+        while moved:
+            moved = False
+            for found, listed in ((own, taken[0]), (other, taken[1])):
+                while found and _touch(found[0], first.start, end):
+                    end = max(end, found[0].end)
+                    listed.append(found.pop(0))
+                    moved = True
+        yield taken
+
+
+def _touch(change: _Change, start: int, end: int) -> bool:
+    """Whether a change is about some of these lines. Insertions touch where they are at one place, or inside of lines."""
+    if change.start == change.end or start == end:
+        is_inside = start < change.start < end or change.start < start < change.end
+        return is_inside or (change.start, change.end) == (start, end)
+    return change.start < end and start < change.end
+
+
+def _result(lines: list[str], start: int, end: int, changes: list[_Change]) -> list[str]:
+    made: list[str] = []
+    reached = start
+    for each in changes:
+        made += [*lines[reached : each.start], *each.lines]
+        reached = each.end
+    return made + lines[reached:end]
+
+
+def _holds(lines: list[str], part: list[str]) -> bool:
+    """Whether all lines of a part stand in others, in their order: somebody has put them there already."""
+    rest = iter(lines)
+    return all(any(line == each for each in rest) for line in part)

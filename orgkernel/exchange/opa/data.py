@@ -1,0 +1,231 @@
+"""The data of an organization for OPA: who asks, what there is, and when each policy says what about it.
+
+Names with a star are resolved here: a policy lists what it covers, and Rego only looks names up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from orgkernel.exchange.cedar.entities import build_entities
+from orgkernel.exchange.cedar.words import NAMESPACE
+from orgkernel.graph.questions import OrgView
+from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
+
+Value = dict[str, Any]
+CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
+_SUBJECTS = {"Role": "role", "Agent": "agent", "Person": "person", "System": "system", "Webhook": "webhook"}
+# The groups of a `*` of each kind. A role stands for any agent that fills it.
+_ANY = {
+    "system": ["any:system"],
+    "webhook": ["any:webhook"],
+    "agent": ["any:role", "any:agent"],
+    "role": ["Group:crew"],
+}
+
+
+def build_data(view: OrgView) -> Value:
+    """The whole data. The same documents give the same data."""
+    entities = [(_key(each["uid"]), each) for each in build_entities(view)]
+    parents = {key: [_key(parent) for parent in each["parents"]] for key, each in entities}
+    tools: Value = {}
+    subjects: Value = {}
+    credentials: Value = {}
+    data: Value = {}
+    for key, entity in entities:
+        kind, _, name = key.partition(":")
+        attrs = entity["attrs"]
+        if kind in _SUBJECTS:
+            subjects[f"{_SUBJECTS[kind]}:{name}"] = _subject(_SUBJECTS[kind], key, attrs, parents)
+        elif kind == "Tool":
+            tools[name] = _tool(attrs)
+        elif kind == "ToolAction":
+            tool, _, action = name.rpartition("/")
+            tools[tool]["actions"][action] = _action(attrs)
+        elif kind == "Credential":
+            credentials[name] = {"holders": _key(attrs["holders"]["__entity"])}
+        elif kind == "Data":
+            data[name] = {
+                "holders": _key(attrs["holders"]["__entity"]),
+                "tier": attrs["tier"],
+                "level": attrs["level"],
+            }
+    policies = {
+        each.id: _policy(each.record, list(tools), list(credentials), data)
+        for each in sorted(view.records.policies.values(), key=lambda each: each.id)
+        if (each.record.enabled and each.record.effect != "annotate") or _denies(each.record)
+    }
+    return {
+        "id": view.org_id,
+        "subjects": subjects,
+        "tools": tools,
+        "credentials": credentials,
+        "data": data,
+        "policies": policies,
+    }
+
+
+def _denies(policy: Policy) -> bool:
+    return policy.enabled and bool(policy.denied_tools)
+
+
+def _key(reference: Mapping[str, str]) -> str:
+    return f"{reference['type'].removeprefix(f'{NAMESPACE}::')}:{reference['id']}"
+
+
+def _flags(names: Iterable[str]) -> dict[str, bool]:
+    return dict.fromkeys(names, True)
+
+
+def _subject(kind: str, key: str, attrs: Value, parents: Mapping[str, list[str]]) -> Value:
+    """A subject with everything that it belongs to, itself and its kind included."""
+    groups: dict[str, None] = {}
+    pending = [key]
+    while pending:
+        group = pending.pop()
+        if group not in groups:
+            groups[group] = None
+            pending += parents.get(group, ())
+    found: Value = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
+    if "names" in attrs:
+        found |= {
+            "names": _flags(attrs["names"]),
+            "worker": attrs["worker"],
+            "scoped": _flags(attrs.get("scoped", ())),
+        }
+        found |= {"rank": attrs["rank"]} if "rank" in attrs else {}
+    return found
+
+
+def _tool(attrs: Value) -> Value:
+    found: Value = {
+        "enabled": attrs["enabled"],
+        "delegating": attrs["delegating"],
+        "essential_for": [_key(each["__entity"]) for each in attrs["essential_for"]],
+        "qualifications": attrs.get("qualifications", []),
+        "actions": {},
+    }
+    if "departments" in attrs:
+        found["departments"] = [_key(each["__entity"]) for each in attrs["departments"]]
+    if "restricted_to" in attrs:
+        found["restricted_to"] = attrs["restricted_to"]
+    return found
+
+
+def _action(attrs: Value) -> Value:
+    found = {
+        "holders": _key(attrs["holders"]["__entity"]),
+        "needs_lock": attrs["needs_lock"],
+        "word": attrs["word"],
+    }
+    return found | ({"ranks": _flags(attrs["ranks"])} if "ranks" in attrs else {})
+
+
+def _policy(policy: Policy, tools: list[str], credentials: list[str], data: Value) -> Value:
+    covers = _covered(policy, tools, credentials, data)
+    denies = {"tool": _matching(tools, policy.denied_tools)}
+    if policy.effect == "deny":
+        denies = {kind: {**covers[kind], **denies.get(kind, {})} for kind in covers}
+    return {
+        "effect": policy.effect,
+        "fallback": policy.fallback,
+        "principal": [] if policy.match.principal is None else list(_clauses(policy.match.principal)),
+        "when": list(_alternatives(policy)),
+        "covers": covers,
+        "denies": denies,
+        "leaves_out": _left_out(policy, covers, tools, credentials, data) if policy.is_ceiling else {},
+    }
+
+
+def _covered(
+    policy: Policy, tools: list[str], credentials: list[str], data: Value
+) -> dict[str, dict[str, bool]]:
+    if policy.is_everything:
+        return {"tool": _flags(tools), "credential": _flags(credentials), "data": _flags(data)}
+    spared = _matching(tools, policy.spared_tools)
+    named = _matching(tools, policy.named_tools or ())
+    return {
+        "tool": _flags(tool for tool in tools if tool not in spared) if policy.spared_tools else named,
+        "credential": _matching(credentials, policy.permissions.credentials or ()),
+        "data": _tiers(policy, data),
+    }
+
+
+def _left_out(
+    policy: Policy,
+    covers: Mapping[str, Mapping[str, bool]],
+    tools: list[str],
+    credentials: list[str],
+    data: Value,
+) -> Value:
+    """What a ceiling takes away: everything it does not name, of the kinds that it speaks of."""
+    spoken = {
+        "tool": (policy.named_tools, tools),
+        "credential": (policy.permissions.credentials, credentials),
+        "data": (policy.permissions.data, data),
+    }
+    return {
+        kind: _flags(name for name in names if name not in covers[kind])
+        for kind, (said, names) in spoken.items()
+        if said is not None
+    }
+
+
+def _tiers(policy: Policy, data: Value) -> dict[str, bool]:
+    """An allow covers its tier and the lower ones. A deny or ask covers its tier and the higher ones."""
+    if policy.permissions.data is None:
+        return {}
+    tier = DATA_TIERS.index(policy.permissions.data)
+    if policy.effect == "allow":
+        return _flags(name for name, each in data.items() if each["level"] <= tier)
+    return _flags(name for name, each in data.items() if each["tier"] >= tier)
+
+
+def _matching(names: Iterable[str], words: Iterable[str]) -> dict[str, bool]:
+    """The names that one of the words means: a name, the beginning of names and a star, or a star alone."""
+    exact = set(words)
+    beginnings = tuple(word[:-1] for word in exact if word.endswith(STAR))
+    return _flags(name for name in names if name in exact or name.startswith(beginnings))
+
+
+def _clauses(principal: Principal) -> Iterator[Value]:
+    """What the subject must belong to, or must not (`unless`)."""
+    if principal.is_user is not None:
+        yield {"groups": ["Group:owner"], "unless": not principal.is_user}
+    if principal.relationship is not None:
+        yield {"groups": [f"Relationship:{principal.relationship}"], "unless": False}
+    for tag in principal.tags:
+        yield {"groups": [f"Tag:{tag}"], "unless": False}
+    if principal.person_id is not None:
+        yield {"groups": [f"Person:{principal.person_id}"], "unless": False}
+    if principal.unknown is not None:
+        yield {"groups": ["Group:unknown"], "unless": not principal.unknown}
+    for kind in ("System", "Webhook", "Agent", "Role"):
+        named = getattr(principal, kind.lower())
+        if named is not None:
+            groups = _ANY[kind.lower()] if named == STAR else [f"{kind}:{named}"]
+            yield {"groups": groups, "unless": False}
+
+
+def _alternatives(policy: Policy) -> Iterator[Value]:
+    """The circumstances, of which one set must hold. None means always."""
+    match = policy.match
+    if not (match.conditions or match.alert or match.watch):
+        return
+    for condition, alert, watch in product(
+        match.conditions or (Condition(),), match.alert or (None,), match.watch or (None,)
+    ):
+        stated = {name: getattr(condition, name) for name in CIRCUMSTANCES} | {"alert": alert, "watch": watch}
+        found: Value = {"states": {name: value for name, value in stated.items() if value is not None}}
+        if condition.time == "weekends":
+            found["weekend"] = True
+        elif condition.time is not None:
+            found["from"], found["to"] = map(_minutes, condition.time.split("-"))
+        yield found
+
+
+def _minutes(words: str) -> int:
+    hours, minutes = words.split(":")
+    return int(hours) * 60 + int(minutes)

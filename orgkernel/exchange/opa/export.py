@@ -1,0 +1,79 @@
+"""Export an organization to OPA: `data.json` and `policy.rego`, and what they leave out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.opa.data import build_data
+from orgkernel.exchange.opa.policy import POLICY
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+
+TARGET = "opa"
+POLICY_FILE, DATA_FILE = "policy.rego", "data.json"
+COVERS = (
+    "disabled tools", "departments", "restricted_to", "role bindings with levels", "essential tools", "rank matrix",
+    "qualifications", "policies that allow", "policies that deny", "ceilings of policies", "policies that ask",
+    "conditions of policies", "circumstances that are not stated", "fallback policies", "credentials", "data tiers",
+    "position", "exclusive lock", "file scope",
+)  # fmt: skip
+_ALWAYS = (
+    Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
+    Loss("delegation", "a question with `on_behalf_of`, `via` or `envelope` is `undecided`"),
+    Loss("runs", "a question with a PACE tier, a session, a depth or a number of runs is `undecided`"),
+    Loss("paths", "`tool:ID:PATH` is `undecided`: ask for `tool:ID`, and send `in_scope`"),
+    Loss("dispatching and escalating", "a question about a role is `undecided`: the chain of command is not exported"),
+    Loss("what decided", "codes, but no lines of YAML, remedies or obligations, and no name of a policy"),
+)  # fmt: skip
+
+
+def export_opa(view: OrgView) -> Export:
+    """What an organization declares about access. The same documents always give the same bytes."""
+    mark = mark_of(view.org_id, TARGET)
+    data = json.dumps({"$comment": mark, "organization": build_data(view)}, ensure_ascii=False, indent=1)
+    return Export(
+        {POLICY_FILE: f"# {mark}\n{POLICY}", DATA_FILE: f"{data}\n"},
+        COVERS,
+        (*_losses(view.records), *_ALWAYS),
+    )
+
+
+def _losses(records: OrgRecords) -> Iterator[Loss]:
+    tools = [each.record for each in records.tools.values()]
+    policies = [each.record for each in records.policies.values() if each.record.enabled]
+    counted = (
+        (
+            "policies that annotate",
+            "sessions, personas and modifiers have no effect in the policy",
+            sum(each.effect == "annotate" for each in policies),
+        ),
+        (
+            "alerts and watches",
+            "the caller must send `alert` and `watch` as they are recorded",
+            sum(bool(each.match.alert or each.match.watch) for each in policies),
+        ),
+        (
+            "exclusive tools",
+            "the caller must send `holds_lock`; without it, only taking the lock is allowed",
+            sum(tool.concurrency == "exclusive" for tool in tools),
+        ),
+        (
+            "file scopes",
+            "the caller must compare the paths and send `in_scope`; without it, nothing is written",
+            sum(bool(post.profile.file_scope) for post in records.posts.values()),
+        ),
+        (
+            "input schemas",
+            "a question with the arguments of a tool is `undecided`; without them, they are not checked",
+            sum(tool.input_schema is not None for tool in tools),
+        ),
+        (
+            "senders",
+            "a question about `sender:…` is `undecided`: resolve identities to people before",
+            sum(bool(each.record.identities) for each in records.people.values()),
+        ),
+    )
+    yield from (Loss(what, why, count) for what, why, count in counted if count)

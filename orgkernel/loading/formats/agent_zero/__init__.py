@@ -1,0 +1,41 @@
+"""Agent-Zero: agent profiles, each a folder with `agent.yaml` or `agent.json`, its prompts and its tool policy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.agent_zero.layout import find_layout
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+
+
+class AgentZero:
+    """The format. What reads files is imported when there are any."""
+
+    name = "agent-zero"
+    title = "Agent-Zero"
+    catalog = os.path.join(os.path.dirname(__file__), "tools.yaml")
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a file may be a prompt of a profile; its other files are YAML and JSON."""
+        return (
+            os.path.basename(path).startswith("agent.system.main.") or os.path.basename(path) == "_context.md"
+        )
+
+    def find(self, path: str, *, is_certain: bool) -> Layout | None:
+        """Where the files lie that a path means."""
+        return find_layout(path, is_certain=is_certain)
+
+    def read(self, source: SourceText, root: Root) -> ReadFile:
+        """What one file says."""
+        from orgkernel.loading.formats.agent_zero.profiles import read_file
+
+        return read_file(source, root)
+
+    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+        """The organization, and the tools that each profile has."""
+        from orgkernel.loading.formats.agent_zero.whole import complete
+
+        return complete(root, files, own)

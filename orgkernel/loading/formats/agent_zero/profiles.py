@@ -1,0 +1,134 @@
+"""One file of a profile: what it is (`agent.yaml`, `agent.json`, `_context.md`), its prompt, or its tool policy.
+
+A profile is called like its folder, and that is what `call_subordinate` takes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, profile_of
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, pack_mark, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile
+from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.records.role_profile import ChainOfCommand, RoleProfile
+from orgkernel.records.standing_order import StandingOrder
+from orgkernel.records.tool_catalog import ToolCatalog
+
+KIND = "role_profile"
+_FIRST = pack_mark(1, 1)
+_TEXTS = ("title", "description", "context")
+POLICY_FIELDS = ("mode", "default", "mcp_default", "allowed", "blocked")
+_CHOICES = {"mode": ("inherit", "custom"), "default": ("allow", "block"), "mcp_default": ("allow", "block")}
+
+
+def read_file(source: SourceText, root: Root) -> ReadFile:
+    """What a file of a profile says."""
+    name = os.path.basename(source.path)
+    kind = "standing_order" if name in PROMPTS else "tool_catalog" if name == "config.json" else KIND
+    if source.refusal is not None:
+        return read_broken(source, kind, [source.refusal])
+    role_id = id_of(profile_of(source.path))
+    if len(role_id) > LONGEST:
+        text = f"the name of the profile has more than {LONGEST} characters"
+        return read_broken(source, kind, [Refusal(row.MALFORMED_ID, _FIRST, text)])
+    if name in PROMPTS:
+        return _read_prompt(source, root, role_id)
+    if name == "config.json":
+        return _read_policy(source, root, role_id)
+    return _read_about(source, root, role_id)
+
+
+def _read_prompt(source: SourceText, root: Root, role_id: str) -> ReadFile:
+    if not source.text.strip():
+        return ReadFile(skipped=True)
+    order = StandingOrder(scope="role", target=role_id, body=source.text)
+    marks = (_FIRST, {"body": (_FIRST, _FIRST), "target": (_FIRST, _FIRST)})
+    return ReadFile((read_as(source, root, "standing_order", order, marks),))
+
+
+def _read_about(source: SourceText, root: Root, role_id: str) -> ReadFile:
+    name = profile_of(source.path)
+    if source.path.endswith(CONTEXT):
+        record = _role(role_id, name, source.text.strip())
+        below: dict[str, tuple[int, Marks]] = dict.fromkeys(
+            ("description", "role_id", "role_name"), (_FIRST, _FIRST)
+        )
+        return ReadFile((read_as(source, root, KIND, record, (_FIRST, below)),))
+    mapping = read_mapping(source, parse_json if source.path.endswith(".json") else _parse_yaml)
+    if mapping.refusals:
+        return read_broken(source, KIND, list(mapping.refusals))
+    value, marks, refusals = mapping.value, dict(mapping.marks), list[Refusal]()
+    for key in _TEXTS:
+        if not isinstance(value.get(key, ""), str):
+            text = f"the field {quote(key)} is {describe(value[key])}, not text"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[key][1]), text))
+    if refusals:
+        return read_broken(source, KIND, refusals)
+    title, said, context = (value.get(key, "").strip() for key in _TEXTS)
+    # `description` says what it is, `context` when to take it: both are by what somebody chooses.
+    described = said if context in said else f"{said} {context}".strip()
+    suppressions = tuple(read_suppressions(value, marks, refusals))
+    record = _role(role_id, title or name, described, suppressions)
+    start = (mapping.start, mapping.start)
+    below = {"role_name": marks.get("title", start), "role_id": start}
+    if described:
+        below["description"] = marks["description" if said else "context"]
+    if SUPPRESSIONS in marks:
+        below["suppressions"] = marks[SUPPRESSIONS]
+    document = read_as(source, root, KIND, record, (mapping.start, {**marks, **below}))
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+
+
+def _parse_yaml(text: str) -> Any:
+    return parse_yaml(text, as_text=True)
+
+
+def _role(role_id: str, name: str, description: str, suppressions: Any = ()) -> RoleProfile:
+    return RoleProfile(
+        role_id=role_id,
+        role_name=name,
+        description=description,
+        chain_of_command=ChainOfCommand(reports_to="user"),
+        suppressions=suppressions,
+    )
+
+
+def _read_policy(source: SourceText, root: Root, role_id: str) -> ReadFile:
+    """The tool policy of a profile: a document without tools, whose words `whole` reads."""
+    mapping = read_mapping(source, parse_json)
+    refusals = list(mapping.refusals)
+    raw: dict[str, Any] = {"profile": role_id}
+    for key, choices in _CHOICES.items():
+        written = mapping.value.get(key)
+        if written in choices:
+            raw[key] = written
+        elif written is not None:
+            said = quote(written) if isinstance(written, str) else describe(written)
+            text = f"{quote(key)} is {said}, not `{choices[0]}` or `{choices[1]}`"
+            refusals.append(Refusal(row.UNKNOWN_VALUE, start_of(mapping.marks[key][1]), text))
+            raw[key] = choices[-1]
+    for key in ("allowed", "blocked"):
+        listed = mapping.value.get(key, ())
+        if isinstance(listed, tuple) and all(isinstance(each, str) for each in listed):
+            raw[key] = list(listed)
+        else:
+            text = f"{quote(key)} is not a list of names"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(mapping.marks[key][1]), text))
+            raw |= {"mode": "custom", "default": "block", "mcp_default": "block", key: []}
+    if mapping.refusals:
+        raw |= {"mode": "custom", "default": "block", "mcp_default": "block"}
+    marks = (mapping.start, mapping.marks)
+    document = read_as(source, root, "tool_catalog", ToolCatalog(), marks, raw)
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))

@@ -1,0 +1,140 @@
+"""What no single file of a profile says: the organization, and which tools a profile has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.equipment import is_plain
+from orgkernel.loading.formats.names import LONGEST, id_of, server_tool_id, tool_id_of
+from orgkernel.loading.formats.servers import server_tool
+from orgkernel.loading.marks import pack_mark
+from orgkernel.loading.sources import Completion, FileRead, SourceDocument
+from orgkernel.records.organization import HierarchyEntry, Organization
+from orgkernel.records.role_profile import RoleProfile
+from orgkernel.records.tool_catalog import Tool, ToolCatalog
+
+_FIRST = pack_mark(1, 1)
+_NEVER_BLOCKED = "response"
+
+
+def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+    """What the files of one root mean together."""
+    documents = [document for file in files for document in file.read.documents]
+    roles = [each for each in documents if isinstance(each.record, RoleProfile)]
+    if not roles:
+        return Completion({}, ())
+    policies = {each.unknown[0][1]: each for each in documents if each.kind == "tool_catalog"}
+    built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
+    unread = {
+        os.path.dirname(each.path)
+        for file in files
+        for each in file.read.broken
+        if each.kind == "tool_catalog"
+    }
+    made: list[SourceDocument] = []
+    known = dict.fromkeys(built_in)
+    for policy in policies.values():
+        if tools := dict(_named(policy, known)):
+            known |= dict.fromkeys(tools)
+            at = policy.marks[0]
+            marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
+            made.append(complete_with(policy, "tool_catalog", ToolCatalog(tools=tools), marks))
+    instead = {id(role): _equipped(role, policies, known, unread) for role in roles}
+    made.append(_organization(root, roles))
+    return Completion(instead, tuple(made))
+
+
+def _tools(document: SourceDocument) -> Iterator[str]:
+    record = document.record
+    return iter(record.tools if isinstance(record, ToolCatalog) else ())
+
+
+def _words(policy: SourceDocument) -> Mapping[str, Any]:
+    return {str(route[0]): value for route, value in policy.unknown}
+
+
+def tool_of(word: str) -> tuple[str, str, str] | None:
+    """The id, the server or plugin, and the name of a tool that a policy names; None for what is no tool.
+
+    >>> tool_of("local:response"), tool_of("plugin:mail:send"), tool_of("mcp:web:open")
+    (('response', '', 'response'), ('send', 'mail', 'send'), ('mcp__web__open', 'web', 'open'))
+    """
+    kind, _, rest = word.partition(":")
+    if kind == "local" and is_plain(rest):
+        return rest, "", rest
+    of, _, name = rest.partition(":")
+    if kind == "plugin" and is_plain(name):
+        return name, of, name
+    if kind == "mcp" and of and is_plain(tool_id_of(of, name)):
+        return tool_id_of(of, name) if name else server_tool_id(of), of, name
+    return None
+
+
+def _named(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
+    """Tools that a policy names and nothing declares yet. What they do, nobody says."""
+    words = _words(policy)
+    for word in (*words.get("allowed", ()), *words.get("blocked", ())):
+        meant = tool_of(word)
+        if meant is not None and meant[0] not in known:
+            tool_id, of, name = meant
+            if word.startswith("mcp:"):
+                yield tool_id, server_tool(of, name)
+            else:
+                said = f"The tool {name} of the plugin {of}." if of else f"The tool {name}."
+                yield (
+                    tool_id,
+                    Tool(description=said, type="utility_agent", provider=of, side_effects="destructive"),
+                )
+
+
+def _equipped(
+    role: SourceDocument, policies: Mapping[str, SourceDocument], known: Mapping[str, None], unread: set[str]
+) -> SourceDocument:
+    """The role with the tools that its policy leaves it: all of them without one."""
+    record, marks = role.record, role.marks
+    assert isinstance(record, RoleProfile)
+    policy = policies.get(record.role_id)
+    words = _words(policy) if policy is not None else {}
+    if any(each.startswith(os.path.join(os.path.dirname(role.path), "")) for each in unread):
+        words = {"mode": "custom", "default": "block", "mcp_default": "block"}
+    tools = list(known)
+    if words.get("mode") == "custom":
+        listed = {
+            key: {meant[0] for word in words.get(key, ()) if (meant := tool_of(word))}
+            for key in ("allowed", "blocked")
+        }
+        tools = [
+            tool
+            for tool in known
+            if tool == _NEVER_BLOCKED
+            or (tool not in listed["blocked"] and (tool in listed["allowed"] or _is_allowed(tool, words)))
+        ]
+    changed = replace(record, capabilities=replace(record.capabilities, tools_primary=tuple(tools)))
+    return instead_of(role, changed, with_tools(marks, [marks[0]] * len(tools)))
+
+
+def _is_allowed(tool: str, words: Mapping[str, Any]) -> bool:
+    """Whether a policy allows what it does not list."""
+    key = "mcp_default" if tool.startswith("mcp__") and "mcp_default" in words else "default"
+    return bool(words.get(key, "block") == "allow")
+
+
+def _organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument:
+    """All profiles beside one another: nobody says here who commands whom."""
+    called = root.called or os.path.basename(root.path)
+    ids = (each.record.role_id for each in roles if isinstance(each.record, RoleProfile))
+    record = Organization(
+        org_id=id_of(called)[:LONGEST] or "agents",
+        org_name=called,
+        hierarchy=dict.fromkeys(ids, HierarchyEntry()),
+    )
+    folder = os.path.dirname(os.path.dirname(roles[0].name)) or os.curdir
+    # The folder that it lies in says what belongs to it.
+    path = os.path.join(root.path, "(organization)")
+    return complete_with(roles[0], "organization", record, (_FIRST, {}), name=folder, path=path)

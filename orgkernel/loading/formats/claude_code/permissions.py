@@ -1,0 +1,132 @@
+"""The permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
+
+`allow` gives nobody a tool: it only says that the user is not asked. A rule about a part of a tool (`Read(./.env)`) is about
+all of it here, because what access cannot compare stays closed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import Root, SourceText
+from orgkernel.loading.formats.building import instead_of, read_as
+from orgkernel.loading.formats.mappings import read_mapping
+from orgkernel.loading.formats.names import MCP, server_of
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile, SourceDocument
+from orgkernel.records.access_policies import AccessPolicies, Permissions, Policy
+
+KIND = "access_policies"
+FIELD = "permissions"
+EFFECTS: tuple[Literal["deny", "ask"], ...] = ("deny", "ask")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
+_STARTERS = ("Agent", "Task")
+
+
+def read_permissions(source: SourceText, root: Root) -> ReadFile:
+    """The rules of one settings file; nothing of a file without any."""
+    mapping = read_mapping(source, parse_json)
+    if mapping.refusals:
+        return read_broken(source, KIND, list(mapping.refusals))
+    if FIELD not in mapping.value:
+        return ReadFile(skipped=True)
+    rules, marks = mapping.value[FIELD], mapping.marks[FIELD][1]
+    if not isinstance(rules, dict):
+        text = f"`{FIELD}` is {describe(rules)}, not a mapping"
+        return read_broken(source, KIND, [Refusal(row.WRONG_TYPE, start_of(marks), text)])
+    of = "local" if os.path.basename(source.path) == "settings.local.json" else "settings"
+    refusals: list[Refusal] = []
+    policies: dict[str, Policy] = {}
+    below: dict[str, tuple[int, Marks]] = {}
+    raw: dict[str, Any] = {}
+    for effect in EFFECTS:
+        raw[effect] = []
+        for word, mark in _rules(effect, rules, marks, refusals):
+            tools = tuple(tools_of(word))
+            raw[effect].append(word)
+            if not tools:
+                text = f"the rule {quote(word)} under `{effect}` does not name a tool"
+                refusals.append(Refusal(row.INVALID_VALUE, mark, text, "write `TOOL` or `TOOL(ARGUMENT)`"))
+                continue
+            policy_id = f"{of}_{effect}_{len(raw[effect])}"
+            policies[policy_id] = Policy(
+                description=f"{effect} {word}", effect=effect, permissions=Permissions(tools=tools)
+            )
+            below[policy_id] = (mark, (mark, dict.fromkeys(("effect", "permissions"), (mark, mark))))
+    if not policies and not refusals:
+        return ReadFile(skipped=True)
+    permissions = dict(marks[1])
+    full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **permissions})
+    document = read_as(source, root, KIND, AccessPolicies(policies=policies), full, raw)
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
+
+
+def about_known_tools(document: SourceDocument, known: Collection[str]) -> SourceDocument:
+    """The policies of a settings file, about the tools that there are. A rule about no tool is left out."""
+    record = document.record
+    assert isinstance(record, AccessPolicies)
+    policies = {}
+    for policy_id, policy in record.policies.items():
+        named = policy.named_tools or ()
+        tools = named if named == ("*",) else tuple(dict.fromkeys(_known(named, known)))
+        if tools:
+            policies[policy_id] = replace(policy, permissions=Permissions(tools=tools))
+    return instead_of(document, replace(record, policies=policies), document.marks)
+
+
+def _known(named: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    for name in named:
+        if name.endswith("*"):
+            yield from (each for each in known if each.startswith(name[:-1]))
+        elif name in known:
+            yield name
+
+
+def _rules(
+    effect: str, rules: dict[str, Any], marks: Marks, refusals: list[Refusal]
+) -> Iterator[tuple[str, int]]:
+    listed = rules.get(effect, ())
+    if not isinstance(listed, tuple):
+        text = f"`{effect}` is {describe(listed)}, not a list"
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[1][effect][1]), text))
+        return
+    for item, mark in zip(listed, marks[1][effect][1][1] if effect in rules else (), strict=True):
+        if isinstance(item, str):
+            yield item.strip(), start_of(mark)
+        else:
+            text = f"`{effect}` lists {describe(item)}, not text"
+            refusals.append(Refusal(row.WRONG_TYPE, start_of(mark), text, "write a rule"))
+
+
+def tools_of(word: str) -> Iterator[str]:
+    """The tools, and beginnings with a star, that a rule is about.
+
+    >>> list(tools_of("Bash(rm:*)")), list(tools_of("Task")), list(tools_of("*"))
+    (['Bash'], ['Agent', 'Task'], ['*'])
+    >>> list(tools_of("mcp__web")), list(tools_of("mcp__web__*")), list(tools_of("mcp__web__open"))
+    (['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__*'], ['mcp__web', 'mcp__web__open'])
+    """
+    name = word.partition("(")[0].strip()
+    if name == "*":
+        yield name
+    elif name in _STARTERS:
+        yield from _STARTERS
+    elif name.startswith(MCP):
+        server = str(server_of(name))
+        plain = name.removesuffix("*").removesuffix("__")
+        if _NAME.match(server) and _NAME.match(plain):
+            # Who has the server has this tool of it.
+            yield server
+            yield f"{server}__*" if plain == server else name
+    elif _NAME.match(name):
+        yield name

@@ -1,0 +1,256 @@
+"""Organizations of ours that name files in the format of others as their sources, and what they add to these.
+
+A role of a source becomes one document of two files where an overlay adds to it: the file of the source, and the overlay.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import FieldInfo, fields, replace
+
+from orgkernel.loading.files import Root, SourceUse
+from orgkernel.loading.formats.building import complete_with, instead_of
+from orgkernel.loading.marks import find_mark, pack_mark
+from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
+from orgkernel.records.organization import Channel, HierarchyEntry, Organization
+from orgkernel.records.record import Record
+from orgkernel.records.role_profile import RoleProfile
+
+FieldRoute = tuple[str, ...]
+# What says which document it is, and what is about the document.
+_OWN = frozenset({"_schema", "_version", "role_id", "overlay", "suppressions"})
+_LISTS = ("tools_primary", "tools_secondary", "tools")
+_CHANNELS = "communication_channels"
+# Fields that say one fact together: a source that writes one of them says it.
+_TOOLS: tuple[FieldRoute, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
+
+
+class BoundSource(NamedTuple):
+    """A source of the organizations of one folder."""
+
+    uses: tuple[SourceUse, ...]
+    organizations: tuple[SourceDocument, ...]
+    """What it says about its own organizations: there may be several, such as crews."""
+
+
+def lay_over(
+    files: Sequence[FileRead], home: str, sources: Iterable[tuple[Root, Sequence[FileRead], Completion]]
+) -> Completion:
+    """What sources mean for the organizations of a folder that name them, each with what its format completes."""
+    instead: dict[int, SourceDocument] = {}
+    added: list[SourceDocument] = []
+    bound: list[BoundSource] = []
+    for root, those, completion in sources:
+        for document in (document for file in those for document in file.read.documents):
+            made = completion.instead.get(id(document))
+            instead[id(document)] = document.for_home(home) if made is None else made
+        added += (each for each in completion.documents if each.kind != "organization")
+        said = (each for each in completion.documents if each.kind == "organization")
+        bound.append(BoundSource(root.uses, tuple(said)))
+    own = _own_documents(files, home)
+    merged = [_with_sources(each, bound) for each in own if each.kind == "organization"]
+    organizations = {id(made.parts[0]): made for made in merged if made is not None}
+    laid = _lay_over_roles([*instead.values(), *added], own, organizations.values())
+    instead = {number: laid.get(id(document), document) for number, document in instead.items()}
+    added = [laid.get(id(document), document) for document in added]
+    for document in (*instead.values(), *added):
+        document.home = home
+    return Completion({**instead, **organizations}, tuple(added))
+
+
+def _own_documents(files: Sequence[FileRead], home: str) -> list[SourceDocument]:
+    """Our documents that lie in a folder of organizations or below it, and in none of others below it."""
+    folders = {
+        os.path.dirname(file.located.path)
+        for file in files
+        if any(each.kind == "organization" for each in file.read.documents)
+        or any(each.kind == "organization" for each in file.read.broken)
+    }
+    inside = os.path.join(home, "")
+    return [
+        document
+        for file in files
+        if not file.located.root.areas and file.located.path.startswith(inside)
+        for document in file.read.documents
+        if _home(os.path.dirname(document.path), folders) == home
+    ]
+
+
+def _home(folder: str, folders: set[str]) -> str | None:
+    while folder not in folders:
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+# -- roles -------------------------------------------------------------------------------------------------------------
+
+
+def _lay_over_roles(
+    documents: Iterable[SourceDocument],
+    own: Sequence[SourceDocument],
+    organizations: Iterable[SourceDocument],
+) -> dict[int, SourceDocument]:
+    """What takes the place of roles, by identity."""
+    commanded = {
+        subordinate
+        for merged in organizations
+        for entry in _hierarchy(merged).values()
+        for subordinate in entry.subordinates
+    }
+    overlays = {
+        each.record.role_id: each
+        for each in reversed(own)
+        if isinstance(each.record, RoleProfile) and each.record.overlay
+    }
+    made: dict[int, SourceDocument] = {}
+    for document in documents:
+        if isinstance(document.record, RoleProfile):
+            role_id = document.record.role_id
+            overlay, is_commanded = overlays.get(role_id), role_id in commanded
+            if overlay is not None or is_commanded:
+                made[id(document)] = _lay_over(document, overlay, is_commanded)
+    return made
+
+
+def _hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
+    assert isinstance(document.record, Organization)
+    return document.record.hierarchy
+
+
+def _lay_over(role: SourceDocument, overlay: SourceDocument | None, is_commanded: bool) -> SourceDocument:
+    """A role of a source with what an overlay adds; the superior that a hierarchy gives it is said there alone."""
+    role = _as_understood(role)
+    record = role.record
+    assert isinstance(record, RoleProfile)
+    parts: tuple[SourceDocument, ...] = (role,)
+    if overlay is not None:
+        record = _merged(record, overlay.record, (), role, overlay)
+        parts = (role, overlay)
+    made = MergedDocument(role, parts, role.packed)
+    if is_commanded and not made.has("chain_of_command", "reports_to"):
+        # `user` stands for "nobody says it", and would contradict the hierarchy.
+        record = replace(record, chain_of_command=replace(record.chain_of_command, reports_to=None))
+    made.packed = Packed(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)
+    return made.hold(record, role.marks)
+
+
+def _as_understood(role: SourceDocument) -> SourceDocument:
+    """A role without the marks of fields that only share the name of one of ours: they mean something else there."""
+    mark, below = role.marks
+    strange = {
+        field.encode_name
+        for field in fields(RoleProfile)
+        if field.encode_name in below
+        and not isinstance(value := getattr(role.record, field.name), Record)
+        and value == _default(field)
+    }
+    if not strange:
+        return role
+    marks = (mark, {key: each for key, each in below.items() if key not in strange})
+    return instead_of(role, role.record, marks)
+
+
+def _default(field: FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
+    """A part of a role, with the values that the overlay writes and the source does not."""
+    changes: dict[str, Any] = {}
+    for field, full in _written(base, route, overlay):
+        old, new = getattr(base, field.name), getattr(added, field.name)
+        if isinstance(old, Record) and isinstance(new, Record):
+            changes[field.name] = _merged(old, new, full, role, overlay)
+        elif _first_said(role, full) is None:
+            changes[field.name] = new
+    return replace(base, **changes)
+
+
+def said_twice(role: SourceDocument, overlay: SourceDocument) -> Iterator[tuple[FieldRoute, FieldRoute]]:
+    """Values that both files write: the route in the overlay, and that in the file of the source."""
+    yield from _said_twice(role.record, overlay.record, (), role, overlay)
+
+
+def _said_twice(
+    base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument
+) -> Iterator[tuple[FieldRoute, FieldRoute]]:
+    for field, full in _written(added, route, overlay):
+        old, new = getattr(base, field.name), getattr(added, field.name)
+        if isinstance(old, Record) and isinstance(new, Record):
+            yield from _said_twice(old, new, full, role, overlay)
+        elif (first := _first_said(role, full)) is not None:
+            yield full, first
+
+
+def _written(
+    record: Any, route: FieldRoute, overlay: SourceDocument
+) -> Iterator[tuple[FieldInfo, FieldRoute]]:
+    """The fields of a part of a role that an overlay writes, besides those that are about itself."""
+    for field in fields(type(record)):
+        full = (*route, field.encode_name)
+        if overlay.has(*full) and (route or field.encode_name not in _OWN):
+            yield field, full
+
+
+def _first_said(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
+    """Where a source says what an overlay says at a route; None if it does not."""
+    return next((each for each in (_TOOLS if route in _TOOLS else (route,)) if role.has(*each)), None)
+
+
+# -- organizations -----------------------------------------------------------------------------------------------------
+
+
+def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> SourceDocument | None:
+    """An organization that includes the roles of its sources; None if it names none that is there."""
+    record = document.record
+    assert isinstance(record, Organization)
+    hierarchy = dict(record.hierarchy)
+    channels = dict(record.communication_channels)
+    parts = [document]
+    for number in range(len(record.sources)):
+        mark = find_mark(document.marks, ("sources", number))
+        found = next((each for each in bound if any(_is(use, document, mark) for use in each.uses)), None)
+        named = {}
+        for said in found.organizations if found is not None else ():
+            for role_id, entry in _hierarchy(said).items():
+                if role_id not in hierarchy or not hierarchy[role_id].subordinates:
+                    hierarchy[role_id] = entry
+                if not said.has("hierarchy", role_id):
+                    named[role_id] = (mark, mark)
+            parts.append(_with_channels(said, channels))
+        below = (pack_mark(1, 1), {"hierarchy": (mark, (mark, named))})
+        parts.append(complete_with(document, "organization", record, below))
+    if len(parts) == 1:
+        return None
+    made = replace(record, hierarchy=hierarchy, communication_channels=channels)
+    packed = Packed(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
+    return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
+
+
+def _with_channels(said: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:
+    """Add the channels of a source to those that there are, and give one whose name is taken another one."""
+    assert isinstance(said.record, Organization)
+    names: dict[str, str] = {}
+    for name, channel in said.record.communication_channels.items():
+        free = (f"{name}_{number}" for number in range(2, len(channels) + 3))
+        names[name] = name if name not in channels else next(each for each in free if each not in channels)
+        channels[names[name]] = channel
+    if all(name == other for name, other in names.items()) or not said.has(_CHANNELS):
+        return said
+    mark, below = said.marks
+    key, (start, marks) = below[_CHANNELS]
+    renamed = {names.get(name, name): each for name, each in marks.items()}
+    return complete_with(
+        said, "organization", said.record, (mark, {**below, _CHANNELS: (key, (start, renamed))})
+    )
+
+
+def _is(use: SourceUse, document: SourceDocument, mark: int) -> bool:
+    return use.file == document.path and use.mark == mark

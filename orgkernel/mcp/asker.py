@@ -1,0 +1,48 @@
+"""Who asks over MCP. A surface makes an asker, and every tool works with it: in its name, and with its rights."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
+
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_records import KeyScope
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.context import Context
+from orgkernel.operations.decisions import Answered
+
+T = TypeVar("T")
+
+
+class Asker(ABC):
+    """The subject that asks, its organization, and what its credential is good for."""
+
+    def __init__(
+        self,
+        org_id: str,
+        subject: str,
+        scopes: frozenset[KeyScope],
+        base: AccessRequest | None = None,
+    ) -> None:
+        """`base` has the circumstances that are settled for every question, such as the chain of delegation."""
+        self.org_id = org_id
+        self.subject = subject
+        self.scopes = scopes
+        self.base = base or AccessRequest(subject, "", "")
+
+    def may(self, scope: KeyScope) -> bool:
+        """Whether the credential has a scope."""
+        return scope in self.scopes or "admin" in self.scopes
+
+    @abstractmethod
+    async def ask(self, question: Callable[[Kernel], T]) -> T:
+        """Ask the kernel something, without keeping other messages waiting."""
+
+    @abstractmethod
+    async def decide(self, request: AccessRequest) -> Answered:
+        """Decide, and wait for the audit row where there is a store. Asking uses no grant up."""
+
+    @abstractmethod
+    async def operate(self, operation: Callable[[Context], T]) -> T:
+        """Make a change in the name of the subject."""

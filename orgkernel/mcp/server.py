@@ -1,0 +1,179 @@
+"""The server: the tools and resources in the words of the SDK, which speaks both eras of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from orgkernel import __version__
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import OrgkernelError, UsageError
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.asker import Asker
+from orgkernel.mcp.resources import TEMPLATE, read_uri, role_uri, roles_of
+from orgkernel.mcp.shapes import arguments_schema_of, schema_of
+from orgkernel.mcp.tools import BY_NAME, Tool, read_arguments, tools_for
+from orgkernel.mcp.words import as_json, error_text, plain, quoted
+
+if TYPE_CHECKING:
+    from mcp import types
+    from mcp.server.lowlevel import Server
+
+_INSTRUCTIONS = (
+    "You are part of an organization with roles and a chain of command. Call may_i before you use a tool that you are "
+    "not sure about. If it refuses, do what the answer says, or call request_access; do not try another way."
+)
+_LIST_TTL, _READ_TTL = 300_000, 5_000
+"""Milliseconds for which a list, and a manifest, may be reused."""
+_INVALID_PARAMS, _NOT_FOUND = -32602, -32602
+
+
+def require_sdk() -> None:
+    """Raise `UsageError` if the SDK is not installed."""
+    try:
+        import mcp  # noqa: F401
+    except ImportError:
+        raise UsageError("serving MCP needs its SDK", "install the extra `orgkernel[mcp]`") from None
+
+
+def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
+    """A server whose every message is answered in the name of the asker that `find_asker` finds for its context."""
+    from mcp import types
+    from mcp.server.caching import CacheHint
+    from mcp.server.lowlevel import Server
+    from mcp.shared.exceptions import MCPError
+
+    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_describe(tool) for tool in tools_for(find_asker(ctx))])
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        asker = find_asker(ctx)
+        tools = {tool.name: tool for tool in tools_for(asker)}
+        tool = tools.get(params.name)
+        if tool is None:
+            raise MCPError(code=_INVALID_PARAMS, message=_no_tool(params.name, tools))
+        try:
+            answer, text = await tool.run(asker, read_arguments(tool, params.arguments))
+        except OrgkernelError as error:
+            refused = types.TextContent(type="text", text=error_text(error))
+            return types.CallToolResult(content=[refused], is_error=True)
+        data = quoted(answer)
+        said = types.TextContent(type="text", text=text or as_json(data))
+        return types.CallToolResult(content=[said], structured_content=data)
+
+    async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
+        asker = find_asker(ctx)
+
+        def look(kernel: Kernel) -> list[types.Resource]:
+            view = kernel.organization(asker.org_id).snapshot.index
+            return [
+                types.Resource(
+                    uri=role_uri(asker.org_id, role),
+                    name=role,
+                    title=quoted(view.records.posts[role].profile.name),
+                    mime_type="application/json",
+                )
+                for role in roles_of(view, asker.subject)
+            ]
+
+        return types.ListResourcesResult(resources=await asker.ask(look))
+
+    async def list_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
+        org = TEMPLATE.replace("{org}", find_asker(ctx).org_id)
+        template = types.ResourceTemplate(
+            uri_template=org,
+            name="role",
+            description="What a role can do, and why.",
+            mime_type="application/json",
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        asker, uri = find_asker(ctx), str(params.uri)
+        try:
+            role = read_uri(uri, asker.org_id)
+            text = await asker.ask(lambda kernel: kernel.manifest_bytes(asker.org_id, role).decode())
+        except OrgkernelError as error:
+            raise MCPError(code=_NOT_FOUND, message=error_text(error), data={"uri": uri}) from None
+        found = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[found])
+
+    lists, reads = CacheHint(_LIST_TTL, "private"), CacheHint(_READ_TTL, "private")
+    return Server(
+        "orgkernel",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        get_tool_input_schema=lambda name: (
+            arguments_schema_of(BY_NAME[name].arguments) if name in BY_NAME else None
+        ),
+        cache_hints={
+            "tools/list": lists,
+            "resources/list": reads,
+            "resources/templates/list": lists,
+            "resources/read": reads,
+        },
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+    )
+
+
+class HttpServer:
+    """A server for single requests over streamable HTTP: no session, no stream, JSON responses."""
+
+    def __init__(self, server: Server[Any]) -> None:
+        self._server = server
+
+    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one POST, in the terms of ASGI."""
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        # One for each request: nothing is left of a request that is over, and none can be found by another.
+        manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
+        async with manager.run():
+            await manager.asgi_app(scope, receive, send)
+
+
+def open_http(find_asker: Callable[[Any], Asker]) -> HttpServer:
+    """The server for HTTP. It takes long the first time, when the SDK is imported. Raises `UsageError` without it."""
+    require_sdk()
+    return HttpServer(build_server(find_asker))
+
+
+async def run_stdio(asker: Asker) -> None:
+    """Serve one asker on standard input and output, until the input ends."""
+    from mcp.server.stdio import stdio_server
+
+    server = build_server(lambda _: asker)
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+
+
+def _no_tool(name: str, tools: dict[str, Tool]) -> str:
+    if name in BY_NAME:
+        needs = BY_NAME[name].needs
+        return f"the credential has no scope {quote(needs)}, which {quote(name)} needs: use another key"
+    return plain(
+        f"there is no tool {quote(name)}; {did_you_mean(name, tools) or f'tools are {listing(tools)}'}"
+    )
+
+
+@cache
+def _describe(tool: Tool) -> types.Tool:
+    from mcp import types
+
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=arguments_schema_of(tool.arguments),
+        output_schema=schema_of(tool.answer),
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.only_reads,
+            destructive_hint=False,
+            idempotent_hint=tool.only_reads,
+            open_world_hint=False,
+        ),
+    )

@@ -1,0 +1,268 @@
+"""The arguments and the answers of the tools. Their JSON Schemas are made of these types, without the docstrings, because
+every word in the schema of an argument is read in every turn of every agent.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.state_view import PaceTierName
+from orgkernel.operations.permissions import Name
+from orgkernel.records.levels import ToolLevel
+from orgkernel.reports.board import RoleState
+
+Words = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+Paths = Annotated[tuple[Name, ...], msgspec.Meta(max_length=100)]
+Resource = Annotated[
+    str,
+    msgspec.Meta(
+        min_length=1,
+        max_length=2_000,
+        description="tool:ID, tool:ID:PATH, credential:ID, data:TIER or role:ID",
+    ),
+]
+Circumstances = Annotated[
+    dict[str, Any],
+    msgspec.Meta(description="circumstances: channel, session, pace, input, …"),
+]
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Arguments of a tool. None of them says who asks."""
+
+
+class NoArguments(Arguments, frozen=True, kw_only=True):
+    """Nothing."""
+
+
+class WhatCanArguments(Arguments, frozen=True, kw_only=True):
+    """What the list is about."""
+
+    kind: Literal["tool", "credential", "data", "role"] = "tool"
+
+
+class MayArguments(Arguments, frozen=True, kw_only=True):
+    """A use that is planned."""
+
+    resource: Resource
+    action: Annotated[Name, msgspec.Meta(description="`use` is every action of a tool")] = "use"
+    paths: Annotated[Paths, msgspec.Meta(description="files that a tool would touch")] = ()
+    context: Circumstances = {}
+
+
+class WhoCanArguments(Arguments, frozen=True, kw_only=True):
+    """A use by anybody."""
+
+    resource: Resource
+    action: Name = "use"
+
+
+class WhoTakesArguments(Arguments, frozen=True, kw_only=True):
+    """Work that is to be done: exactly one of a task in words, a domain or an intent."""
+
+    task: Words | None = None
+    domain: Name | None = None
+    intent: Name | None = None
+    needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=20, description="tools that it needs")] = ()
+
+
+class RequestArguments(Arguments, frozen=True, kw_only=True):
+    """A permission that is asked for."""
+
+    resource: Resource
+    reason: Annotated[Words, msgspec.Meta(description="why, for who decides")]
+    action: Annotated[Name | None, msgspec.Meta(description="only this action")] = None
+    level: Literal["observe", "read", "write", "full"] | None = None
+
+
+class ReportArguments(Arguments, frozen=True, kw_only=True):
+    """What the work is, and how far it is."""
+
+    task: Annotated[str, msgspec.Meta(max_length=4_000)] = ""
+    state: RoleState | None = None
+    tier: PaceTierName = "primary"
+    plan: Annotated[str, msgspec.Meta(max_length=200)] = ""
+    steps: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    steps_done: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
+    failures: Annotated[int, msgspec.Meta(ge=0, le=100_000, description="in a row")] = 0
+    files_modified: Paths = ()
+    role: Annotated[Name | None, msgspec.Meta(description="one of yours, if you fill several")] = None
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a tool answers."""
+
+
+class Me(Answer, frozen=True, kw_only=True):
+    """The subject, and its place in the organization."""
+
+    subject: str
+    name: str = ""
+    description: str = ""
+    organization: str
+    roles: tuple[str, ...] = ()
+    reports_to: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    rank: str = ""
+    lifecycle: str = ""
+    tier: str = ""
+    manifests: tuple[str, ...] = ()
+    """Resources with everything."""
+    snapshot: str
+
+
+class Permission(Answer, frozen=True, kw_only=True):
+    """What can be done with a resource."""
+
+    resource: str
+    level: str
+    allowed: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    """Actions that need an approval first."""
+    conditional: tuple[str, ...] = ()
+    """Actions that depend on a circumstance."""
+    depends_on: tuple[str, ...] = ()
+
+
+class Permissions(Answer, frozen=True, kw_only=True):
+    """Everything that can be done."""
+
+    can: tuple[Permission, ...]
+    more: int = 0
+    """Resources that are not listed."""
+    snapshot: str
+    state_version: int = 0
+
+
+class PathOutcome(Answer, frozen=True, kw_only=True):
+    """The decision about one path."""
+
+    path: str
+    outcome: Outcome
+    code: str
+
+
+class MayAnswer(Answer, frozen=True, kw_only=True):
+    """A decision. Only `allow` permits."""
+
+    outcome: Outcome
+    code: str
+    codes: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+    level_required: str = ""
+    level_effective: str = ""
+    obligations: tuple[str, ...] = ()
+    paths: tuple[PathOutcome, ...] = ()
+    smallest_changes: tuple[str, ...] = ()
+    who_can_grant: tuple[str, ...] = ()
+    who_can: tuple[str, ...] = ()
+    snapshot: str
+    state_version: int = 0
+    audit: str = ""
+
+
+class Layer(Answer, frozen=True, kw_only=True):
+    """What one layer of the decision did."""
+
+    layer: str
+    statement: str
+    change: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class WhyAnswer(Answer, frozen=True, kw_only=True):
+    """A decision, layer by layer."""
+
+    outcome: Outcome
+    codes: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+    layers: tuple[Layer, ...]
+    smallest_changes: tuple[str, ...] = ()
+    who_can_grant: tuple[str, ...] = ()
+    who_can: tuple[str, ...] = ()
+    snapshot: str
+    state_version: int = 0
+
+
+class WhoCanAnswer(Answer, frozen=True, kw_only=True):
+    """Those who can, who need an approval, and for whom it depends."""
+
+    allow: tuple[str, ...]
+    ask: tuple[str, ...] = ()
+    conditional: tuple[str, ...] = ()
+    more: int = 0
+    snapshot: str
+    state_version: int = 0
+
+
+class WhoTakesAnswer(Answer, frozen=True, kw_only=True):
+    """The role that takes the work. Nothing was handed over."""
+
+    outcome: Literal["role", "not_applicable"]
+    role: str = ""
+    name: str = ""
+    you_may_dispatch: Outcome | None = None
+    plans: tuple[str, ...] = ()
+    reasons: tuple[str, ...]
+    considered: tuple[str, ...] = ()
+    snapshot: str
+
+
+class RequestAnswer(Answer, frozen=True, kw_only=True):
+    """A request, and who can answer it."""
+
+    request_id: str
+    status: str
+    resource: str
+    level: ToolLevel
+    expires_at: str = ""
+    who_can_grant: tuple[str, ...] = ()
+
+
+class ReportAnswer(Answer, frozen=True, kw_only=True):
+    """The report was stored."""
+
+    outcome: Literal["stored", "known", "expired"]
+    role: str
+    state: str
+    tier: str
+    health: str
+
+
+_UNSAID = ("title", "minLength", "maxLength", "maxItems", "minimum", "maximum")
+"""Keywords that cost tokens in every turn and say what a refusal says too."""
+
+
+def schema_of(shape: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON Schema of an answer, an object at the root, without titles and docstrings of types."""
+    _, found = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
+    for each in found.values():
+        each.pop("title", None)
+        each.pop("description", None)
+    root: dict[str, Any] = found.pop(shape.__name__)
+    return {**root, "$defs": found} if found else root
+
+
+def arguments_schema_of(shape: type[Arguments]) -> dict[str, Any]:
+    """The JSON Schema of arguments, in as few words as possible. What is optional can be left out or be null."""
+    found = schema_of(shape)
+    properties = {name: _in_few_words(each) for name, each in found["properties"].items()}
+    required = {"required": found["required"]} if found["required"] else {}
+    return {"type": "object", "properties": properties, **required, "additionalProperties": False}
+
+
+def _in_few_words(schema: dict[str, Any]) -> dict[str, Any]:
+    said = {name: each for name, each in schema.items() if name not in _UNSAID}
+    if not said.get("default", True):
+        del said["default"]
+    if "anyOf" in said:
+        said |= next(each for each in said.pop("anyOf") if each.get("type") != "null")
+        return _in_few_words(said)
+    if "items" in said:
+        said["items"] = _in_few_words(said["items"])
+    return said

@@ -1,0 +1,110 @@
+"""The words of an answer. Texts of an organization are data: none of them can end a line, draw a link or hide a character."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, Remedy
+from orgkernel.decisions.reasons import Reason, Why
+from orgkernel.diagnostics.wording import clean, listing, quote
+from orgkernel.errors import OrgkernelError
+
+_SHOWN = 3
+"""Remedies, places and names that a text has. The structured answer has more."""
+# What would end a code block, or begin HTML or the target of a link, where a host shows a JSON text as Markdown. None of it
+# occurs outside the strings of a JSON text.
+_MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
+
+
+def quoted(value: Any) -> Any:
+    """A value in plain types, with control characters written out in every text."""
+    return _cleaned(msgspec.to_builtins(value))
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(key): _cleaned(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(each) for each in value]
+    return value
+
+
+def as_json(data: Any) -> str:
+    """A value as JSON without what a reader of Markdown would act on."""
+    text = msgspec.json.encode(data).decode()
+    return _MARKUP.sub(lambda found: "".join(f"\\u{ord(each):04x}" for each in found[0]), text)
+
+
+def plain(text: str) -> str:
+    """A sentence on one line, in which only code in backticks is Markdown."""
+    said = clean(text)
+    if said.count("`") % 2:
+        said = said.replace("`", "'")
+    parts = said.split("`")
+    # Every second part is code, in which nothing is Markdown.
+    parts[::2] = [re.sub(r"([<\[\]*])", r"\\\1", each) for each in parts[::2]]
+    return "`".join(parts)
+
+
+def error_text(error: OrgkernelError) -> str:
+    """An error and what to do about it."""
+    said = f"{error.code}: {plain(error.message)}"
+    return f"{said}\nwhat to do: {plain(error.help)}" if error.help else said
+
+
+def places(whys: Iterable[Why]) -> str:
+    """The lines that something rests on, each once."""
+    found = list(dict.fromkeys(f"{why.file}:{why.line}" for why in whys))
+    return f" ({', '.join(map(plain, found[:_SHOWN]))})" if found else ""
+
+
+def because(reasons: Iterable[Reason]) -> Iterator[str]:
+    """Each reason with its lines."""
+    for reason in reasons:
+        yield f"because {plain(reason.text)}{places(reason.why)} [{reason.code}]"
+
+
+def decision_text(
+    asked: str,
+    decision: AccessDecision,
+    reasons: Iterable[Reason],
+    explanation: AccessExplanation | None = None,
+    grantors: tuple[str, ...] = (),
+    how_to_ask: str = "",
+) -> str:
+    """A decision with everything that is needed to act on it."""
+    lines = [f"{decision.outcome}: {plain(asked)}", *because(reasons)]
+    if decision.obligations:
+        lines.append(f"to do first: {plain(', '.join(decision.obligations))}")
+    if explanation is not None and decision.outcome != "allow":
+        remedies = explanation.remedies if explanation.decision.outcome != "allow" else ()
+        lines += _change(remedies)
+        granted = f"{listing(grantors)}, or an operator" if grantors else "an operator"
+        if any(change.kind == "grant" for remedy in remedies for change in remedy.changes):
+            lines.append(f"who can grant it: {granted}")
+        able = explanation.who_can
+        if able.subjects:
+            lines.append(f"who can do it instead: {listing(able.subjects, able.count)}")
+        if how_to_ask:
+            lines.append(how_to_ask)
+    return "\n".join(lines)
+
+
+def _change(remedies: tuple[Remedy, ...]) -> Iterator[str]:
+    for number, remedy in enumerate(remedies[:_SHOWN]):
+        yield f"{'smallest change' if number == 0 else 'or'}: {plain(remedy.text)}"
+        yield from (f"  command: {quote_whole(command)}" for command in remedy.commands)
+        for edit in remedy.edits:
+            under = f" under {quote(edit.under)}" if edit.under else ""
+            yield f"  edit {plain(edit.file)}:{edit.line}: write {quote_whole(edit.write)}{under}"
+
+
+def quote_whole(text: str) -> str:
+    """A text in backticks, on one line, however long it is: half a command would be another command."""
+    return f"`{clean(text).replace('`', chr(39))}`"

@@ -1,0 +1,59 @@
+"""Who could give somebody what is missing: superiors, roles whose `may_grant` names the tool, and owners.
+
+Each of them is tried as issuing a grant would try it, so nobody is named who would be refused. An operator always may, and
+is not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
+
+from orgkernel.decisions.access.identity import identify
+from orgkernel.decisions.state_view import Grant
+from orgkernel.errors import Refused
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.operations.context import Actor, Context
+from orgkernel.operations.passing_on import require_may_give
+from orgkernel.operations.resource_parts import split_part
+from orgkernel.operations.rights import views_of
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.stored import Store
+
+_MOST = 20
+"""Candidates that are tried: an explanation must not cost more than the decision it belongs to."""
+
+
+def find_grantors(kernel: Kernel, wanted: Grant) -> tuple[str, ...]:
+    """Those who could issue a grant now, the nearest superior first. Declared approvers and the owner come last."""
+    views = views_of(kernel.state, wanted.org_id)
+    candidates = list(dict.fromkeys(each for view in views for each in _candidates(view, wanted)))
+    return tuple(each for each in candidates[:_MOST] if _may_give(kernel, each, wanted))
+
+
+def _may_give(kernel: Kernel, candidate: str, wanted: Grant) -> bool:
+    # Only the rights of people who own nothing depend on keys, and none of them is a candidate.
+    context = Context(kernel, cast("Store", None), Actor(candidate, candidate))
+    try:
+        require_may_give(context, wanted)
+    except Refused:
+        return False
+    return True
+
+
+def _candidates(view: OrgView, wanted: Grant) -> Iterator[str]:
+    known = identify(view, wanted.subject)
+    for role in () if known is None or not known.is_crew else known.roles:
+        for edge in view.chain_above(role):
+            yield f"role:{edge.target}"
+    for resource in wanted.resources:
+        kind, _, tool = split_part(resource)[0].partition(":")
+        if kind == "tool":
+            for edge in view.edges_to(EdgeKind.MAY_GRANT, tool):
+                yield f"role:{edge.source}"
+    for person in view.records.people.values():
+        if person.record.relationship == "owner":
+            yield f"person:{person.id}"

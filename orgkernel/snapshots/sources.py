@@ -1,0 +1,158 @@
+"""The sources that organizations name: which documents name them, and what is to be read for them.
+
+They are found before anything is read, because they decide which files are read. A document that did not change is not
+looked at again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import msgspec
+
+from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.files import (
+    SUFFIXES,
+    Located,
+    Root,
+    SourceUse,
+    is_within,
+    locate_files,
+    mentions,
+    read_text,
+)
+from orgkernel.loading.formats import FORMATS, find_layout
+from orgkernel.loading.marks import find_mark, unpack_mark
+from orgkernel.records.record import ORGANIZATION
+from orgkernel.snapshots.roots import Request, catalog_of, shown
+
+_FIELD = "sources"
+
+
+class DeclaredSource(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """An entry of `sources` of an organization."""
+
+    format: str
+    path: str
+    mark: int
+
+
+class Sources(NamedTuple):
+    """What is to be read for the sources of all organizations, and what is said about those that cannot be read."""
+
+    roots: tuple[Root, ...] = ()
+    refused: tuple[Diagnostic, ...] = ()
+    awaited: tuple[str, ...] = ()
+    """Paths of sources that are not there."""
+
+    @property
+    def key(self) -> str:
+        """Of what is said; what is read is in the names and contents of the files."""
+        said = "\n".join(f"{each.place} {each.code} {each.message}" for each in self.refused)
+        return hashlib.sha256(said.encode()).hexdigest() if said else ""
+
+
+NO_SOURCES = Sources()
+
+
+def declared_in(located: Located) -> tuple[DeclaredSource, ...]:
+    """The sources that the organizations in a file name."""
+    root, path = located.root, located.path
+    if root.areas or root.shared or root.context or located.leaves or not path.endswith(SUFFIXES):
+        return ()
+    if not mentions(path, ORGANIZATION) or not mentions(path, _FIELD):
+        return ()
+    from orgkernel.loading.documents import (
+        parse_source,
+    )  # which only organizations with sources need so early
+
+    found = []
+    for document in parse_source(read_text(path, located.name)).documents:
+        value = document.value
+        listed = value.get(_FIELD) if isinstance(value, dict) and value.get("_schema") == ORGANIZATION else ()
+        for number, entry in enumerate(listed if isinstance(listed, tuple) else ()):
+            said = (entry.get("format"), entry.get("path")) if isinstance(entry, dict) else (None, None)
+            if isinstance(said[0], str) and isinstance(said[1], str) and said[1]:
+                mark = find_mark(document.marks, (_FIELD, number))
+                found.append(DeclaredSource(said[0], said[1], mark))
+    return tuple(found)
+
+
+def sources_of(request: Request) -> Sources:
+    """What to read for the sources that the organizations of a request name."""
+    located = locate_files(request.roots)
+    return find_sources(request, [(each, found) for each in located if (found := declared_in(each))])
+
+
+def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[DeclaredSource]]]) -> Sources:
+    """What to read for the sources that are named in some files."""
+    allowed = [os.path.realpath(root.path) for root in request.roots if not root.shared and not root.context]
+    allowed += (link for root in request.roots for link in root.links)
+    allowed += (os.path.realpath(folder) for folder in request.sources_in)
+    roots: dict[tuple[str, str, object], Root] = {}
+    refused: list[Diagnostic] = []
+    awaited: list[str] = []
+    for located, sources in declared:
+        for source in sources:
+            full = os.path.normpath(os.path.join(os.path.dirname(located.path), source.path))
+            made = _root(source, full, allowed, request)
+            if isinstance(made, tuple):
+                place = Place(located.name, *unpack_mark(source.mark))
+                refused.append(row.UNUSABLE_SOURCE.at(place, *made))
+                awaited.append(full)
+                continue
+            use = SourceUse(located.path, located.name, source.mark)
+            key = (os.path.realpath(made.path), made.format, made.areas)
+            roots[key] = replace(made, uses=(*roots.get(key, made).uses, use))
+    catalogs = [
+        catalog_of(name) for name in sorted({root.format for root in roots.values()}) if FORMATS[name].catalog
+    ]
+    known = {root.path for root in request.roots}
+    more = tuple(catalog for catalog in catalogs if catalog.path not in known)
+    return Sources((*roots.values(), *more), tuple(refused), tuple(awaited))
+
+
+def _root(
+    source: DeclaredSource, full: str, allowed: Sequence[str], request: Request
+) -> Root | tuple[str, str]:
+    """What to read for a source, or why nothing is, with what helps."""
+    name = quote(source.path)
+    if source.format not in FORMATS:
+        return f"the source {name} has a format that this version does not read: {quote(source.format)}", ""
+    # Whether something is there is not said about places that may not be looked at.
+    if not _is_allowed(full, allowed):
+        return _outside(name)
+    if not os.path.exists(full):
+        return f"the source {name} does not exist", "correct the path; it starts at the folder of this file"
+    found = find_layout(full, source.format)
+    if found is None:
+        return (
+            f"the source {name} has no files of {FORMATS[source.format].title}",
+            "correct the path, or remove the source",
+        )
+    layout = found[1]
+    if not _is_allowed(layout.top, allowed):
+        return _outside(name)
+    links = next((root.links for root in request.roots), ())
+    return Root(
+        layout.top, shown(layout.top, request.shown_from), links=links, from_settings=True,
+        format=source.format, areas=layout.areas,
+    )  # fmt: skip
+
+
+def _is_allowed(path: str, allowed: Sequence[str]) -> bool:
+    real = os.path.realpath(path)
+    return any(is_within(real, each) for each in allowed)
+
+
+def _outside(name: str) -> tuple[str, str]:
+    return (
+        f"the source {name} lies outside of what is read",
+        "name its folder on the command line, or allow it by `links` in the settings of the project",
+    )

@@ -1,0 +1,54 @@
+"""Asks an MCP server which tools it has, with the official SDK."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from typing import Any, NamedTuple
+
+import mcp  # noqa: F401  # without it, nothing here works
+
+from orgkernel.toolbox.adapters.adapter import Reply, describe_error
+from orgkernel.toolbox.adapters.mcp_server import connect
+from orgkernel.toolbox.providers import McpServer
+
+_MOST_PAGES = 100
+
+
+class ToolList(NamedTuple):
+    """The tools of a server as it lists them, or why there are none."""
+
+    tools: list[dict[str, Any]]
+    error: str = ""
+
+
+async def list_tools(provider: McpServer, seconds: float) -> ToolList:
+    """All tools of a server. It has so many `seconds` for all of it. Whatever happens is no exception."""
+    try:
+        async with asyncio.timeout(seconds), AsyncExitStack() as stack:
+            client = await connect(stack, provider, {})
+            if isinstance(client, Reply):
+                return ToolList([], client.error)
+            tools: list[dict[str, Any]] = []
+            cursor: str | None = None
+            for _ in range(_MOST_PAGES):
+                page = await client.list_tools(cursor=cursor)
+                tools += (
+                    each.model_dump(mode="json", by_alias=True, exclude_none=True) for each in page.tools
+                )
+                if len(json.dumps(tools)) > provider.max_bytes:
+                    return ToolList([], f"its list is longer than {provider.max_bytes} bytes")
+                cursor = page.next_cursor
+                if not cursor:
+                    return ToolList(tools)
+            return ToolList([], f"its list has more than {_MOST_PAGES} pages")
+    except TimeoutError:
+        return ToolList([], f"it did not answer within {seconds:g} seconds")
+    except Exception as error:
+        cause: BaseException = error
+        while isinstance(cause, BaseExceptionGroup):  # the SDK bundles errors in groups
+            cause = cause.exceptions[0]
+        if isinstance(cause, TimeoutError):
+            return ToolList([], f"it did not answer within {seconds:g} seconds")
+        return ToolList([], f"it cannot be asked: {describe_error(cause)}")

@@ -1,0 +1,67 @@
+"""Which tools the MCP servers of an `mcp.json` have: each is asked, and nothing of what it says is believed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from orgkernel.errors import BadToolbox, UsageError
+from orgkernel.loading.files import read_text
+from orgkernel.loading.json_reader import parse_json
+from orgkernel.toolbox.providers import McpServer
+
+_FIELDS = ("mcpServers", "servers")
+_VARIABLE = "${"
+
+
+def read_servers(path: str) -> dict[str, McpServer | str]:
+    """The servers that a file declares; of one that cannot be asked, why. Raises `UsageError` for any other file."""
+    source = read_text(path, path)
+    parsed = parse_json(source.text)
+    if source.refusal is not None or parsed.refusals or not parsed.documents:
+        raise UsageError(f"`{path}` cannot be read as JSON", "run `orgkernel check --from mcp` on it")
+    value = parsed.documents[0].value
+    found: dict[str, McpServer | str] = {}
+    for field in _FIELDS:
+        servers = value.get(field) if isinstance(value, dict) else None
+        if isinstance(servers, dict):
+            found |= {name: _server(server) for name, server in servers.items()}
+    if not found:
+        raise UsageError(f"`{path}` declares no MCP servers", "name a file with `mcpServers` or `servers`")
+    return found
+
+
+def _server(value: Any) -> McpServer | str:
+    """How a server is reached. A variable is never filled in: it could carry a secret to whoever wrote the file."""
+    if not isinstance(value, dict):
+        return "it is no mapping"
+    command, url, arguments = value.get("command"), value.get("url"), value.get("args", ())
+    environment, headers = value.get("env", {}), value.get("headers", {})
+    texts = [command, url, *arguments] if isinstance(arguments, tuple) else [arguments]
+    for each in (environment, headers):
+        texts += each.values() if isinstance(each, dict) else [each]
+    if any(_VARIABLE in str(each) for each in texts):
+        return "it uses variables, which are not filled in"
+    if not all(isinstance(each, str) for each in texts if each is not None):
+        return "its fields are no texts"
+    if isinstance(url, str) and url.startswith(("http://", "https://")):
+        return McpServer(url, headers=dict(headers))
+    if isinstance(command, str) and command:
+        return McpServer((command, *arguments), environment=dict(environment))
+    return "it has neither a `command` nor an `url`"
+
+
+def ask_servers(
+    servers: Mapping[str, McpServer], seconds: float
+) -> dict[str, tuple[list[dict[str, Any]], str]]:
+    """The tools of each server, or why they are not known. One is asked after the other."""
+    try:
+        from orgkernel.toolbox.adapters.mcp_listing import list_tools
+    except ImportError:
+        raise BadToolbox("asking an MCP server needs its SDK", "install the extra `orgkernel[mcp]`") from None
+
+    async def ask() -> dict[str, tuple[list[dict[str, Any]], str]]:
+        return {name: await list_tools(server, seconds) for name, server in servers.items()}
+
+    return asyncio.run(ask())

@@ -1,0 +1,113 @@
+"""The rest of Claude Code: marketplaces of plugins, and permission rules of settings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orgkernel import AccessRequest, Kernel
+from tests.support.claude_trees import AGENTS, agent
+from tests.support.in_process import run_here
+from tests.support.trees import write_tree
+
+PLUGIN = ".claude-plugin/plugin.json"
+MARKETPLACE = ".claude-plugin/marketplace.json"
+
+
+def test_each_plugin_of_a_marketplace_is_an_organization(tmp_path: Path) -> None:
+    """With agents of the same name, with and without a manifest of its own; nothing outside of the folder is read."""
+    listed = [
+        {"name": "web", "source": "./plugins/web", "description": "For the web."},
+        {"name": "data", "source": "data"},
+        {"name": "skills-only", "source": "./plugins/skills"},
+        {"name": "elsewhere", "source": {"source": "github", "repo": "a/b"}},
+        {"name": "outside", "source": "../outside"},
+        {"name": "link", "source": "./plugins/link"},
+        {"name": "gone", "source": "./plugins/gone"},
+        3,
+    ]
+    files = {
+        MARKETPLACE: json.dumps({"name": "ours", "metadata": {"pluginRoot": "./plugins"}, "plugins": listed}),
+        f"plugins/web/{PLUGIN}": '{"name": "web-tools", "description": "For the web."}',
+        "plugins/web/agents/reviewer.md": agent("reviewer", "Reviews pages. Use after a page changed.", "Read"),
+        "plugins/data/agents/reviewer.md": agent("reviewer", "Reviews queries. Use after a query changed.", "Read"),
+        "plugins/data/README.md": "Text\n",
+        "plugins/skills/skills/look/SKILL.md": "---\nname: look\ndescription: How to look.\n---\nLook.\n",
+        "README.md": "Text\n",
+    }  # fmt: skip
+    top = write_tree(tmp_path / "market", files)
+    write_tree(tmp_path / "outside", {"agents/a.md": agent("a", "Use it.")})
+    (top / "plugins" / "link").symlink_to(tmp_path / "outside")
+    kernel = Kernel.open(top)
+    assert {org: list(each.snapshot.records.posts) for org, each in kernel.state.served.items()} == {
+        "web-tools": ["reviewer"], "data": ["reviewer"],
+    }  # fmt: skip
+    assert kernel.check() == ()
+    done = run_here("check", "market", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "read as Claude Code: 2 agents" in done.stderr
+    assert "2 organizations, 2 roles" in done.stderr
+    done = run_here("who-can", "use", "tool:Read", "--org", "data", "--path", "market", cwd=tmp_path)
+    assert "role:reviewer" in done.stdout
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"plugins": 3}', '{"plugins": [{"name": 1, "source": "./a"}]}', '{"plugins": [{"name": "a", "source": "\\u0000"}]}'])  # fmt: skip
+def test_a_marketplace_that_lists_nothing(text: str, tmp_path: Path) -> None:
+    """It is an ordinary folder."""
+    write_tree(tmp_path, {MARKETPLACE: text, "a/agents/a.md": agent("a", "Use it.")})
+    done = run_here("check", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "nothing to check" in done.stderr
+
+
+RULES = {
+    "allow": ["WebSearch", "Bash(npm test)"],
+    "ask": ["Edit", "mcp__sentry"],
+    "deny": ["WebFetch", "Read(./.env)", "mcp__db__drop", "Task"],
+}
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> None:
+    """What is denied is gone, also as a part, what is asked about needs an approval, and nothing is given."""
+    tools = "Read, Edit, WebFetch, Task, mcp__sentry__list, mcp__db__drop, mcp__db__ask, mcp__db"
+    files = {
+        f".claude/{name}": json.dumps({"permissions": RULES}),
+        f"{AGENTS}/a.md": agent("a", "Use it.", tools),
+        f"{AGENTS}/b.md": "---\nname: b\ndescription: Use it for all.\n---\n",
+        ".mcp.json": '{"mcpServers": {"sentry": {}, "db": {}}}',
+    }
+    top = write_tree(tmp_path / "shop", files)
+    kernel = Kernel.open(top)
+    said = {
+        tool: kernel.decide("shop", AccessRequest("role:a", "use", f"tool:{tool}")).outcome
+        for tool in tools.split(", ")
+    }
+    assert said == {
+        "Read": "deny", "Edit": "ask", "WebFetch": "deny", "Task": "deny", "mcp__sentry__list": "ask",
+        "mcp__db__drop": "deny", "mcp__db__ask": "allow", "mcp__db": "deny",
+    }  # fmt: skip
+    assert kernel.decide("shop", AccessRequest("role:a", "use", "tool:WebSearch")).outcome == "deny"
+    assert kernel.decide("shop", AccessRequest("role:b", "use", "tool:Agent")).outcome == "deny"
+    done = run_here("can", "role:a", "use", "tool:WebFetch", "--path", "shop", cwd=tmp_path)
+    assert f"shop/.claude/{name}:1" in done.stdout
+
+
+def test_settings_without_rules_say_nothing(tmp_path: Path) -> None:
+    """Other settings are nobody's mistake; rules that cannot be read are an error, and nothing answers."""
+    write_tree(tmp_path, {f"{AGENTS}/a.md": agent("a", "Use it."), ".claude/settings.json": '{"model": "x"}'})
+    assert run_here("check", cwd=tmp_path).returncode == 0
+    for text in (
+        '{"permissions": []}',
+        '{"permissions": {"deny": "Bash"}}',
+        '{"permissions": {"deny": [3]}}',
+        '{"permissions": {"deny": ["(x)"]}}',
+        "{",
+    ):
+        write_tree(tmp_path, {".claude/settings.json": text})
+        assert run_here("check", cwd=tmp_path).returncode == 1, text
+        assert run_here("can", "role:a", "use", "tool:Read", "--path", ".", cwd=tmp_path).returncode == 2, (
+            text
+        )

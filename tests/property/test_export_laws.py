@@ -1,0 +1,215 @@
+"""What is exported, read again, says the same where the format can, opens nothing, and the report counts the rest."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.exchange.agents import claude_code, copilot, crewai
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, roster_of
+from orgkernel.exchange.exported import Export
+from orgkernel.exchange.formats import EXPORTS
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats import FORMATS
+from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.roles import tool_id_of
+from tests.exchange.organizations import (
+    ALL_TEMPLATES,
+    guarded_documents,
+    hostile_documents,
+    template_view,
+    view_of,
+)
+from tests.support.edited_trees import Edit, edited, edits, small_documents, template_documents
+from tests.support.trees import read, write_tree
+
+TOOL_LOSSES = frozenset(
+    (
+        "tools that a role has in part", "tools that depend on circumstances", "tools that need approval",
+        "tools that a role lists and may not use", "tools without a name there", "tools that open more there",
+        "tools that share a name there", "tools that call agents", "delegation to nobody", "tools of the manager",
+        "tools that cannot be modules",
+    )
+)  # fmt: skip
+
+
+class Reading(NamedTuple):
+    """How a format is read again."""
+
+    name_of: Callable[[HeldTool], str | None]
+    """What the imported organization calls a tool of ours."""
+    prepare: Callable[[Path], None] = lambda folder: None
+    """What users of the format have beside the exported files."""
+
+
+def _claude_name(held: HeldTool) -> str | None:
+    return claude_code.host_name(held.id, held.tool.names)
+
+
+def _claude_servers(folder: Path) -> None:
+    """The servers that some agent names are there."""
+    servers = {}
+    for path in (folder / ".claude/agents").glob("*.md"):
+        for word in yaml.safe_load(path.read_text().split("---\n")[1])["tools"]:
+            if word.startswith("mcp__"):
+                servers[word.split("__")[1]] = {"command": "server"}
+    if servers:
+        (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+def _crew_tools(folder: Path) -> None:
+    """The tools of the project, which its users write."""
+    (folder / "tools").mkdir()
+    for path in folder.glob("agents/*.jsonc"):
+        for word in json.loads(path.read_text().split("\n", 1)[1])["tools"]:
+            name = word.removeprefix("custom:")
+            (folder / f"tools/{name}.py").write_text(f"class {name.title()}(BaseTool):\n    pass\n")
+
+
+def _crew_name(held: HeldTool) -> str | None:
+    name = crewai.host_name(held)
+    return None if name is None else tool_id_of(name)
+
+
+def _copilot_name(held: HeldTool) -> str | None:
+    name = copilot.host_name(held.id, held.tool.names)
+    return None if name is None else id_of(name)
+
+
+READINGS: Mapping[str, Reading] = {
+    "claude-code": Reading(_claude_name, _claude_servers),
+    "crewai": Reading(_crew_name, _crew_tools),
+}
+READABLE = tuple(name for name in READINGS if name in FORMATS)
+CONTEXTS = tuple(
+    AccessContext(alert=alert, watch=watch, channel=channel)
+    for alert, watch, channel in ((None, None, None), ("RED", "alpha", "slack"), ("YELLOW", "gamma", None))
+)
+
+
+def read_again(export: Export, target: str) -> OrgView:
+    """The organization that the exported files are, to whoever knows nothing of ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_tree(Path(folder), export.files)
+        READINGS[target].prepare(Path(folder))
+        (organization,) = read(Path(folder)).organizations.values()
+        return organization.index
+
+
+def tools_in(view: OrgView, role: str) -> set[str]:
+    """What a role may use, or may use after it was asked, whatever the circumstances are."""
+    rows = what_can(view, f"role:{role}")
+    return {
+        row.resource.partition(":")[2]
+        for row in rows
+        if row.outcome in ("allow", "ask") and not row.conditions
+    }
+
+
+def check_laws(view: OrgView, target: str) -> None:
+    """Every law about one organization and one format."""
+    export = EXPORTS[target].export(view)
+    roster = roster_of(view)
+    if not roster.roles:
+        return
+    again = read_again(export, target)
+    lost = {each.what: each.count for each in export.lost}
+    assert set(again.roles) == set(roster.names.values())
+    assert len(lost) == len(export.lost)
+    name_of = READINGS[target].name_of
+    given = elsewhere = 0
+    for role in roster.roles.values():
+        post = again.records.posts[role.name].profile
+        there = tools_in(again, role.name)
+        for name in there:
+            same = [each for each in role.tools if name_of(each) == name]
+            assert same, f"{role.id} got {name}, which nothing of ours is"
+            given += len(same)
+            for held in same:
+                check_given(view, role.id, held, may_ask=asks_for(export, target, name))
+        if calls_others(export, target, role):
+            elsewhere += sum(calls(held) for held in role.held("given"))
+        assert (again.superior_of(role.name) is None) or again.superior_of(role.name) in roster.names.values()
+        if target != "crewai":
+            assert post.description == role.description
+        assert post.requirements.preferred_model == role.profile.requirements.preferred_model
+    differing = sum(
+        again.superior_of(role.name) != (superior and roster.names.get(superior, "nobody"))
+        for role in roster.roles.values()
+        for superior in [view.superior_of(role.id)]
+    )
+    assert lost.get("chain of command", 0) == differing
+    listed = sum(len(role.tools) for role in roster.roles.values())
+    reported = sum(count or 0 for what, count in lost.items() if what in TOOL_LOSSES)
+    assert listed == given + elsewhere + reported
+
+
+def check_given(view: OrgView, role: str, held: HeldTool, *, may_ask: bool) -> None:
+    """Nothing is given that our own decision refuses: every action, in every circumstance we think of."""
+    allowed = {"allow", "ask"} if may_ask else {"allow"}
+    for action in held.tool.required_levels:
+        for context in CONTEXTS:
+            request = AccessRequest(f"role:{role}", action, f"tool:{held.id}", context)
+            assert decide_access(view, request).outcome in allowed, (role, held.id, action)
+
+
+def asks_for(export: Export, target: str, name: str) -> bool:
+    if target != "claude-code" or claude_code.SETTINGS not in export.files:
+        return False
+    return name in json.loads(export.files[claude_code.SETTINGS])["permissions"].get("ask", ())
+
+
+def calls_others(export: Export, target: str, role: ExportedRole) -> bool:
+    """Whether the format says, without a tool of ours, that a role calls just its subordinates."""
+    if target == "crewai":
+        crew = json.loads(export.files["crew.jsonc"].split("\n", 1)[1])
+        return crew.get("manager_agent") == role.name
+    if target != "claude-code":
+        return target == "agent-spec" and bool(role.subordinates)
+    front = yaml.safe_load(export.files[f"{claude_code.FOLDER}/{role.name}.md"].split("---\n")[1])
+    return any(each.startswith("Agent(") for each in front["tools"])
+
+
+def calls(held: HeldTool) -> bool:
+    return (
+        held.delegates or held.name_in(claude_code.HOST) in ("Agent", "Task") or held.id in ("Agent", "Task")
+    )
+
+
+@pytest.mark.parametrize("target", READABLE)
+@pytest.mark.parametrize("template", ALL_TEMPLATES)
+def test_templates_keep_the_laws(template: str, target: str) -> None:
+    check_laws(template_view(template), target)
+
+
+@pytest.mark.parametrize("target", READABLE)
+@pytest.mark.parametrize("documents", [guarded_documents, hostile_documents])
+def test_organizations_made_for_exports_keep_the_laws(
+    documents: Callable, target: str, tmp_path: Path
+) -> None:
+    check_laws(view_of(tmp_path, documents()), target)
+
+
+@pytest.mark.parametrize("start", [small_documents, lambda: template_documents("software_dev")])
+@settings(max_examples=8, phases=(Phase.generate,))
+@given(changes=st.lists(edits(), min_size=1, max_size=8))
+def test_edited_organizations_keep_the_laws(start: Callable, changes: Iterable[Edit]) -> None:
+    """Whatever roles, tools and the hierarchy become."""
+    documents = edited(start(), list(changes))
+    with tempfile.TemporaryDirectory() as folder:
+        write_tree(Path(folder), {name: json.dumps(each) for name, each in documents.items()})
+        organizations = read(Path(folder)).organizations
+    for organization in organizations.values():
+        for target in READABLE:
+            check_laws(organization.index, target)
