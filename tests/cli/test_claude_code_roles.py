@@ -443,29 +443,19 @@ def test_observe(project: HookedProject) -> None:
     assert project.asks("mcp__x__y", {}, "fixer")[0] == "deny"
 
 
-def test_a_stored_grant_counts_until_it_ends(project: HookedProject) -> None:
-    """What is stored when the organization is activated, by its own end."""
-    for level, more in (("full", ("--expires", "1h")),):
-        done = run_here(
-            "grant", "issue", "role:code_reviewer", "tool:code_execution_tool", "--level", level, *more,
-            "--org", "shop", "--path", "org", cwd=project.folder,
-        )  # fmt: skip
+def test_what_is_stored_counts(project: HookedProject) -> None:
+    """A grant until it ends; of a part of a tool too, and so does a restriction, and what is next to it is as before."""
+    for words in (
+        ("grant", "issue", "role:code_reviewer", "tool:file_write:docs/**", "--level", "write"),
+        ("restriction", "issue", "role:builder", "tool:file_read:secrets/**", "--level", "none"),
+        ("grant", "issue", "role:code_reviewer", "tool:code_execution_tool", "--expires", "1h"),
+    ):
+        done = run_here(*words, "--org", "shop", "--path", "org", cwd=project.folder)
         assert done.returncode == 0, done.stderr
     project.activate()
     assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "none"
     with mock.patch("orgkernel.project.claude_hook.deciding.time.time", return_value=2**33):
         assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "deny"
-
-
-def test_parts_of_a_tool(project: HookedProject) -> None:
-    """A grant opens a part, a restriction closes one, and what is next to it is as before."""
-    for words in (
-        ("grant", "issue", "role:code_reviewer", "tool:file_write:docs/**", "--level", "write"),
-        ("restriction", "issue", "role:builder", "tool:file_read:secrets/**", "--level", "none"),
-    ):
-        done = run_here(*words, "--org", "shop", "--path", "org", cwd=project.folder)
-        assert done.returncode == 0, done.stderr
-    project.activate()
     (project.folder / "docs/link").symlink_to(project.folder / "src")
     (project.folder / "src/out").symlink_to(project.folder / "secrets")
     for agent, tool, path, answer in (

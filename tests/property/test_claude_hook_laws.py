@@ -158,7 +158,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(value=_JSON, indent=st.none() | st.just(2), ascii=st.booleans())
 def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii: bool) -> None:
     """And a text is written so that it is read back."""
@@ -174,7 +174,7 @@ def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii
     assert json.loads(quick_json.quote(str(value))) == str(value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(text=st.text('{}[]",:\\/eE+-.0123456789 \n\tnulltruefasNI\x00', max_size=12))
 def test_what_is_no_json_is_none_here(text: str) -> None:
     """The same is refused, and a number that is none besides."""
@@ -198,7 +198,7 @@ _NAMES = st.sampled_from(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(names=st.lists(_NAMES, min_size=1, max_size=4), parts=st.lists(_NAMES, min_size=1, max_size=4))
 def test_what_fits_is_inside(names: list[str], parts: list[str]) -> None:
     """The quick comparison says what the whole one says, or nothing."""
