@@ -20,9 +20,9 @@ LONGEST = 120
 """Characters of a message outside of quoted user text."""
 QUESTION = "did you mean `"
 IMPERATIVES = {
-    "add", "assign", "break", "change", "choose", "compare", "correct", "create", "declare", "delete",
+    "add", "allow", "assign", "break", "change", "choose", "compare", "correct", "create", "declare", "delete",
     "describe", "dispatch", "equip", "give", "indent", "join", "keep", "leave", "list", "make", "move",
-    "name", "put", "raise", "remove", "replace", "require", "revoke", "save", "set", "split", "unpin",
+    "name", "put", "raise", "remove", "replace", "require", "revoke", "save", "set", "split", "take", "unpin",
     "upgrade", "use", "write",
 }  # fmt: skip
 _QUOTED = re.compile(r"`[^`]*`")
