@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from manifest_api.access_offers import AccessRequestOffer, find_offer
 from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
 from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
@@ -86,6 +87,16 @@ class Auditor:
                 store = self._store_access.held()
                 decided = decide(self._kernel, store, decided.org, decided.asked, decided.actor)
         return decided.used_up()
+
+    async def find_offer(
+        self, decided: Decided, answered: Answered, caller: Caller
+    ) -> AccessRequestOffer | None:
+        """The request for what was not permitted, where one could be made. Raises `StoreError`."""
+        if decided.ticket is None:
+            return None  # without a store there are no requests
+        return await find_offer(
+            self._store_access, self._kernel, decided.org, decided.asked, answered[0], caller
+        )
 
 
 async def resolved(ticket: Ticket) -> Any:

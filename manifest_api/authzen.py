@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from starlette.types import Scope
 
+from manifest_api.access_offers import AccessRequestOffer
 from manifest_api.auditing import Auditor
 from manifest_api.authzen_shapes import (
     AuthzenAction,
@@ -241,10 +242,13 @@ async def evaluate(auditor: Auditor, question: EvaluationQuestion, caller: Calle
     """One question, answered and audited."""
     asked = translated(auditor.kernel, question)
     started = auditor.begin(asked.org, asked.request, caller)
-    return as_evaluation(await auditor.finish(started), asked)
+    answered = await auditor.finish(started)
+    return as_evaluation(answered, asked, await auditor.find_offer(started, answered, caller))
 
 
-def as_evaluation(answered: Answered, asked: AskedAccess) -> EvaluationAnswer:
+def as_evaluation(
+    answered: Answered, asked: AskedAccess, offer: AccessRequestOffer | None = None
+) -> EvaluationAnswer:
     """A decision as an AuthZEN answer."""
     decision, reasons, row = answered
     return EvaluationAnswer(
@@ -261,5 +265,6 @@ def as_evaluation(answered: Answered, asked: AskedAccess) -> EvaluationAnswer:
             state_version=decision.state_version,
             audit=row,
             ignored=asked.ignored,
+            access_request=offer,
         ),
     )

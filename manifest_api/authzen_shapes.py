@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from manifest_api.access_offers import AccessRequestOffer
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import PaceTierName
@@ -199,6 +200,8 @@ class EvaluationContext(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
     ignored: tuple[str, ...] = ()
     """Keys of the context and properties that were not read."""
     error: EvaluationError | None = None
+    access_request: AccessRequestOffer | None = None
+    """For a caller with the scope `request`: the request that waits for an answer, or the one that could be made."""
 
 
 class EvaluationAnswer(msgspec.Struct, frozen=True):

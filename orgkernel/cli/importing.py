@@ -43,8 +43,8 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     project = find_project(os.getcwd())
     request = resolve_paths([source], os.getcwd(), links=links_of(project), read_as=form)
     snapshot = Loader(request, project.severities, cache_of(project, no_cache=True)).load()
-    chosen = _chosen(snapshot, org, source, form)
-    if not chosen.may_answer or snapshot.tree.broken:
+    chosen = None if snapshot.tree.broken else _chosen(snapshot, org, source, form)
+    if chosen is None or not chosen.may_answer:
         say_errors(snapshot.diagnostics, snapshot)
         raise UsageError(f"{quote(source)} has errors, so it is not imported", "correct them first")
     shown = os.path.relpath(os.path.realpath(source), os.path.realpath(folder)).replace(os.sep, "/")

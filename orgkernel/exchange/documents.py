@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.diagnostics import Place
-from orgkernel.exchange.agents.pages import At, Line, page, text_lines, yaml_lines
+from orgkernel.exchange.agents.pages import At, Line, page, quoted, text_lines, yaml_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.formats.words import words_in
@@ -34,12 +34,14 @@ def as_documents(records: OrgRecords, source: str) -> Export:
     files: dict[str, tuple[str, tuple[Place | None, ...]]] = {}
     files["org.yaml"] = _file(records.document, source)
     for role_id, post in records.posts.items():
-        files[f"roles/{role_id}.yaml"] = _file(post.document, source)
+        files[f"roles/{role_id}.yaml"] = _file(post.document, source, _delegating(records, role_id))
     theirs = [each for each in records.catalogs if each.format]
+    used = {tool for post in records.posts.values() for tool in post.profile.capabilities.tools_primary}
     for kind, (section, name) in _SECTIONS.items():
         definitions = [each for each in getattr(records, section).values() if each.document.format]
         if definitions:
-            files[name] = page(_catalog(kind, section, definitions, source))
+            unused = section == "tools" and any(each.id not in used for each in definitions)
+            files[name] = page(_catalog(kind, section, definitions, source, unused))
     for number, document in enumerate(each for each in theirs if each.kind not in (*_SECTIONS, *_MARKDOWN)):
         files[f"{document.kind}_{number + 1}.yaml"] = _file(document, source)
     for order in theirs:
@@ -57,12 +59,38 @@ def as_documents(records: OrgRecords, source: str) -> Export:
 
 
 def _head(kind: str, source: str) -> Iterator[Line]:
-    yield f"# Imported from {source}. Change what you like: the next import keeps it.", None
+    yield f"# Imported from {source}. The next import keeps what is changed here.", None
     yield f"_schema: {PREFIX}{kind}", None
 
 
-def _file(document: SourceDocument, source: str) -> tuple[str, tuple[Place | None, ...]]:
-    return page((*_head(document.kind, source), *yaml_lines(_values(document), document.place())))
+def _foot() -> Iterator[Line]:
+    """A line that no import changes, so that what is added at the end never stands beside one that does."""
+    yield "# Further fields go below this line.", None
+
+
+def _file(
+    document: SourceDocument, source: str, accepted: Mapping[str, str] | None = None
+) -> tuple[str, tuple[Place | None, ...]]:
+    lines = yaml_lines(_values(document), document.place())
+    return page((*_head(document.kind, source), *_accepting(accepted or {}), *lines, *_foot()))
+
+
+def _accepting(accepted: Mapping[str, str]) -> Iterator[Line]:
+    """Findings about what a format does not say, with the reason."""
+    if accepted:
+        yield "suppressions:", None
+    for rule, reason in accepted.items():
+        yield f"  - {{rule: {rule}, reason: {quoted(reason)}}}", None
+
+
+def _delegating(records: OrgRecords, role_id: str) -> dict[str, str]:
+    """Whether a role hands on work although its source does not say that it leads: that is assumed."""
+    post, entry = records.posts[role_id], records.organization.hierarchy.get(role_id)
+    profile = post.profile
+    hands_on = profile.can_delegate or profile.dispatch.may_to or (entry is not None and entry.subordinates)
+    if profile.role_type != "specialist" or not hands_on or post.document.has("role_type"):
+        return {}
+    return {"ORG208": "its source does not say of which type a role is"}
 
 
 def _values(document: SourceDocument) -> Mapping[str, Any]:
@@ -90,12 +118,19 @@ def _placed(value: Any, document: SourceDocument, route: tuple[str | int, ...]) 
     return value
 
 
-def _catalog(kind: str, section: str, definitions: Sequence[Definition[Any]], source: str) -> Iterator[Line]:
+def _catalog(
+    kind: str, section: str, definitions: Sequence[Definition[Any]], source: str, has_unused: bool
+) -> Iterator[Line]:
     yield from _head(kind, source)
+    if has_unused:
+        yield from _accepting(
+            {"ORG701": "the host brings these tools along, whether an agent uses them or not"}
+        )
     yield f"{section}:", None
     for each in sorted(definitions, key=lambda each: each.id):
         said = _placed(msgspec.to_builtins(each.record), each.document, (section, each.id))
         yield from yaml_lines({each.id: At(said, each.place())}, each.place(), 2)
+    yield from _foot()
 
 
 def _order_name(order: StandingOrder) -> str:

@@ -65,6 +65,10 @@ def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *,
 
 
 def _open(folder: str) -> GuestTree:
+    if os.open not in os.supports_dir_fd:
+        raise UsageError(
+            "files are written and checked on Linux and macOS only", "print them: leave out `-o`"
+        )
     try:
         return GuestTree(folder)
     except OSError as error:

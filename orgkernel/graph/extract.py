@@ -189,8 +189,8 @@ def _channels(records: OrgRecords) -> Iterator[EdgeRun]:
     document = records.document
     for channel_id, channel in records.organization.communication_channels.items():
         for number, (one, other) in enumerate(channel.allowed_pairs):
-            mark = find_mark(document.marks, ("communication_channels", channel_id, "allowed_pairs", number))
-            yield EdgeRun(EdgeKind.SPEAKS_WITH, one, (other,), channel_id, document.name, (mark,))
+            place = document.place("communication_channels", channel_id, "allowed_pairs", number)
+            yield run_of(Edge(EdgeKind.SPEAKS_WITH, one, other, channel_id, place))
 
 
 def _catalogs(records: OrgRecords) -> Iterator[EdgeRun]:

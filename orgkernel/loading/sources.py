@@ -359,7 +359,7 @@ class Completion(NamedTuple):
     documents: tuple[SourceDocument, ...] = ()
 
 
-class Whole(NamedTuple):
+class TreeCompletion(NamedTuple):
     """What the files of a tree mean together."""
 
     instead: Mapping[int, tuple[SourceDocument, ...]] = {}
@@ -369,24 +369,26 @@ class Whole(NamedTuple):
     """What the disk answered about what texts refer to."""
 
 
-NOTHING_TO_ADD = Whole()
+NOTHING_TO_ADD = TreeCompletion()
 
 
-def tree_of(files: Sequence[FileRead], whole: Whole = NOTHING_TO_ADD) -> Tree:
+def tree_of(files: Sequence[FileRead], completion: TreeCompletion = NOTHING_TO_ADD) -> Tree:
     """One result for all files."""
     documents = [document for file in files for document in file.read.documents]
-    if whole.instead:
-        documents = [made for document in documents for made in whole.instead.get(id(document), (document,))]
+    if completion.instead:
+        documents = [
+            made for document in documents for made in completion.instead.get(id(document), (document,))
+        ]
     paths = {file.located.name: file.located.path for file in files if not file.read.skipped}
     return Tree(
-        (*documents, *whole.documents),
+        (*documents, *completion.documents),
         tuple(_broken_in(files)),
         tuple(found for file in files for found in file.read.diagnostics),
-        {**{each.name: each.path for each in whole.documents}, **paths},
+        {**{each.name: each.path for each in completion.documents}, **paths},
         # What comes with the package holds more than documents: its schemas are nobody's oversight.
         sum(file.read.skipped for file in files if not file.located.root.shared),
         tuple(files),
-        whole.looked_up,
+        completion.looked_up,
     )
 
 

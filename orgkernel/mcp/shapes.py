@@ -25,7 +25,7 @@ Resource = Annotated[
         description="tool:ID, tool:ID:PATH, credential:ID, data:TIER or role:ID",
     ),
 ]
-Circumstances = Annotated[
+RunCircumstances = Annotated[
     dict[str, Any],
     msgspec.Meta(description="circumstances: channel, session, pace, input, …"),
 ]
@@ -51,7 +51,7 @@ class MayArguments(Arguments, frozen=True, kw_only=True):
     resource: Resource
     action: Annotated[Name, msgspec.Meta(description="`use` is every action of a tool")] = "use"
     paths: Annotated[Paths, msgspec.Meta(description="files that a tool would touch")] = ()
-    context: Circumstances = {}
+    context: RunCircumstances = {}
 
 
 class WhoCanArguments(Arguments, frozen=True, kw_only=True):
@@ -93,11 +93,11 @@ class ReportArguments(Arguments, frozen=True, kw_only=True):
     role: Annotated[Name | None, msgspec.Meta(description="one of yours, if you fill several")] = None
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a tool answers."""
 
 
-class Me(Answer, frozen=True, kw_only=True):
+class Me(ToolAnswer, frozen=True, kw_only=True):
     """The subject, and its place in the organization."""
 
     subject: str
@@ -116,7 +116,7 @@ class Me(Answer, frozen=True, kw_only=True):
     snapshot: str
 
 
-class Permission(Answer, frozen=True, kw_only=True):
+class Permission(ToolAnswer, frozen=True, kw_only=True):
     """What can be done with a resource."""
 
     resource: str
@@ -129,7 +129,7 @@ class Permission(Answer, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ()
 
 
-class Permissions(Answer, frozen=True, kw_only=True):
+class Permissions(ToolAnswer, frozen=True, kw_only=True):
     """Everything that can be done."""
 
     can: tuple[Permission, ...]
@@ -139,7 +139,7 @@ class Permissions(Answer, frozen=True, kw_only=True):
     state_version: int = 0
 
 
-class PathOutcome(Answer, frozen=True, kw_only=True):
+class PathOutcome(ToolAnswer, frozen=True, kw_only=True):
     """The decision about one path."""
 
     path: str
@@ -147,7 +147,7 @@ class PathOutcome(Answer, frozen=True, kw_only=True):
     code: str
 
 
-class MayAnswer(Answer, frozen=True, kw_only=True):
+class MayAnswer(ToolAnswer, frozen=True, kw_only=True):
     """A decision. Only `allow` permits."""
 
     outcome: Outcome
@@ -166,7 +166,7 @@ class MayAnswer(Answer, frozen=True, kw_only=True):
     audit: str = ""
 
 
-class Layer(Answer, frozen=True, kw_only=True):
+class Layer(ToolAnswer, frozen=True, kw_only=True):
     """What one layer of the decision did."""
 
     layer: str
@@ -175,7 +175,7 @@ class Layer(Answer, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
 
 
-class WhyAnswer(Answer, frozen=True, kw_only=True):
+class WhyAnswer(ToolAnswer, frozen=True, kw_only=True):
     """A decision, layer by layer."""
 
     outcome: Outcome
@@ -189,7 +189,7 @@ class WhyAnswer(Answer, frozen=True, kw_only=True):
     state_version: int = 0
 
 
-class WhoCanAnswer(Answer, frozen=True, kw_only=True):
+class WhoCanAnswer(ToolAnswer, frozen=True, kw_only=True):
     """Those who can, who need an approval, and for whom it depends."""
 
     allow: tuple[str, ...]
@@ -200,7 +200,7 @@ class WhoCanAnswer(Answer, frozen=True, kw_only=True):
     state_version: int = 0
 
 
-class WhoTakesAnswer(Answer, frozen=True, kw_only=True):
+class WhoTakesAnswer(ToolAnswer, frozen=True, kw_only=True):
     """The role that takes the work. Nothing was handed over."""
 
     outcome: Literal["role", "not_applicable"]
@@ -213,7 +213,7 @@ class WhoTakesAnswer(Answer, frozen=True, kw_only=True):
     snapshot: str
 
 
-class RequestAnswer(Answer, frozen=True, kw_only=True):
+class RequestAnswer(ToolAnswer, frozen=True, kw_only=True):
     """A request, and who can answer it."""
 
     request_id: str
@@ -224,7 +224,7 @@ class RequestAnswer(Answer, frozen=True, kw_only=True):
     who_can_grant: tuple[str, ...] = ()
 
 
-class ReportAnswer(Answer, frozen=True, kw_only=True):
+class ReportAnswer(ToolAnswer, frozen=True, kw_only=True):
     """The report was stored."""
 
     outcome: Literal["stored", "known", "expired"]

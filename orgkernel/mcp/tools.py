@@ -37,7 +37,7 @@ _SUBJECT_WORDS = frozenset(
 _OF_HOST = frozenset({"now", "utc_offset"})
 _WORST_FIRST = ("deny", "ask", "conditional", "allow")
 
-Said = tuple[shapes.Answer, str]
+Said = tuple[shapes.ToolAnswer, str]
 """A structured answer, and the text of the first block; empty for the answer as JSON."""
 
 
@@ -47,7 +47,7 @@ class Tool(NamedTuple):
     name: str
     description: str
     arguments: type[shapes.Arguments]
-    answer: type[shapes.Answer]
+    answer: type[shapes.ToolAnswer]
     run: Callable[[Asker, Any], Awaitable[Said]]
     needs: KeyScope = "read"
     """The scope that a credential needs."""

@@ -194,7 +194,7 @@ class RoleOverride(Record):
     layer: Id | None = None
 
 
-class Source(Record):
+class AgentSource(Record):
     """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
 
     format: Literal["claude-code", "crewai", "skills", "mcp", "a2a", "agent-zero", "copilot", "agent-spec"]
@@ -212,7 +212,7 @@ class Organization(Document):
     mission: Mission = Mission.model_construct()
     hierarchy: dict[RoleId, HierarchyEntry]
     """The roles of the organization. The first one without a superior is its root."""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[AgentSource, ...] = ()
     """Agents of others that belong to the organization, read where they lie. The hierarchy includes all of them (orgkernel)."""
     communication_channels: dict[Id, Channel] = Field(default_factory=dict)
     mode: Literal["microcosm", "macrocosm"] = "microcosm"

@@ -141,7 +141,7 @@ class RoleOverride(Record, frozen=True, kw_only=True):
     layer: Id | None = None
 
 
-class Source(Record, frozen=True, kw_only=True):
+class AgentSource(Record, frozen=True, kw_only=True):
     """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
     format: Literal['claude-code', 'crewai', 'skills', 'mcp', 'a2a', 'agent-zero', 'copilot', 'agent-spec']
     path: str
@@ -155,7 +155,7 @@ class Organization(Document, frozen=True, kw_only=True):
     description: str = ''
     mission: Mission = Mission()
     hierarchy: dict[RoleId, HierarchyEntry]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[AgentSource, ...] = ()
     communication_channels: dict[Id, Channel] = msgspec.field(default_factory=dict)
     mode: Literal['microcosm', 'macrocosm'] = 'microcosm'
     microcosm_config: MicrocosmConfig = MicrocosmConfig()

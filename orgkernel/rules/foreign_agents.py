@@ -69,10 +69,14 @@ def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
             yield post
 
 
-def documents_of(view: OrgView, kind: str) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
-    """The catalogs of one kind that files of others became, each with the words that its file writes."""
+def documents_of(
+    view: OrgView, kind: str, *formats: str
+) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
+    """The catalogs of one kind that files of others became, perhaps of some formats, each with the words of its file."""
     for document in view.records.catalogs:
-        if document.kind == kind and document.format and not document.context:
+        if document.kind != kind or not document.format or document.context:
+            continue
+        if not formats or document.format in formats:
             yield document, words_in(document)
 
 

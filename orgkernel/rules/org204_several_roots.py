@@ -58,7 +58,13 @@ def check(view: OrgView) -> Iterator[Finding]:
     if view.records.without_profile or view.records.document.format:
         return
     posts = view.records.posts
-    roots = [role for role in view.roots() if view.subordinates_of(role)]
+    # Nor do several teams have to be one where the organization only names them as its sources.
+    own = view.records.document.parts[0]
+    roots = [
+        role
+        for role in view.roots()
+        if view.subordinates_of(role) and (not posts[role].document.format or own.has("hierarchy", role))
+    ]
     if len(roots) < 2:
         return
     roots.sort(key=lambda role: -posts[role].profile.authority_level)

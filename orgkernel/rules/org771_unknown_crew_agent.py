@@ -54,9 +54,9 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Names of agents that there are not."""
-    if view.records.document.format != CREWAI or view.records.excused:
+    if view.records.excused:
         return
-    for document, words in documents_of(view, "procedure_catalog"):
+    for document, words in documents_of(view, "procedure_catalog", CREWAI):
         for what, name, route in _named(words):
             if id_of(name) not in view.records.posts:
                 yield _finding(view, document, what, name, route)

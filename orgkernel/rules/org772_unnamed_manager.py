@@ -54,9 +54,10 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """A hierarchical crew without a manager that is an agent."""
-    if view.records.document.format != CREWAI:
-        return
-    for document, words in (*documents_of(view, "procedure_catalog"), *documents_of(view, "tool_catalog")):
+    for document, words in (
+        *documents_of(view, "procedure_catalog", CREWAI),
+        *documents_of(view, "tool_catalog", CREWAI),
+    ):
         if words.get("process") == ["hierarchical"] and not words.get("manager"):
             field = next((each for each in ("manager_llm", "manager_agent") if document.has(each)), "process")
             if field == "process" and document.kind != "tool_catalog":

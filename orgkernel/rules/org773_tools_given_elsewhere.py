@@ -54,18 +54,16 @@ _HELP = "list them under `tools` of the agent if they are to be decided about"
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Tools of tasks, and agents that Python equips."""
-    if view.records.document.format != CREWAI:
-        return
-    for document, words in documents_of(view, "procedure_catalog"):
+    for document, words in documents_of(view, "procedure_catalog", CREWAI):
         given: Any = words.get("task_tools", {})
         for task, tools in given.items():
             text = (
                 f"task {quote(task)} has the tools {listing(tools)}, which its agent has for this task only"
             )
             yield Finding(document.place("procedures", task, "tools"), text, _HELP, f"procedure:{task}")
-    for document, words in documents_of(view, "tool_catalog"):
+    for document, words in documents_of(view, "tool_catalog", CREWAI):
         for number, name in enumerate(words.get("agent_tools", ())):
-            text = f"Python gives agent {quote(name)} tools that its file does not list"
+            text = f"agent {quote(name)} is given tools by Python that its file does not list"
             yield Finding(document.place("agent_tools", number), text, _HELP, f"role:{name}")
 
 

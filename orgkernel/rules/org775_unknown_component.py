@@ -47,9 +47,9 @@ from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Edges of teams that end at nothing."""
-    if view.records.document.format != AGENT_SPEC or view.records.excused:
+    if view.records.excused:
         return
-    for document, words in documents_of(view, "tool_catalog"):
+    for document, words in documents_of(view, "tool_catalog", AGENT_SPEC):
         edges: Any = words.get("edges", ())
         for number in words.get("unresolved", ()):
             _, *ends = edges[int(number)]

@@ -70,11 +70,11 @@ def check(view: OrgView) -> Iterator[Finding]:
     ]
     if not unplaced:
         return
-    have = "roles of the sources have" if len(unplaced) > 1 else "role of the sources has"
     more = f" and {len(unplaced) - _SHOWN} more" if len(unplaced) > _SHOWN else ""
     yield Finding(
         document.place("sources", key=True),
-        f"{len(unplaced)} {have} no superior, so that `user` commands {'them' if unplaced[1:] else 'it'}: "
+        f"the sources have {len(unplaced)} role{'s' * (len(unplaced) > 1)} without a superior, "
+        f"so that `user` commands {'them' if unplaced[1:] else 'it'}: "
         f"{listing(unplaced[:_SHOWN])}{more}",
         "name each in the hierarchy, as a key or among `subordinates`",
         f"organization:{view.org_id}",

@@ -12,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from orgkernel.kernel.kernel import Kernel
+from tests.api.asking import client_of
 from tests.api.running import Server, running
+from tests.support.trees import copy_template
 
 FOLDER = Path(__file__).parent / "authzen"
 ALICE, BOB = {"type": "user", "id": "alice"}, {"type": "user", "id": "bob"}
@@ -417,3 +420,24 @@ def test_searches_speak_of_todo_in_its_own_words(todo: Server) -> None:
     ]
     found = ask(todo, "search/resource", question(subject, {"name": "can_read_todos"}, {"type": "todo"}))
     assert found["results"] == []
+
+
+def test_a_call_of_mcp_is_asked_in_its_own_words(tmp_path: Path) -> None:
+    """The default mapping of `tools/call` in the draft COAZ-MCP. Methods that nobody has mapped are denied."""
+    folder = copy_template(tmp_path / "home", "household")
+    document = folder / "org.yaml"
+    words = "authzen:\n  types:\n    subjects:\n      identity: {kind: agent}\n    actions:\n      tools/call:\n        - {action: use}\n"
+    document.write_text(document.read_text(encoding="utf-8") + words, encoding="utf-8")
+    kernel = Kernel.open(folder)
+    assert [found.message for found in kernel.check() if found.severity.value == "error"] == []
+    identity, call = {"type": "identity", "id": "clerk"}, {"name": "tools/call"}
+    with client_of(kernel) as client:
+        for tool, method, allowed in (
+            ("response", call, True), ("send_email", call, False), ("response", {"name": "prompts/get"}, False),
+        ):  # fmt: skip
+            asked = question(
+                identity, method, {"type": "tool", "id": tool}, context={"agent": "https://agent"}
+            )
+            answer = client.post("/access/v1/evaluation", json=asked).json()
+            assert answer["decision"] is allowed, (tool, answer)
+            assert "agent" in answer["context"]["ignored"]

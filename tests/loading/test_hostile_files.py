@@ -51,6 +51,29 @@ _CARD = [
 PLACES = [
     ("copilot", ".github/agents/a.agent.md", "---\n{}\n---\nText\n", _FRONT),
     ("copilot", ".vscode/mcp.json", "{}", _JSON),
+    (
+        "claude-code",
+        ".claude/commands/a.md",
+        "---\n{}\n---\nText\n",
+        ["allowed-tools: ", "\nagent: ", "Bash(git:*)", "x"],
+    ),
+    (
+        "claude-code",
+        ".claude/settings.json",
+        "{}",
+        [
+            '{"permissions": {',
+            '"deny": [',
+            '"ask": ',
+            '"Bash(rm:*)"',
+            '"mcp__x__*"',
+            '"*"',
+            '"Task"',
+            "]",
+            "}}",
+            "3",
+        ],
+    ),
     ("mcp", "mcp-tools.json", "{}", _JSON),
     ("crewai", "config/agents.yaml", "a:\n  {}", _CREW),
     ("crewai", "config/tasks.yaml", "a:\n  {}", _CREW),
@@ -96,7 +119,8 @@ def test_no_text_stops_the_reader(
     completion = complete(
         [FileRead(Located(source.path, source.name, root, 0), source.digest, True, False, read)]
     )
-    for document in (*completion.documents, *completion.instead.values(), *read.documents):
+    made = [document for documents in completion.instead.values() for document in documents]
+    for document in (*completion.documents, *made, *read.documents):
         assert document.record
         document.place("tools", "mcp__s", "input_schema")
         document.place("capabilities", "tools_primary", 0)
@@ -144,6 +168,7 @@ def test_no_damage_to_a_tree_stops_what_its_files_mean_together(
         )
     completion = complete(read)
     documents = [document for file in read for document in file.read.documents]
-    for document in (*completion.documents, *(completion.instead.get(id(each), each) for each in documents)):
+    now = [document for each in documents for document in completion.instead.get(id(each), (each,))]
+    for document in (*completion.documents, *now):
         assert document.record
         document.place("hierarchy", "reporter", "subordinates", 0)

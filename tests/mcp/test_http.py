@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -12,8 +14,11 @@ import pytest
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
+from manifest_api.routes.mcp import _open
 from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.upkeep import read_audit
+from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, location_of, new_key, opened
 from tests.api.running import Server, running
 from tests.mcp.calling import ERAS, Calls, calling
@@ -204,3 +209,18 @@ def test_a_revoked_key_is_refused_at_the_next_message(server: Server) -> None:
             store.keys.revoke(key.key_id, actor="test")
         with pytest.raises(MCPError):
             calls.ask("who_am_i")
+
+
+def test_a_server_without_the_sdk_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its other routes answer."""
+    place = location_of(tmp_path / "state.db")
+    first_key(place)
+    key = bearer(new_key(place, ["read"], agent=AGENT))
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.setattr("manifest_api.routes.mcp._open", _open.__wrapped__)
+    with stored_client(Kernel.open(TEMPLATES / "household"), place) as client:
+        said = problem(client.post("/mcp", json=PING, headers=key), 501, "NO_SDK")
+        assert said["help"] == "install the extra `orgkernel[mcp]`"
+        assert client.get("/livez").status_code == 200

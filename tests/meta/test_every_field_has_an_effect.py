@@ -304,11 +304,17 @@ CHANGES: dict[str, Any] = {
     "mason:not_examples": ["Build walls"],
     "mason:suppressions.0.rule": "ORG701",
     "mason:suppressions.0.subject": "role:guard",
+    "mason:overlay": True,
+    "organization:sources": [{"format": "claude-code", "path": "crew"}],
+    "organization:sources.0.format": "crewai",
+    "organization:sources.0.path": "gone",
     "mason:_version": "1.9",
     "mason:_schema": "orgkernel:plan_catalog",
 }
 # Changes of the organization for which a field has no effect by itself: with them another field is looked at.
 TOGETHER = {
+    "organization:sources.0.format": {"organization:sources": [{"format": "claude-code", "path": "crew"}]},
+    "organization:sources.0.path": {"organization:sources": [{"format": "claude-code", "path": "crew"}]},
     "mason:open_to_probation": {"guard:open_to_probation": True},
     "mason:department": {"organization:overrides.mason.department": None},
     "mason:capabilities.skills.0.optional": {
@@ -410,6 +416,7 @@ def write(folder: Path, changes: dict[str, Any]) -> Path:
         else:
             inner[last] = value
     texts = {f"{number}.yaml": yaml.safe_dump(each, sort_keys=False) for number, each in enumerate(documents)}
+    texts["crew/agents/helper.md"] = "---\nname: helper\ndescription: Helps.\ntools: Read\n---\n"
     return write_tree(
         folder, texts | {f"skills/{name}/SKILL.md": SKILL.format(name) for name in ("carve", "plan")}
     )

@@ -20,7 +20,14 @@ from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
 from orgkernel.loading.formats.mcp import Mcp
-from orgkernel.loading.sources import NOTHING_TO_ADD, Completion, FileRead, Lookup, SourceDocument, Whole
+from orgkernel.loading.sources import (
+    NOTHING_TO_ADD,
+    Completion,
+    FileRead,
+    Lookup,
+    SourceDocument,
+    TreeCompletion,
+)
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
@@ -89,7 +96,7 @@ def _files_of(layout: Layout) -> set[str]:
     return {path for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}
 
 
-def complete(files: Sequence[FileRead]) -> Whole:
+def complete(files: Sequence[FileRead]) -> TreeCompletion:
     """What the files in the formats of others mean together, with what organizations of ours add to them."""
     by_root: dict[int, list[FileRead]] = {}
     for file in files:
@@ -125,4 +132,4 @@ def complete(files: Sequence[FileRead]) -> Whole:
             for each, document in laid.instead.items():
                 instead[each] = (*instead.get(each, ()), document)
             added += laid.documents
-    return Whole(instead, tuple(added), looked_up)
+    return TreeCompletion(instead, tuple(added), looked_up)

@@ -16,19 +16,20 @@ from orgkernel.loading.files import Root, SourceUse
 from orgkernel.loading.formats.building import complete_with, instead_of
 from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
-from orgkernel.records.organization import HierarchyEntry, Organization
+from orgkernel.records.organization import Channel, HierarchyEntry, Organization
 from orgkernel.records.record import Record
 from orgkernel.records.role_profile import RoleProfile
 
-Route = tuple[str, ...]
+FieldRoute = tuple[str, ...]
 # What says which document it is, and what is about the document.
 _OWN = frozenset({"_schema", "_version", "role_id", "overlay", "suppressions"})
 _LISTS = ("tools_primary", "tools_secondary", "tools")
+_CHANNELS = "communication_channels"
 # Fields that say one fact together: a source that writes one of them says it.
-_TOOLS: tuple[Route, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
+_TOOLS: tuple[FieldRoute, ...] = (*(("capabilities", each) for each in _LISTS), ("does_not_have",))
 
 
-class Bound(NamedTuple):
+class BoundSource(NamedTuple):
     """A source of the organizations of one folder."""
 
     uses: tuple[SourceUse, ...]
@@ -42,14 +43,14 @@ def lay_over(
     """What sources mean for the organizations of a folder that name them, each with what its format completes."""
     instead: dict[int, SourceDocument] = {}
     added: list[SourceDocument] = []
-    bound: list[Bound] = []
+    bound: list[BoundSource] = []
     for root, those, completion in sources:
         for document in (document for file in those for document in file.read.documents):
             made = completion.instead.get(id(document))
             instead[id(document)] = document.for_home(home) if made is None else made
         added += (each for each in completion.documents if each.kind != "organization")
         said = (each for each in completion.documents if each.kind == "organization")
-        bound.append(Bound(root.uses, tuple(said)))
+        bound.append(BoundSource(root.uses, tuple(said)))
     own = _own_documents(files, home)
     merged = [_with_sources(each, bound) for each in own if each.kind == "organization"]
     organizations = {id(made.parts[0]): made for made in merged if made is not None}
@@ -160,7 +161,7 @@ def _default(field: FieldInfo) -> Any:
     return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
-def _merged(base: Any, added: Any, route: Route, role: SourceDocument, overlay: SourceDocument) -> Any:
+def _merged(base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument) -> Any:
     """A part of a role, with the values that the overlay writes and the source does not."""
     changes: dict[str, Any] = {}
     for field, full in _written(base, route, overlay):
@@ -172,14 +173,14 @@ def _merged(base: Any, added: Any, route: Route, role: SourceDocument, overlay: 
     return replace(base, **changes)
 
 
-def said_twice(role: SourceDocument, overlay: SourceDocument) -> Iterator[tuple[Route, Route]]:
+def said_twice(role: SourceDocument, overlay: SourceDocument) -> Iterator[tuple[FieldRoute, FieldRoute]]:
     """Values that both files write: the route in the overlay, and that in the file of the source."""
     yield from _said_twice(role.record, overlay.record, (), role, overlay)
 
 
 def _said_twice(
-    base: Any, added: Any, route: Route, role: SourceDocument, overlay: SourceDocument
-) -> Iterator[tuple[Route, Route]]:
+    base: Any, added: Any, route: FieldRoute, role: SourceDocument, overlay: SourceDocument
+) -> Iterator[tuple[FieldRoute, FieldRoute]]:
     for field, full in _written(added, route, overlay):
         old, new = getattr(base, field.name), getattr(added, field.name)
         if isinstance(old, Record) and isinstance(new, Record):
@@ -188,7 +189,9 @@ def _said_twice(
             yield full, first
 
 
-def _written(record: Any, route: Route, overlay: SourceDocument) -> Iterator[tuple[FieldInfo, Route]]:
+def _written(
+    record: Any, route: FieldRoute, overlay: SourceDocument
+) -> Iterator[tuple[FieldInfo, FieldRoute]]:
     """The fields of a part of a role that an overlay writes, besides those that are about itself."""
     for field in fields(type(record)):
         full = (*route, field.encode_name)
@@ -196,7 +199,7 @@ def _written(record: Any, route: Route, overlay: SourceDocument) -> Iterator[tup
             yield field, full
 
 
-def _first_said(role: SourceDocument, route: Route) -> Route | None:
+def _first_said(role: SourceDocument, route: FieldRoute) -> FieldRoute | None:
     """Where a source says what an overlay says at a route; None if it does not."""
     return next((each for each in (_TOOLS if route in _TOOLS else (route,)) if role.has(*each)), None)
 
@@ -204,11 +207,12 @@ def _first_said(role: SourceDocument, route: Route) -> Route | None:
 # -- organizations -----------------------------------------------------------------------------------------------------
 
 
-def _with_sources(document: SourceDocument, bound: Sequence[Bound]) -> SourceDocument | None:
+def _with_sources(document: SourceDocument, bound: Sequence[BoundSource]) -> SourceDocument | None:
     """An organization that includes the roles of its sources; None if it names none that is there."""
     record = document.record
     assert isinstance(record, Organization)
     hierarchy = dict(record.hierarchy)
+    channels = dict(record.communication_channels)
     parts = [document]
     for number in range(len(record.sources)):
         mark = find_mark(document.marks, ("sources", number))
@@ -220,14 +224,32 @@ def _with_sources(document: SourceDocument, bound: Sequence[Bound]) -> SourceDoc
                     hierarchy[role_id] = entry
                 if not said.has("hierarchy", role_id):
                     named[role_id] = (mark, mark)
-            parts.append(said)
+            parts.append(_with_channels(said, channels))
         below = (pack_mark(1, 1), {"hierarchy": (mark, (mark, named))})
         parts.append(complete_with(document, "organization", record, below))
     if len(parts) == 1:
         return None
-    made = replace(record, hierarchy=hierarchy)
+    made = replace(record, hierarchy=hierarchy, communication_channels=channels)
     packed = Packed(msgspec.msgpack.encode(made), document.packed.marks, document.packed.unknown)
     return MergedDocument(document, tuple(parts), packed).hold(made, document.marks)
+
+
+def _with_channels(said: SourceDocument, channels: dict[str, Channel]) -> SourceDocument:
+    """Add the channels of a source to those that there are, and give one whose name is taken another one."""
+    assert isinstance(said.record, Organization)
+    names: dict[str, str] = {}
+    for name, channel in said.record.communication_channels.items():
+        free = (f"{name}_{number}" for number in range(2, len(channels) + 3))
+        names[name] = name if name not in channels else next(each for each in free if each not in channels)
+        channels[names[name]] = channel
+    if all(name == other for name, other in names.items()) or not said.has(_CHANNELS):
+        return said
+    mark, below = said.marks
+    key, (start, marks) = below[_CHANNELS]
+    renamed = {names.get(name, name): each for name, each in marks.items()}
+    return complete_with(
+        said, "organization", said.record, (mark, {**below, _CHANNELS: (key, (start, renamed))})
+    )
 
 
 def _is(use: SourceUse, document: SourceDocument, mark: int) -> bool:

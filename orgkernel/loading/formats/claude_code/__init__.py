@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from orgkernel.loading.files import MARKDOWN, Root, SourceText, markdown_kind
-from orgkernel.loading.formats.claude_code.layout import AGENTS, SETTINGS, find_layout
+from orgkernel.loading.formats.claude_code.layout import AGENTS, SETTINGS, find_layout, is_command
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
@@ -40,6 +40,10 @@ class ClaudeCode:
             from orgkernel.loading.formats.claude_code.skills import read_skill
 
             return read_skill(source, root)
+        if is_command(source.path, root.path):
+            from orgkernel.loading.formats.claude_code.commands import read_command
+
+            return read_command(source, root)
         from orgkernel.loading.formats.claude_code.agents import read_agent
 
         return read_agent(source, root)

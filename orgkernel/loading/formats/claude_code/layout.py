@@ -7,7 +7,7 @@ import os
 from orgkernel.loading.files import MARKDOWN, SKILLS, Area, has_markdown, is_file, is_folder, markdown_heads
 from orgkernel.loading.formats.format import Layout
 
-AGENTS, HIDDEN = "agents", ".claude"
+AGENTS, COMMANDS, HIDDEN = "agents", "commands", ".claude"
 PLUGIN = os.path.join(".claude-plugin", "plugin.json")
 SERVERS = ".mcp.json"
 SETTINGS = ("settings.json", "settings.local.json")
@@ -15,6 +15,11 @@ AGENT_FILES, SKILL_FILES = r".*\.md", r"[^/]+/SKILL\.md"
 _MOST_LOOKED_AT = 20
 _HEAD = 4096
 _OF_OTHERS = ".agent.md"  # of GitHub Copilot
+
+
+def is_command(path: str, top: str) -> bool:
+    """Whether a file below a project or plugin is a command, and no agent."""
+    return os.path.relpath(path, top).removeprefix(HIDDEN + os.sep).startswith(COMMANDS + os.sep)
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
@@ -58,6 +63,7 @@ def _project(top: str) -> Layout:
         (
             Area(os.path.join(HIDDEN, AGENTS), AGENT_FILES),
             Area(os.path.join(HIDDEN, SKILLS), SKILL_FILES),
+            Area(os.path.join(HIDDEN, COMMANDS), AGENT_FILES),
             Area(SERVERS),
             *(Area(os.path.join(HIDDEN, each)) for each in SETTINGS),
         ),
@@ -65,7 +71,16 @@ def _project(top: str) -> Layout:
 
 
 def _plugin(top: str) -> Layout:
-    return Layout(top, (Area(AGENTS, AGENT_FILES), Area(SKILLS, SKILL_FILES), Area(SERVERS), Area(PLUGIN)))
+    return Layout(
+        top,
+        (
+            Area(AGENTS, AGENT_FILES),
+            Area(SKILLS, SKILL_FILES),
+            Area(COMMANDS, AGENT_FILES),
+            Area(SERVERS),
+            Area(PLUGIN),
+        ),
+    )
 
 
 def _alone(top: str) -> Layout:

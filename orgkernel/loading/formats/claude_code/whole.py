@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.claude_code.commands import COMMAND
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.permissions import about_known_tools
 from orgkernel.loading.formats.equipment import is_plain, plain_tools
@@ -32,7 +33,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     """What the files of one root mean together."""
     documents = [document for file in files for document in file.read.documents]
     roles = [each for each in documents if each.kind == "role_profile"]
-    catalogs = [each for each in documents if each.kind == "tool_catalog"]
+    catalogs = [each for each in documents if each.kind == "tool_catalog" and COMMAND not in words_in(each)]
     if not roles:
         return Completion({}, ())
     built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]

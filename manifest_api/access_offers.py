@@ -1,0 +1,102 @@
+"""What an evaluation that does not permit says of a request for access: the one that waits for an answer, or how to make one.
+
+The member `context.access_request` is the one that the draft "Access Request and Approval" of AuthZEN reserves. Requests are
+made at `POST /v1/requests`, in the words of orgkernel. The tasks and signed approvals of the draft are not implemented.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.concurrency import run_in_threadpool
+
+from manifest_api.guards.caller import Caller
+from manifest_api.store_access import StoreAccess
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.kernel.clock import read_clock
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.permissions import RequestDraft
+from orgkernel.records.levels import LEVELS
+from orgkernel.runtime.utc import as_utc
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+_OFFER_SECONDS = 300.0
+"""Seconds for which it can be expected that a request would still be of use."""
+_BY_THE_CALLER = ("state", "path", "lock")
+"""Changes that whoever asks can make without anybody's approval."""
+_REQUESTER = re.compile("(agent|person|role|system|webhook):[!-~]+")
+
+
+class AccessRequestOffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A request for what was not permitted. It permits nothing: evaluate again after it was approved."""
+
+    expires_at: str
+    """When the request, or this offer, ends."""
+    request_id: str = ""
+    """The request that waits for an answer."""
+    request: RequestDraft | None = None
+    """The body for `POST /v1/requests`, where there is no request yet."""
+
+
+async def find_offer(
+    store_access: StoreAccess,
+    kernel: Kernel,
+    org: str,
+    request: AccessRequest,
+    decision: AccessDecision,
+    caller: Caller,
+) -> AccessRequestOffer | None:
+    """The offer for whoever asks with the scope `request`, for themselves or as an operator. None if no grant would help.
+
+    Raises `StoreError`.
+    """
+    # The scope has to be named: a gateway with a key that opens everything asks often, and makes no requests.
+    if decision.outcome not in ("deny", "ask") or "request" not in caller.scopes:
+        return None
+    if caller.actor.member not in ("", request.subject) or not _REQUESTER.fullmatch(request.subject):
+        return None
+    org_id = kernel.organization(org).snapshot.org_id
+    pending = await store_access.work(lambda store: _find_pending(store, org_id, request, decision))
+    if pending is not None:
+        return pending
+    draft = await run_in_threadpool(_draft, kernel, org_id, request)
+    if draft is None or not store_access.is_open:
+        return None
+    return AccessRequestOffer(expires_at=as_utc(read_clock()[0] + _OFFER_SECONDS) or "", request=draft)
+
+
+def _find_pending(
+    store: Store, org_id: str, request: AccessRequest, decision: AccessDecision
+) -> AccessRequestOffer | None:
+    """The oldest request of the subject that asks for at least this."""
+    needed = LEVELS.index(decision.level_required) if decision.level_required in LEVELS else 0
+    for each in store.requests.list("pending", request.subject):
+        if (
+            request.resource in each.resources
+            and each.org_id in (org_id, ALL_ORGANIZATIONS)
+            and each.action in (None, request.action)
+            and each.input_digest is None
+            and LEVELS.index(each.level) >= needed
+        ):
+            return AccessRequestOffer(expires_at=as_utc(each.expires_at) or "", request_id=each.request_id)
+    return None
+
+
+def _draft(kernel: Kernel, org_id: str, request: AccessRequest) -> RequestDraft | None:
+    """The request for the smallest grant that would permit it, once the caller has done its own part."""
+    for remedy in kernel.explain(org_id, request).remedies:
+        missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
+        change = missing[0] if len(missing) == 1 else None
+        if change is not None and change.kind == "grant" and change.subject in ("", request.subject):
+            asked = {
+                "requester": request.subject, "resources": (change.value,), "level": change.level or None,
+                "waives": change.waives, "org_id": org_id,
+            }  # fmt: skip
+            return msgspec.convert(asked, RequestDraft)
+    return None

@@ -1,0 +1,46 @@
+"""A command: a prompt that the user calls by name. It is no role; what its front matter refers to is kept for the rules."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.documents import diagnose, read_broken
+from orgkernel.loading.files import MARKDOWN, Root, SourceText
+from orgkernel.loading.formats.building import read_as
+from orgkernel.loading.formats.front_matter import read_front_matter
+from orgkernel.loading.formats.words import read_words
+from orgkernel.loading.markdown import split_front_matter
+from orgkernel.loading.marks import start_of
+from orgkernel.loading.parsed import Refusal, describe
+from orgkernel.loading.sources import ReadFile
+from orgkernel.records.tool_catalog import ToolCatalog
+
+KIND = "tool_catalog"
+COMMAND, TOOLS, AGENT = "command", "allowed-tools", "agent"
+
+
+def read_command(source: SourceText, root: Root) -> ReadFile:
+    """A document without tools, with the words of the front matter; nothing of a command without any."""
+    if source.refusal is None and split_front_matter(source.text) is None:
+        return ReadFile(skipped=True)
+    front = read_front_matter(source, (TOOLS,))
+    if front is None:
+        return ReadFile(skipped=True)
+    if not front.value:
+        return read_broken(source, KIND, front.refusals)
+    value, marks, refusals = front.value, dict(front.marks), front.refusals
+    raw: dict[str, Any] = {COMMAND: [os.path.basename(source.path).removesuffix(MARKDOWN)]}
+    if TOOLS in value:
+        words = list(read_words(TOOLS, value[TOOLS], marks[TOOLS][1], refusals))
+        raw[TOOLS] = [word for word, _ in words]
+        marks[TOOLS] = (marks[TOOLS][0], (start_of(marks[TOOLS][1]), [mark for _, mark in words]))
+    if isinstance(value.get(AGENT), str):
+        raw[AGENT] = [value[AGENT].strip()]
+    elif AGENT in value:
+        text = f"the field {quote(AGENT)} is {describe(value[AGENT])}, not text"
+        refusals.append(Refusal(row.WRONG_TYPE, start_of(marks[AGENT][1]), text))
+    document = read_as(source, root, KIND, ToolCatalog(), (front.start, marks), raw)
+    return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
