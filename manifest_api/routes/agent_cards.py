@@ -25,7 +25,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 
-router = APIRouter(tags=["agent cards"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+router = APIRouter(tags=["cards"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 
 
 class AgentCard(msgspec.Struct, frozen=True, kw_only=True):

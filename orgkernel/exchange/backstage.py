@@ -29,7 +29,7 @@ _LIFECYCLE = "unknown"
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+")
 _LONGEST, _DIGITS = 63, 8
-Entity = dict[str, Any]
+CatalogEntity = dict[str, Any]
 
 
 def export_backstage(view: OrgView) -> Export:
@@ -62,7 +62,7 @@ def names_of(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def _entities(view: OrgView) -> Iterator[Entity]:
+def _entities(view: OrgView) -> Iterator[CatalogEntity]:
     records = view.records
     organization = records.organization
     roles = names_of(view.roles)
@@ -76,7 +76,7 @@ def _entities(view: OrgView) -> Iterator[Entity]:
     for role_id, name in roles.items():
         profile = records.posts[role_id].profile
         superior = view.superior_of(role_id)
-        spec: Entity = {
+        spec: CatalogEntity = {
             "type": "role",
             "profile": {"displayName": profile.name},
             "children": [roles[each] for each in view.subordinates.get(role_id, ()) if each in roles],
@@ -105,14 +105,14 @@ def _entities(view: OrgView) -> Iterator[Entity]:
 
 def _skills(
     view: OrgView, roles: dict[str, str], skills: dict[str, str], system: str, owner: str
-) -> Iterator[Entity]:
+) -> Iterator[CatalogEntity]:
     # An agent and a skill are of one kind, so a skill that has the name of a role gets another one.
     taken = {name.lower() for name in roles.values()}
     for skill_id, plain in skills.items():
         name = f"{plain[: _LONGEST - 6]}-skill" if plain.lower() in taken else plain
         skill = view.records.cognitive_skills[skill_id].record
         agents = [roles[each] for each in view.sources_to(EdgeKind.KNOWS, skill_id) if each in roles]
-        spec: Entity = {"type": "skill", "lifecycle": _LIFECYCLE, "owner": owner, "system": system}
+        spec: CatalogEntity = {"type": "skill", "lifecycle": _LIFECYCLE, "owner": owner, "system": system}
         spec |= {"agents": list(dict.fromkeys(agents))} if agents else {}
         for key, said in (("license", skill.license), ("compatibility", skill.compatibility), ("allowedTools", skill.allowed_tools)):  # fmt: skip
             if said:
@@ -120,8 +120,10 @@ def _skills(
         yield _entity("AiResource", name, skill_id, skill.name, skill.description, spec)
 
 
-def _entity(kind: str, name: str, our_id: str, title: str, description: str, spec: Entity) -> Entity:
-    metadata: Entity = {"name": name}
+def _entity(
+    kind: str, name: str, our_id: str, title: str, description: str, spec: CatalogEntity
+) -> CatalogEntity:
+    metadata: CatalogEntity = {"name": name}
     if title:
         metadata["title"] = title
     if description:

@@ -14,7 +14,7 @@ from orgkernel.exchange.cedar.words import NAMESPACE
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
-Value = dict[str, Any]
+OpaValue = dict[str, Any]
 CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")
 _SUBJECTS = {"Role": "role", "Agent": "agent", "Person": "person", "System": "system", "Webhook": "webhook"}
 # The groups of a `*` of each kind. A role stands for any agent that fills it.
@@ -26,14 +26,14 @@ _ANY = {
 }
 
 
-def build_data(view: OrgView) -> Value:
+def build_data(view: OrgView) -> OpaValue:
     """The whole data. The same documents give the same data."""
     entities = [(_key(each["uid"]), each) for each in build_entities(view)]
     parents = {key: [_key(parent) for parent in each["parents"]] for key, each in entities}
-    tools: Value = {}
-    subjects: Value = {}
-    credentials: Value = {}
-    data: Value = {}
+    tools: OpaValue = {}
+    subjects: OpaValue = {}
+    credentials: OpaValue = {}
+    data: OpaValue = {}
     for key, entity in entities:
         kind, _, name = key.partition(":")
         attrs = entity["attrs"]
@@ -79,7 +79,7 @@ def _flags(names: Iterable[str]) -> dict[str, bool]:
     return dict.fromkeys(names, True)
 
 
-def _subject(kind: str, key: str, attrs: Value, parents: Mapping[str, list[str]]) -> Value:
+def _subject(kind: str, key: str, attrs: OpaValue, parents: Mapping[str, list[str]]) -> OpaValue:
     """A subject with everything that it belongs to, itself and its kind included."""
     groups: dict[str, None] = {}
     pending = [key]
@@ -88,7 +88,7 @@ def _subject(kind: str, key: str, attrs: Value, parents: Mapping[str, list[str]]
         if group not in groups:
             groups[group] = None
             pending += parents.get(group, ())
-    found: Value = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
+    found: OpaValue = {"groups": _flags((*sorted(groups), f"any:{kind}")), "crew": "names" in attrs}
     if "names" in attrs:
         found |= {
             "names": _flags(attrs["names"]),
@@ -99,8 +99,8 @@ def _subject(kind: str, key: str, attrs: Value, parents: Mapping[str, list[str]]
     return found
 
 
-def _tool(attrs: Value) -> Value:
-    found: Value = {
+def _tool(attrs: OpaValue) -> OpaValue:
+    found: OpaValue = {
         "enabled": attrs["enabled"],
         "delegating": attrs["delegating"],
         "essential_for": [_key(each["__entity"]) for each in attrs["essential_for"]],
@@ -114,7 +114,7 @@ def _tool(attrs: Value) -> Value:
     return found
 
 
-def _action(attrs: Value) -> Value:
+def _action(attrs: OpaValue) -> OpaValue:
     found = {
         "holders": _key(attrs["holders"]["__entity"]),
         "needs_lock": attrs["needs_lock"],
@@ -123,7 +123,7 @@ def _action(attrs: Value) -> Value:
     return found | ({"ranks": _flags(attrs["ranks"])} if "ranks" in attrs else {})
 
 
-def _policy(policy: Policy, tools: list[str], credentials: list[str], data: Value) -> Value:
+def _policy(policy: Policy, tools: list[str], credentials: list[str], data: OpaValue) -> OpaValue:
     covers = _covered(policy, tools, credentials, data)
     denies = {"tool": _matching(tools, policy.denied_tools)}
     if policy.effect == "deny":
@@ -140,7 +140,7 @@ def _policy(policy: Policy, tools: list[str], credentials: list[str], data: Valu
 
 
 def _covered(
-    policy: Policy, tools: list[str], credentials: list[str], data: Value
+    policy: Policy, tools: list[str], credentials: list[str], data: OpaValue
 ) -> dict[str, dict[str, bool]]:
     if policy.is_everything:
         return {"tool": _flags(tools), "credential": _flags(credentials), "data": _flags(data)}
@@ -158,8 +158,8 @@ def _left_out(
     covers: Mapping[str, Mapping[str, bool]],
     tools: list[str],
     credentials: list[str],
-    data: Value,
-) -> Value:
+    data: OpaValue,
+) -> OpaValue:
     """What a ceiling takes away: everything it does not name, of the kinds that it speaks of."""
     spoken = {
         "tool": (policy.named_tools, tools),
@@ -173,7 +173,7 @@ def _left_out(
     }
 
 
-def _tiers(policy: Policy, data: Value) -> dict[str, bool]:
+def _tiers(policy: Policy, data: OpaValue) -> dict[str, bool]:
     """An allow covers its tier and the lower ones. A deny or ask covers its tier and the higher ones."""
     if policy.permissions.data is None:
         return {}
@@ -190,7 +190,7 @@ def _matching(names: Iterable[str], words: Iterable[str]) -> dict[str, bool]:
     return _flags(name for name in names if name in exact or name.startswith(beginnings))
 
 
-def _clauses(principal: Principal) -> Iterator[Value]:
+def _clauses(principal: Principal) -> Iterator[OpaValue]:
     """What the subject must belong to, or must not (`unless`)."""
     if principal.is_user is not None:
         yield {"groups": ["Group:owner"], "unless": not principal.is_user}
@@ -209,7 +209,7 @@ def _clauses(principal: Principal) -> Iterator[Value]:
             yield {"groups": groups, "unless": False}
 
 
-def _alternatives(policy: Policy) -> Iterator[Value]:
+def _alternatives(policy: Policy) -> Iterator[OpaValue]:
     """The circumstances, of which one set must hold. None means always."""
     match = policy.match
     if not (match.conditions or match.alert or match.watch):
@@ -218,7 +218,7 @@ def _alternatives(policy: Policy) -> Iterator[Value]:
         match.conditions or (Condition(),), match.alert or (None,), match.watch or (None,)
     ):
         stated = {name: getattr(condition, name) for name in CIRCUMSTANCES} | {"alert": alert, "watch": watch}
-        found: Value = {"states": {name: value for name, value in stated.items() if value is not None}}
+        found: OpaValue = {"states": {name: value for name, value in stated.items() if value is not None}}
         if condition.time == "weekends":
             found["weekend"] = True
         elif condition.time is not None:
