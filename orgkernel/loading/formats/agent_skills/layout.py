@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from orgkernel.loading.files import (
+    ORDERS,
     SKILL_FILE,
     SKILLS,
     Area,
@@ -49,9 +50,11 @@ def _holds_skills(folder: str) -> bool:
 
 
 def _is_in_organization(folder: str) -> bool:
-    """Whether a folder, or one of those above it, directly has an organization of ours."""
+    """Whether a folder, or one of those above it, directly has an organization or standing orders of ours."""
     for _ in range(_LEVELS_UP):
-        if any(mentions(path, ORGANIZATION) for path in documents_in(folder)):
+        if is_folder(os.path.join(folder, ORDERS)) or any(
+            mentions(path, ORGANIZATION) for path in documents_in(folder)
+        ):
             return True
         folder = os.path.dirname(folder)
     return False

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder
+from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder, names_in
 from orgkernel.loading.formats.format import Layout
 
 CONFIG, AGENTS, TOOLS, CREWS = "config", "agents", "tools", "crews"
@@ -31,11 +31,13 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
         return _around_file(path)
     if os.path.basename(path) == CONFIG and _holds_agents(path):
         path = os.path.dirname(path)
-    areas = [area for crew in _crews(path) for area in _areas_of(path, crew)]
+    crews = list(_crews(path))
+    if not is_certain and not any(True for crew in crews for _ in _areas_of(path, crew, by_name=False)):
+        return None
+    # Beside one crew, a file of this name that cannot be read is another one, and reading it says what is wrong.
+    areas = [area for crew in crews for area in _areas_of(path, crew, by_name=True)]
     if areas:
         return Layout(path, tuple(areas))
-    if not is_certain:
-        return None
     folders = (os.path.join(path, CONFIG), path)
     found = dict.fromkeys(area for folder in folders for area in _yaml_areas(path, folder, path))
     return Layout(path, (*_json_areas(path, path), *found))
@@ -72,12 +74,13 @@ def _crews(top: str) -> Iterator[str]:
         yield from folders_in(os.path.join(package, CREWS))
 
 
-def _areas_of(top: str, crew: str) -> Iterator[Area]:
-    if _crew_file(crew):
+def _areas_of(top: str, crew: str, *, by_name: bool) -> Iterator[Area]:
+    """The files of the crew in a folder, which is told by what they hold or already `by_name`."""
+    if _crew_file(crew) or (by_name and CREW_FILES[0] in names_in(crew)):
         yield from _json_areas(top, crew)
-    elif _holds_agents(os.path.join(crew, CONFIG)):
+    elif _holds_agents(os.path.join(crew, CONFIG), by_name=by_name):
         yield from _yaml_areas(top, os.path.join(crew, CONFIG), crew)
-    elif _holds_agents(crew):
+    elif _holds_agents(crew, by_name=by_name):
         yield from _yaml_areas(top, crew, crew)
 
 
@@ -96,7 +99,9 @@ def _yaml_areas(top: str, folder: str, crew: str) -> Iterator[Area]:
     return (Area(os.path.relpath(path, top)) for path in paths)
 
 
-def _holds_agents(folder: str) -> bool:
+def _holds_agents(folder: str, *, by_name: bool = False) -> bool:
+    if by_name:
+        return not {*YAML_FILES[:2]}.isdisjoint(names_in(folder))
     for name in YAML_FILES[:2]:
         path = os.path.join(folder, name)
         if is_file(path):
