@@ -87,6 +87,7 @@ def test_delegation_is_to_subordinates_only(guarded: OrgView) -> None:
 
 
 def test_copilot_gives_whole_tools_only(guarded: OrgView) -> None:
+    """What needs approval there or is given in part is not given at all."""
     export = EXPORTS["copilot"].export(guarded)
     front = front_of(export.files[".github/agents/worker.agent.md"])
     assert front["tools"] == ["read", "tracker/read"]

@@ -216,6 +216,7 @@ def calls(held: HeldTool) -> bool:
 @pytest.mark.parametrize("target", READABLE)
 @pytest.mark.parametrize("template", ALL_TEMPLATES)
 def test_templates_keep_the_laws(template: str, target: str) -> None:
+    """All of them, in every format."""
     check_laws(template_view(template), target)
 
 
@@ -224,6 +225,7 @@ def test_templates_keep_the_laws(template: str, target: str) -> None:
 def test_organizations_made_for_exports_keep_the_laws(
     documents: Callable, target: str, tmp_path: Path
 ) -> None:
+    """They hold what the templates do not: guards, and texts that are meant to break a format."""
     check_laws(view_of(tmp_path, documents()), target)
 
 
