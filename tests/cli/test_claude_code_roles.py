@@ -400,7 +400,8 @@ def test_exports_and_the_hook(tmp_path: Path) -> None:
     """Exported agents have the names of roles, their drift is told, and an export does not replace the hook."""
     write_tree(tmp_path, ORG)
     tools = tmp_path / "org/tools.yaml"
-    tools.write_text(tools.read_text() + "    enabled: false\n")
+    tracker = "    names: {claude_code: mcp__tracker}\n"
+    tools.write_text(tools.read_text().replace(tracker, f"{tracker}    enabled: false\n"))
     export = ("export", "--to", "claude-code", "--path", "org", "-o", ".")
     assert run_here(*export, cwd=tmp_path).returncode == 0
     settings = tmp_path / ".claude/settings.json"
