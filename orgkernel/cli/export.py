@@ -17,7 +17,7 @@ from orgkernel.exchange.a2a.cards import Endpoint, is_address
 from orgkernel.exchange.a2a.export import export_a2a
 from orgkernel.exchange.a2a.keys import CardKeys
 from orgkernel.exchange.ai_catalog import export_ai_catalog
-from orgkernel.exchange.drift import Comparison, Difference, Drift
+from orgkernel.exchange.drift import DriftedFile, ExportComparison, LineDifference
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import EXPORTS, Exporter
 from orgkernel.exchange.marks import Mark
@@ -125,7 +125,7 @@ def _check(export: Export, exporter: Exporter, folder: str, mark: Mark) -> None:
     click.echo(f"{counted(len(export.files), 'file')} in step", err=True)
 
 
-def _lines(found: Comparison, folder: str) -> Iterator[str]:
+def _lines(found: ExportComparison, folder: str) -> Iterator[str]:
     for drift in found.drifted:
         path = _in(folder, drift.path)
         if drift.kind == "missing":
@@ -137,7 +137,7 @@ def _lines(found: Comparison, folder: str) -> Iterator[str]:
             yield from _changes(drift, path)
 
 
-def _changes(drift: Drift, path: str) -> Iterator[str]:
+def _changes(drift: DriftedFile, path: str) -> Iterator[str]:
     for each in drift.differences[:_SHOWN]:
         yield from _change(each, path)
     more = len(drift.differences) - _SHOWN
@@ -145,7 +145,7 @@ def _changes(drift: Drift, path: str) -> Iterator[str]:
         yield f"  and {counted(more, 'more difference')}"
 
 
-def _change(each: Difference, path: str) -> Iterator[str]:
+def _change(each: LineDifference, path: str) -> Iterator[str]:
     place = "" if each.place is None else f"{each.place.file}:{each.place.line}"
     yield f"  {path}:{each.line}: {_said(each.has, 'has nothing here')}"
     yield f"  {place or 'the organization'}: {_said(each.says, 'says nothing of it')}"

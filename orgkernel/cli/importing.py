@@ -15,7 +15,7 @@ from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printabl
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.exchange.documents import as_documents
 from orgkernel.exchange.exported import Export
-from orgkernel.exchange.importing import Clash, Plan, plan_import, write_import
+from orgkernel.exchange.importing import Clash, ImportPlan, plan_import, write_import
 from orgkernel.kernel.settings import find_project
 from orgkernel.loading.formats import FORMATS
 from orgkernel.snapshots.loader import Loader
@@ -87,7 +87,7 @@ def _chosen(snapshot: Snapshot, org: str | None, source: str, form: str) -> OrgS
     return known[name]
 
 
-def _lines(plan: Plan, folder: str, *, check: bool, keep_mine: bool) -> Iterator[str]:
+def _lines(plan: ImportPlan, folder: str, *, check: bool, keep_mine: bool) -> Iterator[str]:
     stopped = bool(plan.clashes) and not keep_mine and not check
     for clash in plan.clashes:
         yield from _clash(clash, folder)

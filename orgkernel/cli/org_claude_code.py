@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from orgkernel.cli.output import counted, echo_indented
 from orgkernel.cli.stores import open_with_state
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.errors import UsageError
+from orgkernel.exchange.agents.claude_code import TARGET, export_claude_code
 from orgkernel.exchange.claude_code.activation import (
     CHOICES,
     HookStatus,
@@ -24,6 +26,8 @@ from orgkernel.exchange.claude_code.activation import (
     reports_in,
 )
 from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.claude_hook.drifting import as_data
 from orgkernel.project.claude_settings import check_settings
@@ -52,7 +56,8 @@ def activate_here(
         say_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
     compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}")
-    written = activate(project, compiled, chosen, _documents(kernel, project))
+    documents = {**_documents(kernel, project), **_exported(snapshot.index)}
+    written = activate(project, compiled, chosen, documents)
     _note(compiled)
     for path in written:
         click.echo(printable(os.path.relpath(path, project)))
@@ -119,3 +124,10 @@ def _documents(kernel: Kernel, project: str) -> dict[str, Any]:
             for each, names in data["folders"].items()
         },
     }
+
+
+def _exported(view: OrgView) -> dict[str, Any]:
+    """The agents that an export would write, with their digests, and what says that a file was exported."""
+    files = export_claude_code(view).files
+    digests = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
+    return {"exported": digests, "mark": mark_of(view.org_id, TARGET)}

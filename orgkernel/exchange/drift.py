@@ -15,7 +15,7 @@ _MOST_LINES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LineDifference:
     """Lines that a file has and the lines that the organization says instead."""
 
     line: int
@@ -27,56 +27,56 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class DriftedFile:
     """A file that is not what the export would write."""
 
     path: str
     kind: str
     """`missing`, `changed`, or `surplus`: it carries our mark, and nothing is exported to it anymore."""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[LineDifference, ...] = ()
     place: Place | None = None
     """Of a missing file, where our documents declare what it is about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ExportComparison:
     """An export compared with the files of a folder."""
 
-    drifted: tuple[Drift, ...]
+    drifted: tuple[DriftedFile, ...]
     foreign: tuple[str, ...]
     """Files where those of the format stand that nobody exported from this organization."""
 
 
-def compare_export(export: Export, found: Mapping[str, str | None], mark: Mark) -> Comparison:
+def compare_export(export: Export, found: Mapping[str, str | None], mark: Mark) -> ExportComparison:
     """What differs between an export and files; None is a file that cannot be read as text."""
     drifted = []
     for path, text in export.files.items():
         places = export.places.get(path, ())
         if path not in found:
             declared = next((each for each in places if each is not None), None)
-            drifted.append(Drift(path, "missing", place=declared))
+            drifted.append(DriftedFile(path, "missing", place=declared))
         elif found[path] != text:
-            drifted.append(Drift(path, "changed", tuple(_differences(found[path] or "", text, places))))
+            drifted.append(DriftedFile(path, "changed", tuple(_differences(found[path] or "", text, places))))
     foreign = []
     for path in sorted(set(found) - set(export.files)):
         if find_mark(found[path] or "") == mark:
-            drifted.append(Drift(path, "surplus"))
+            drifted.append(DriftedFile(path, "surplus"))
         else:
             foreign.append(path)
-    return Comparison(tuple(drifted), tuple(foreign))
+    return ExportComparison(tuple(drifted), tuple(foreign))
 
 
-def _differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[Difference]:
+def _differences(has: str, says: str, places: tuple[Place | None, ...]) -> Iterator[LineDifference]:
     ours, theirs = says.split("\n"), has.split("\n")
     if max(len(ours), len(theirs)) > _MOST_LINES:
         pairs = enumerate(zip(theirs, ours, strict=False))
         at = next((number for number, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
-        yield Difference(at + 1, tuple(theirs[at : at + 1]), tuple(ours[at : at + 1]), _place(places, at))
+        yield LineDifference(at + 1, tuple(theirs[at : at + 1]), tuple(ours[at : at + 1]), _place(places, at))
         return
     matcher = SequenceMatcher(None, theirs, ours, autojunk=False)
     for kind, start, end, first, last in matcher.get_opcodes():
         if kind != "equal":
-            yield Difference(
+            yield LineDifference(
                 start + 1, tuple(theirs[start:end]), tuple(ours[first:last]), _place(places, first)
             )
 

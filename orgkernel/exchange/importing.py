@@ -52,7 +52,7 @@ class Clash:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ImportPlan:
     """What an import would do."""
 
     written: Mapping[str, str]
@@ -68,15 +68,17 @@ class Plan:
         return not (self.written or self.removed or self.clashes)
 
 
-def plan_import(export: Export, folder: str, format: str, source: str) -> Plan:
+def plan_import(export: Export, folder: str, format: str, source: str) -> ImportPlan:
     """What importing would change in a folder. Raises `UsageError` if it cannot be read, or holds another import."""
     if not os.path.lexists(folder):
-        return Plan(dict(export.files), frozenset(), (), ())
+        return ImportPlan(dict(export.files), frozenset(), (), ())
     with _open(folder) as tree:
         return _plan(tree, export, _state(tree, format, source))
 
 
-def write_import(export: Export, folder: str, format: str, source: str, *, keep_mine: bool = False) -> Plan:
+def write_import(
+    export: Export, folder: str, format: str, source: str, *, keep_mine: bool = False
+) -> ImportPlan:
     """Do it, unless there are clashes; with `keep_mine`, documents stay as their owner wants them where they clash.
 
     Raises `UsageError` if the folder cannot be written.
@@ -121,7 +123,7 @@ def _state(tree: GuestTree, format: str, source: str) -> _State:
     return state
 
 
-def _plan(tree: GuestTree, export: Export, state: _State) -> Plan:
+def _plan(tree: GuestTree, export: Export, state: _State) -> ImportPlan:
     written: dict[str, str] = {}
     merged: set[str] = set()
     removed: list[str] = []
@@ -149,7 +151,7 @@ def _plan(tree: GuestTree, export: Export, state: _State) -> Plan:
         if not found and text != mine:
             written[path] = text
             merged.add(path)
-    return Plan(written, frozenset(merged), tuple(removed), tuple(clashes))
+    return ImportPlan(written, frozenset(merged), tuple(removed), tuple(clashes))
 
 
 def _clash_of_whole(
@@ -184,7 +186,7 @@ def _text(tree: GuestTree, path: str) -> str | None:
     return None if content is None else content.decode("utf-8", "surrogateescape")
 
 
-def _write(tree: GuestTree, plan: Plan, state: _State) -> None:
+def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
     """All new texts stand beside their files before the first is replaced; what was written is noted last."""
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"

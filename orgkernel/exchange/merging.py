@@ -22,7 +22,7 @@ class _Change(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class MergeConflict:
     """Two changes of the same lines."""
 
     mine: int
@@ -33,7 +33,7 @@ class Conflict:
     says: tuple[str, ...]
 
 
-def merge(before: str, mine: str, now: str) -> tuple[str, tuple[Conflict, ...]]:
+def merge(before: str, mine: str, now: str) -> tuple[str, tuple[MergeConflict, ...]]:
     r"""The text with both changes, and where they contradict one another; there it has mine.
 
     >>> merge("a\nb\nc\n", "a\nB\nc\n", "a\nb\nC\n")
@@ -41,7 +41,7 @@ def merge(before: str, mine: str, now: str) -> tuple[str, tuple[Conflict, ...]]:
     """
     lines = before.split("\n")
     merged: list[str] = []
-    conflicts: list[Conflict] = []
+    conflicts: list[MergeConflict] = []
     reached = 0
     for own, other in _paired(list(_changes(before, mine)), list(_changes(before, now))):
         start = min(each.start for each in (*own, *other))
@@ -54,7 +54,7 @@ def merge(before: str, mine: str, now: str) -> tuple[str, tuple[Conflict, ...]]:
             merged += says
         else:
             merged += has
-            conflicts.append(Conflict(own[0].at + 1, tuple(has), other[0].at + 1, tuple(says)))
+            conflicts.append(MergeConflict(own[0].at + 1, tuple(has), other[0].at + 1, tuple(says)))
         reached = end
     merged += lines[reached:]
     return "\n".join(merged), tuple(conflicts)

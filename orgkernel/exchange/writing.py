@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
-from orgkernel.exchange.drift import Comparison, compare_export
+from orgkernel.exchange.drift import ExportComparison, compare_export
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import Exporter
 from orgkernel.exchange.marks import Mark, find_mark
@@ -30,7 +30,7 @@ class NotOurs(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """What writing changed."""
 
     written: tuple[str, ...]
@@ -39,7 +39,7 @@ class Written:
     """Files that already were as exported."""
 
 
-def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) -> Comparison:
+def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) -> ExportComparison:
     """Compare an export with a folder. Raises `UsageError` if it cannot be read."""
     if not os.path.lexists(folder):
         return compare_export(export, {}, mark)
@@ -47,7 +47,7 @@ def check_export(export: Export, exporter: Exporter, folder: str, mark: Mark) ->
         return compare_export(export, _found(tree, export, exporter), mark)
 
 
-def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> Written:
+def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *, force: bool) -> WrittenFiles:
     """Write what differs and remove what is not exported anymore.
 
     Raises `NotOurs` before anything is changed, unless with `force`, and `UsageError` if the folder cannot be written.
@@ -65,6 +65,10 @@ def write_export(export: Export, exporter: Exporter, folder: str, mark: Mark, *,
 
 
 def _open(folder: str) -> GuestTree:
+    if os.open not in os.supports_dir_fd:
+        raise UsageError(
+            "files are written and checked on Linux and macOS only", "print them: leave out `-o`"
+        )
     try:
         return GuestTree(folder)
     except OSError as error:
@@ -80,7 +84,7 @@ def _unwritable(folder: str, error: OSError) -> UsageError:
     )
 
 
-def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> Written:
+def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:
     found = _found(tree, export, exporter)
     ours = {path for path, text in found.items() if find_mark(text or "") == mark}
     if ours & set(export.files):
@@ -117,7 +121,7 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
     for path in sorted(wanted, key=lambda path: path.endswith(".md")):
         tree.rename(f"{path}{_STAGED}", path.rpartition("/")[2])
     kept = tuple(path for path in export.files if path not in wanted)
-    return Written(tuple(wanted), tuple(surplus), kept)
+    return WrittenFiles(tuple(wanted), tuple(surplus), kept)
 
 
 def _remove_empty(tree: GuestTree, path: str) -> None:

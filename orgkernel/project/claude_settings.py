@@ -24,6 +24,9 @@ _ROLES: Final = "claude_hook/run.py"
 _SCRIPTS: Final = (_OWNERSHIP, _ROLES)
 _EVENTS: Final = ("PreToolUse", "SubagentStop", "SessionStart")
 _SECONDS: Final = 60
+_COMMENT: Final = "$comment"
+_EXPORTED: Final = "Made by orgkernel "
+"""How the comment of exported settings begins. With a hook in them they are not as exported, and must not be replaced."""
 
 
 class SettingsHook(NamedTuple):
@@ -69,7 +72,7 @@ def install_claude_hook(folder: str, hook: SettingsHook) -> str:
     if _is_entered(there, hook):
         return path
     is_first = not _has_ours(there)
-    settings = _without(there, hook.script)
+    settings = _unmarked(_without(there, hook.script))
     for event, entry in hook.entries.items():
         settings.setdefault("hooks", {}).setdefault(event, []).append(entry)
     os.makedirs(place, exist_ok=True)
@@ -90,7 +93,7 @@ def uninstall_claude_hook(folder: str, script: str) -> str | None:
     if _has_ours(rest):
         replace_file(path, _rendered(rest, now))
         return path
-    if before and _without_empty(_parse(path, before)) == _without_empty(rest):
+    if before and _without_empty(_unmarked(_parse(path, before))) == _without_empty(rest):
         replace_file(path, before)
     elif rest or before:
         replace_file(path, _rendered(rest, now))
@@ -202,6 +205,11 @@ def _without(settings: dict[str, Any], script: str) -> dict[str, Any]:
         for event, entries in settings["hooks"].items()
     }
     return _without_empty({**settings, "hooks": hooks})
+
+
+def _unmarked(settings: dict[str, Any]) -> dict[str, Any]:
+    is_exported = str(settings.get(_COMMENT, "")).startswith(_EXPORTED)
+    return {name: each for name, each in settings.items() if name != _COMMENT or not is_exported}
 
 
 def _without_empty(settings: dict[str, Any]) -> dict[str, Any]:

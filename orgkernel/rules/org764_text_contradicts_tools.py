@@ -52,8 +52,10 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import TOOL
-from orgkernel.rules.foreign_agents import agents_of, has_tool, texts_of
+from orgkernel.rules.foreign_agents import agents_of, has_tool, texts_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTools`"}
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -69,7 +71,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     order.document.place_within(offset, "body"),
                     f"the text of agent {quote(post.profile.name)} says to use the tool {quote(name)}, which it does not have",
-                    f"list {quote(name)} under `tools`, or change the text",
+                    f"{_CHANGE['tools' in words_of(post)].format(quote(name))}, or change the text",
                     f"role:{post.role_id}",
                 )
 

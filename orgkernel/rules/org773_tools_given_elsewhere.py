@@ -63,7 +63,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(document.place("procedures", task, "tools"), text, _HELP, f"procedure:{task}")
     for document, words in documents_of(view, "tool_catalog", CREWAI):
         for number, name in enumerate(words.get("agent_tools", ())):
-            text = f"Python gives agent {quote(name)} tools that its file does not list"
+            text = f"agent {quote(name)} is given tools by Python that its file does not list"
             yield Finding(document.place("agent_tools", number), text, _HELP, f"role:{name}")
 
 

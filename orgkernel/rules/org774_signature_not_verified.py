@@ -49,7 +49,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 post.document.place("signatures"),
                 f"the signature of card {quote(post.profile.name)} is not verified by reading it",
-                "verify it where the card is fetched, with the key of who publishes it",
+                "use the key of who publishes it to verify it where the card is fetched",
                 f"role:{post.role_id}",
             )
 

@@ -303,6 +303,7 @@ def test_on_error(project: HookedProject) -> None:
     call = json.dumps(project.call("Bash", {"command": "ls"}, "builder")).encode()
     for break_it in (
         lambda: file.write_bytes(file.read_bytes().replace(b'"builder"', b'"lead"')),
+        lambda: file.write_bytes((folder / active["roles"]["lead"]).read_bytes()),
         lambda: file.write_bytes(b"{"),
         file.unlink,
         lambda: file.symlink_to(folder / active["roles"]["lead"]),
@@ -395,6 +396,30 @@ def test_drift_is_told_at_session_start(project: HookedProject) -> None:
     assert "main role:      lead" in status.stdout
 
 
+def test_exports_and_the_hook(tmp_path: Path) -> None:
+    """Exported agents have the names of roles, their drift is told, and an export does not replace the hook."""
+    write_tree(tmp_path, ORG)
+    tools = tmp_path / "org/tools.yaml"
+    tools.write_text(tools.read_text() + "    enabled: false\n")
+    export = ("export", "--to", "claude-code", "--path", "org", "-o", ".")
+    assert run_here(*export, cwd=tmp_path).returncode == 0
+    settings = tmp_path / ".claude/settings.json"
+    exported = settings.read_bytes()
+    project = HookedProject.__new__(HookedProject)
+    project.folder = tmp_path
+    project.activate("--main-role", "lead")
+    assert _drift(project) == ""
+    done = run_here(*export, cwd=tmp_path)
+    assert (done.returncode, "not exported from this organization" in done.stderr) == (2, True)
+    agent = tmp_path / ".claude/agents/code-reviewer.md"
+    agent.write_text(agent.read_text() + "Be kind.\n")
+    assert _drift(project).startswith(
+        "These exported agents are not what The Shop says now: `.claude/agents/code-reviewer.md`; export"
+    )
+    assert run_here("org", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
+    assert settings.read_bytes() == exported
+
+
 def test_a_moved_project(project: HookedProject) -> None:
     """The hook goes with the project, and nothing in it knows the old place."""
     moved = project.folder.with_name("moved")
@@ -418,18 +443,36 @@ def test_observe(project: HookedProject) -> None:
     assert project.asks("mcp__x__y", {}, "fixer")[0] == "deny"
 
 
-def test_a_stored_grant_counts_until_it_ends(project: HookedProject) -> None:
-    """What is stored when the organization is activated, by its own end."""
-    for level, more in (("full", ("--expires", "1h")),):
-        done = run_here(
-            "grant", "issue", "role:code_reviewer", "tool:code_execution_tool", "--level", level, *more,
-            "--org", "shop", "--path", "org", cwd=project.folder,
-        )  # fmt: skip
+def test_what_is_stored_counts(project: HookedProject) -> None:
+    """A grant until it ends; of a part of a tool too, and so does a restriction, and what is next to it is as before."""
+    for words in (
+        ("grant", "issue", "role:code_reviewer", "tool:file_write:docs/**", "--level", "write"),
+        ("restriction", "issue", "role:builder", "tool:file_read:secrets/**", "--level", "none"),
+        ("grant", "issue", "role:code_reviewer", "tool:code_execution_tool", "--expires", "1h"),
+    ):
+        done = run_here(*words, "--org", "shop", "--path", "org", cwd=project.folder)
         assert done.returncode == 0, done.stderr
     project.activate()
     assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "none"
     with mock.patch("orgkernel.project.claude_hook.deciding.time.time", return_value=2**33):
         assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "deny"
+    (project.folder / "docs/link").symlink_to(project.folder / "src")
+    (project.folder / "src/out").symlink_to(project.folder / "secrets")
+    for agent, tool, path, answer in (
+        ("code-reviewer", "Write", "docs/new.md", "none"),
+        ("code-reviewer", "Write", "src/new.md", "deny"),
+        ("code-reviewer", "Write", "docs/link/new.md", "deny"),
+        ("code-reviewer", "Write", "docs/../src/new.md", "deny"),
+        ("builder", "Read", "src/a.py", "none"),
+        ("builder", "Read", "secrets/a", "deny"),
+        ("builder", "Read", "SECRETS/a", "deny"),
+        ("builder", "Read", "src/out/a", "deny"),
+        ("builder", "Read", "src/../secrets/a", "deny"),
+        # The organization does not say where it lies, so nothing is known of other places.
+        ("builder", "Read", "/etc/hosts", "deny"),
+    ):
+        for written in (path, str(project.folder / path)):
+            assert project.asks(tool, {"file_path": written}, agent)[0] == answer, (agent, written)
 
 
 SETTINGS = [

@@ -72,8 +72,8 @@ def test_claude_code_gives_whole_tools_and_asks_for_the_others(guarded: OrgView)
     assert (
         found["tools that share a name there"] == 2
     )  # `Grep` is two tools here; the server has a denied one
-    # `nameless` of the worker, and what everybody has: `response`.
-    assert found["tools without a name there"] == 3
+    # `nameless`, `star` and `argument` of the worker, and what everybody has: `response`.
+    assert found["tools without a name there"] == 5
     assert "tools that need approval" not in found
 
 
@@ -87,13 +87,24 @@ def test_delegation_is_to_subordinates_only(guarded: OrgView) -> None:
 
 
 def test_copilot_gives_whole_tools_only(guarded: OrgView) -> None:
+    """What needs approval there or is given in part is not given at all."""
     export = EXPORTS["copilot"].export(guarded)
     front = front_of(export.files[".github/agents/worker.agent.md"])
-    assert front["tools"] == ["read", "execute2", "tracker/read"]
+    assert front["tools"] == ["read", "tracker/read"]
     assert lost(export)["tools that need approval"] == 1
 
 
-WHOLE = {"whole", "claims_less", "shares", "nameless", "mcp__tracker", "mcp__tracker__read", "response"}
+WHOLE = {
+    "star",
+    "argument",
+    "whole",
+    "claims_less",
+    "shares",
+    "nameless",
+    "mcp__tracker",
+    "mcp__tracker__read",
+    "response",
+}
 
 
 def test_other_formats_know_our_ids_and_give_whole_tools_only(guarded: OrgView) -> None:

@@ -42,6 +42,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def test_writing_twice_changes_nothing(view: OrgView, tmp_path: Path) -> None:
+    """The second time, every file is already as exported."""
     first = write(view, tmp_path)
     assert set(first.written) == set(contents(tmp_path)) == {WORKER, BOSS, SETTINGS}
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.md")}
@@ -66,6 +67,7 @@ def test_files_of_others_are_never_replaced(view: OrgView, tmp_path: Path) -> No
 
 
 def test_files_of_another_organization_or_format_are_of_others(view: OrgView, tmp_path: Path) -> None:
+    """Their mark says so, and they are not replaced."""
     write(view, tmp_path)
     for mark in (Mark("other", "claude-code"), Mark("guarded", "copilot")):
         changed = EXPORTER.export(view)
@@ -239,6 +241,7 @@ def test_a_change_of_the_organization_is_found(tmp_path: Path) -> None:
     ],
 )
 def test_bad_use_is_exit_2(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    """What cannot be run is told from what differs, which is exit 1."""
     (tmp_path / "file").write_text("")
     done = run("export", "--to", "claude-code", "--org", "blank", *arguments, cwd=tmp_path)
     assert done.returncode == 2

@@ -21,6 +21,9 @@ checkpoints = "theirs"
 issuer = "https://id.example"
 audience = "orgkernel"
 jwks = "jwks.json"
+[a2a]
+url = "https://agents.example"
+public_url = "https://org.example"
 """
 
 
@@ -56,7 +59,7 @@ def test_what_others_grant_is_refused(expose: Callable[[Path], None], shop: Path
     find_project(str(shop)).require_own("store")
     expose(shop / "orgkernel.toml")
     project = find_project(str(shop))
-    for setting in ("store", "oidc", "checkpoints"):
+    for setting in ("store", "oidc", "checkpoints", "a2a"):
         with pytest.raises(BadProject, match=f"`{setting}` is not obeyed"):
             project.require_own(setting)
     with pytest.raises(BadProject):

@@ -119,6 +119,14 @@ def test_where_cards_lie(tmp_path: Path, at: str) -> None:
         assert organization == ("shop" if path.startswith("shop") else "site")
 
 
+def test_a_folder_of_cards_in_a_site(tmp_path: Path) -> None:
+    """Cards that lie together below the folder that is asked for are found."""
+    for name in ("Seller", "Buyer"):
+        put(tmp_path / "site", new_card(name, "Trades lamps"), f"cards/{name}.json")
+    kernel = Kernel.open(tmp_path / "site")
+    assert set(kernel.organization("site").snapshot.index.roles) == {"Seller", "Buyer"}
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -168,7 +168,7 @@ def test_no_damage_to_a_tree_stops_what_its_files_mean_together(
         )
     completion = complete(read)
     documents = [document for file in read for document in file.read.documents]
-    finished = [document for each in documents for document in completion.instead.get(id(each), (each,))]
-    for document in (*completion.documents, *finished):
+    now = [document for each in documents for document in completion.instead.get(id(each), (each,))]
+    for document in (*completion.documents, *now):
         assert document.record
         document.place("hierarchy", "reporter", "subordinates", 0)

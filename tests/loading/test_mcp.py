@@ -31,6 +31,15 @@ def test_servers_alone(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("place", ["mcp.json", ".vscode/mcp.json"])
+def test_comments_are_read_over(tmp_path: Path, place: str) -> None:
+    """Editors let people write them."""
+    write_tree(
+        tmp_path, {place: '{\n  // ours\n  "servers": {"shop": {"url": "https://example.com/mcp"},},\n}\n'}
+    )
+    assert "read as MCP: 1 server" in run_here("check", cwd=tmp_path).stderr
+
+
 @pytest.mark.parametrize("shape", [LISTED, {"jsonrpc": "2.0", "id": 1, "result": LISTED}, LISTED["tools"]])
 def test_a_saved_answer(shape: object, tmp_path: Path) -> None:
     """In each shape in which people save it; its server is called as the file."""

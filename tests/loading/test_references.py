@@ -128,3 +128,16 @@ def test_a_well_kept_tree_is_silent(tmp_path: Path) -> None:
     assert found <= {("ORG755", "git-historian.md")}
     (folder / "docs" / "style.md").unlink()  # what they refer to was looked for
     assert [each.code for each in Kernel.open(folder).check()].count("ORG765") == 14
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["](" + "../" * 30_000, "`" + "a/" * 30_000, "`a/b.md` read " * 20_000, "the " + "a-" * 30_000, "`" * 60_000, "use the " * 9_000,
+     "```\n" * 20_000, " " * 60_000 + "```", "<example>" * 8_000, "@agent-" + "a" * 60_000, "the a-b agent " * 9_000, "](a.md" * 9_000],
+    ids=lambda text: text[:9].strip() or "spaces",
+)  # fmt: skip
+def test_no_text_takes_long(text: str) -> None:
+    """The time grows with the length of a text only, and a text with very many references is not searched to its end."""
+    begin = time.process_time()
+    pack_references(f"{text} agent tool command `/ ](")
+    assert time.process_time() - begin < 2

@@ -47,7 +47,7 @@ def test_the_rules_of_the_standard_apply(tmp_path: Path) -> None:
     """Name and folder, unknown fields, front matter: at the line of the skill."""
     files = {
         "a/SKILL.md": SKILL.format("b"),
-        "c/SKILL.md": SKILL.format("c").replace("---\nText", "colour: red\n---\nText"),
+        "c/SKILL.md": SKILL.format("c").replace("---\nText", "shade: red\n---\nText"),
         "d/SKILL.md": "No front matter.\n",
         "e/SKILL.md": SKILL.format("e").replace("Does it", "[bad").replace("done.", "done: now"),
         "e/scripts/x/SKILL.md": "not looked at\n",

@@ -84,7 +84,7 @@ contract-tester | Keeps consumer contracts true. Use when two services disagree.
 css-specialist | Solves layout and style problems. Use when something is misplaced on a page. | Read, Edit, Grep, Glob | sonnet | Reproduce; Reduce; Repair
 customer-support-writer | Drafts answers to customers. Use for tickets that wait longer than a day. | Read, Grep, WebFetch | haiku | Thank them; Answer the question; Say what comes next
 data-engineer | Builds pipelines and checks their freshness. Use when a table is late or wrong. | Read, Edit, Write, Bash, Grep, Glob | sonnet | Find the source; Make it idempotent; Alert on age
-data-scientist | Answers questions with data and says how sure it is. Use for analyses and experiments. | Read, Write, Bash, Grep, NotebookEdit | opus | State the question; Plot it first; Give an interval
+data-scientist | Answers questions with data and says how sure it is. Use for reports and experiments. | Read, Write, Bash, Grep, NotebookEdit | opus | State the question; Plot it first; Give an interval
 database-tuner | Makes queries fast. Use when a query takes longer than a second. | Read, Grep, Bash | sonnet | Explain the plan; Add one index; Measure again
 debugger | Finds root causes of errors and failing tests. Use when something fails and nobody knows why. | Read, Edit, Bash, Grep, Glob | sonnet | Reproduce; Bisect; Prove the cause
 dependency-manager | Updates libraries and reads their changelogs. Use every Monday, or when an advisory is published. | Read, Edit, Bash, WebFetch | haiku | One at a time; Read the notes; Run everything

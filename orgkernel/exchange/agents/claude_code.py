@@ -15,6 +15,7 @@ from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, has
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.role_profile import Doctrine
 
@@ -42,7 +43,8 @@ BUILT_IN = frozenset({*_OTHERS, *_OPENS, *_DELEGATING})
 def host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
     """What Claude Code calls a tool: as it is declared, else its id where that is a name there."""
     if HOST in names:
-        return names[HOST]
+        # A star is more than a tool, and an argument is no bound where tools are listed.
+        return names[HOST] if is_plain(names[HOST]) else None
     return tool_id if tool_id in BUILT_IN or tool_id.startswith(_MCP) else None
 
 

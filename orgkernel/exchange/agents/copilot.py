@@ -5,17 +5,21 @@ The list of agents that an agent may call is read there and not enforced, so no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents import claude_code
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import At, markdown_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, has_all, roster_of
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, has_all, roster_of
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
+from orgkernel.loading.formats.copilot.words import SETS, STARTER, holds, name_of_tool, tool_of
+from orgkernel.loading.formats.equipment import is_plain
+from orgkernel.loading.formats.names import MCP
+from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Tool
 
 TARGET = "copilot"
@@ -23,18 +27,21 @@ FOLDER = ".github/agents"
 PLACES = (f"{FOLDER}/*.agent.md",)
 HOST = "copilot"
 LONGEST_TEXT = 30_000
-_CALLS_AGENTS = ("agent", "custom-agent", "Task", "runSubagent")
-# Sets of tools there that are one tool here. `edit`, `search` and `web` hold more than one.
+# Tools there that are one tool here. `edit`, `search` and `web` hold more than one.
 _SAME = {"Bash": "execute", "TodoWrite": "todo"}
+# What a set, and whatever is in it, opens at most: one of ours that requires less does not give it.
+_OPENS: Mapping[str, ToolLevel] = {"execute": "full", "vscode": "full", "edit": "write", "browser": "write"}
 
 
-def host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
-    """What Copilot calls a tool: as it is declared, else a tool of an MCP server or one that is the same."""
+def host_tool(tool_id: str, names: Mapping[str, str]) -> str | None:
+    """The tool of Copilot, as it is read again: as it is declared, else of an MCP server or one that is the same."""
     if HOST in names:
-        return names[HOST]
-    there = claude_code.host_name(tool_id, names) or ""
-    server, _, tool = there.removeprefix("mcp__").partition("__")
-    return f"{server}/{tool or '*'}" if there.startswith("mcp__") else _SAME.get(there)
+        tool = tool_of(names[HOST])
+        return tool if is_plain(tool) else None
+    there = claude_code.host_name(tool_id, names)
+    if there is not None:
+        return there if there.startswith(MCP) else _SAME.get(there)
+    return tool_id if tool_id.partition(".")[0] in SETS else None
 
 
 def export_copilot(view: OrgView) -> Export:
@@ -48,17 +55,17 @@ def export_copilot(view: OrgView) -> Export:
     for role in roster.roles.values():
         given: dict[str, Place] = {}
         for held in role.held("given"):
-            name = host_name(held.id, held.tool.names)
-            if held.delegates or name in _CALLS_AGENTS:
+            tool = host_tool(held.id, held.tool.names)
+            if held.delegates or (tool is not None and tool.partition(".")[0] == STARTER):
                 calling += 1
-            elif name is None:
+            elif tool is None:
                 unknown += 1
-            elif name == "execute" and held.level != "full":
+            elif not _opens_no_more(tool, held):
                 weaker += 1
-            elif not has_all(view, role, _with_server(name, sharing), "given"):
+            elif not has_all(view, role, _held_by(tool, sharing), "given"):
                 shared += 1
             else:
-                given.setdefault(name, held.place)
+                given.setdefault(name_of_tool(tool), held.place)
         if len(role.body.text) >= LONGEST_TEXT:
             long += 1
             continue
@@ -92,18 +99,23 @@ def _front(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
     return front
 
 
+def _opens_no_more(tool: str, held: HeldTool) -> bool:
+    return LEVELS.index(_OPENS.get(tool.partition(".")[0], "none")) <= LEVELS.index(held.level)
+
+
 def _sharing(tools: Mapping[str, Definition[Tool]]) -> Mapping[str, tuple[str, ...]]:
+    """The tools of ours by the tool of Copilot that they are."""
     found: dict[str, list[str]] = {}
     for tool_id, declared in tools.items():
-        name = host_name(tool_id, declared.record.names)
-        if name is not None:
-            found.setdefault(name, []).append(tool_id)
-    return {name: tuple(each) for name, each in found.items()}
+        tool = host_tool(tool_id, declared.record.names)
+        if tool is not None:
+            found.setdefault(tool, []).append(tool_id)
+    return {tool: tuple(each) for tool, each in found.items()}
 
 
-def _with_server(name: str, sharing: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """The tools of ours that a name gives: for a whole server, every tool of it."""
-    inside = (
-        tools for other, tools in sharing.items() if name.endswith("/*") and other.startswith(name[:-1])
-    )
-    return (*sharing[name], *(tool for tools in inside for tool in tools))
+def _held_by(tool: str, sharing: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """The tools of ours that one gives: for a set or a server, every tool in it too."""
+    yield from sharing[tool]
+    for other, tools in sharing.items():
+        if holds(tool, other):
+            yield from tools

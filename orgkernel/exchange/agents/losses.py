@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from orgkernel.exchange.agents.roster import Given, Roster, reports_outside, roster_of
+from orgkernel.exchange.agents.roster import Extent, Roster, reports_outside, roster_of
 from orgkernel.exchange.exported import Loss
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -76,7 +76,7 @@ _FACTS: tuple[tuple[str, str, Callable[[OrgView], int]], ...] = (
 )  # fmt: skip
 FACTS = tuple(name for name, _, _ in _FACTS)
 
-_WITHHELD: Mapping[Given, tuple[str, str]] = {
+_WITHHELD: Mapping[Extent, tuple[str, str]] = {
     "in part": ("tools that a role has in part", "not given: the format knows no levels"),
     "sometimes": ("tools that depend on circumstances", "not given: the format knows no times, channels, paths or locks"),
     "asked": ("tools that need approval", "not given: the format cannot ask"),

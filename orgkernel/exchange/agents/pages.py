@@ -90,7 +90,7 @@ def yaml_lines(value: Any, place: Place | None = None, indent: int = 0) -> Itera
         return
     for each in value:
         inner, at = (each.value, each.place) if isinstance(each, At) else (each, place)
-        if isinstance(inner, Mapping) and inner:
+        if isinstance(inner, (Mapping, list, tuple)) and inner:
             lines = yaml_lines(inner, at, indent + 2)
             first, where = next(lines)
             yield f"{pad}- {first.lstrip(' ')}", where

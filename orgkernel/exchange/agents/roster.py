@@ -20,7 +20,7 @@ from orgkernel.records.organization import USER
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.tool_catalog import EssentialFor, Tool
 
-Given = Literal["given", "asked", "in part", "sometimes", "refused"]
+Extent = Literal["given", "asked", "in part", "sometimes", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class HeldTool:
 
     id: str
     tool: Tool
-    given: Given
+    given: Extent
     place: Place
 
     @property
@@ -66,7 +66,7 @@ class ExportedRole:
     tools: tuple[HeldTool, ...]
     body: Body
 
-    def held(self, *given: Given) -> tuple[HeldTool, ...]:
+    def held(self, *given: Extent) -> tuple[HeldTool, ...]:
         """Its tools that are given so."""
         return tuple(each for each in self.tools if each.given in given)
 
@@ -144,7 +144,7 @@ def _tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
             yield HeldTool(tool_id, declared.record, given, places.get(tool_id) or always[tool_id])
 
 
-def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Given:
+def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Extent:
     allowed: set[str] = set()
     asked: set[str] = set()
     depends = False
@@ -213,7 +213,7 @@ def _item(text: str, place: Place) -> Iterator[Line]:
         yield f"{'  ' if number else '- '}{line}".rstrip(), at
 
 
-def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Given) -> bool:
+def has_all(view: OrgView, role: ExportedRole, tools: Iterable[str], *given: Extent) -> bool:
     """Whether a host may give a role everything that is these tools here.
 
     Of the ones that the role lists, all are given; against the others stands nothing but that it does not list them.

@@ -21,7 +21,6 @@ from orgkernel.records.procedure_catalog import Procedure
 TARGET = "skills"
 PLACES = ("skills/*/SKILL.md",)
 LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 1024, 500
-_PREFIX = "orgkernel-"
 
 
 def export_skills(view: OrgView) -> Export:
@@ -120,7 +119,7 @@ def _procedures(view: OrgView) -> Iterator[_Skill]:
 
 def _front(each: str, record: Plan | Procedure, kind: str, place: Place) -> tuple[dict[str, object], Body]:
     said = record.description or record.name or f"The {kind} {each}."
-    front: dict[str, object] = {"description": said, "metadata": {f"{_PREFIX}{kind}": each}}
+    front: dict[str, object] = {"description": said, "metadata": {kind: each}}
     return front, Body(tuple(_steps(record, place, said)))
 
 

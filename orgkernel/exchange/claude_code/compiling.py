@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -22,9 +23,10 @@ from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.resource import DISPATCH
 from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.exchange.claude_code.host_names import (
     action_of,
@@ -34,15 +36,18 @@ from orgkernel.exchange.claude_code.host_names import (
 )
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
-from orgkernel.project.claude_hook.activated import SCHEMA, VERSION
+from orgkernel.project.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
-from orgkernel.runtime.paths import is_inside
+from orgkernel.runtime.paths import is_inside, may_touch
 
-Row = dict[str, Any]
-Tell = Callable[[str, AccessExplanation], str]
+CompiledRow = dict[str, Any]
+ExplanationText = Callable[[str, AccessExplanation], str]
 """The text of an explanation, by the question."""
-_SHOWN_OF_CHECKSUM: Final = 12
-_WORST: Final = ("deny", "conditional", "ask", "allow")
+_WORST: Final = ("deny", "ask", "allow")
+_CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
+"""Paths that no glob names, below the root and elsewhere."""
+_MANY: Final = 40
+"""Roles from which on a refusal to start an agent is not told for every pair."""
 _LONG: Final = 2_000
 """Questions from which on a refusal is told without the changes that would allow it: looking for them takes long."""
 
@@ -58,23 +63,26 @@ class CompiledHook(NamedTuple):
     """What the hook cannot know, in sentences."""
 
 
-def compile_hook(desk: OrganizationAccess, tell: Tell, compiled_by: str) -> CompiledHook:
+def compile_hook(desk: OrganizationAccess, tell: ExplanationText, compiled_by: str) -> CompiledHook:
     """The answers for an organization without errors."""
     view = desk.view
     names = {name: tools for name, tools in tools_by_name(view).items() if name not in DISPATCHING}
     compiler = _Compiler(desk, tell, is_long=len(names) * len(view.roles) > _LONG)
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
+    dispatches = {role: dict(compiler.dispatches(role)) for role in view.roles}
+    above = _above(dispatches) if view.records.organization.limits.delegation == "strict" else {}
     for role in view.roles:
         answers = {
             "role": role,
-            "tools": {name: compiler.row(role, name, tools) for name, tools in names.items()},
-            "dispatch": dict(compiler.dispatches(role)),
+            "tools": {
+                name: compiler.row(role, name, tools, above.get(role, ())) for name, tools in names.items()
+            },
+            "dispatch": dispatches[role],
         }
-        text = _as_json(answers)
-        checksum = hashlib.sha256(text.encode()).hexdigest()[:_SHOWN_OF_CHECKSUM]
-        roles[role] = f"{checksum}.json"
-        files[roles[role]] = _as_json({"checksum": checksum, **answers}).encode()
+        content = _as_json(answers).encode()
+        roles[role] = f"{hashlib.sha256(content).hexdigest()[:SHOWN_OF_DIGEST]}.json"
+        files[roles[role]] = content
     organization = view.records.organization
     data = {
         "_schema": SCHEMA,
@@ -100,58 +108,64 @@ def compile_hook(desk: OrganizationAccess, tell: Tell, compiled_by: str) -> Comp
 class _Compiler:
     """Asks what is compiled, and remembers what the hook cannot know."""
 
-    def __init__(self, desk: OrganizationAccess, tell: Tell, *, is_long: bool) -> None:
+    def __init__(self, desk: OrganizationAccess, tell: ExplanationText, *, is_long: bool) -> None:
         self.view, self._tell, self._is_long = desk.view, tell, is_long
         # Reports, locks and agents change while the hook looks up what was compiled before.
         state = desk.state
         self._state = StateView(
             version=state.version,
-            grants=state.grants,
+            # What is good for one session, one input or a few uses cannot be told apart from a table.
+            grants={
+                subject: tuple(each for each in grants if each.uses_left is None and not _is_bound(each))
+                for subject, grants in state.grants.items()
+            },
             restrictions=state.restrictions,
             expired=state.expired,
             status=state.status,
         )
+        self._without_grants = msgspec.structs.replace(self._state, grants={})
         self._context: AccessContext = desk.here_and_now()
         self._name = ""
+        self._root = self.view.records.organization.workspace_root
         self._unknown: dict[str, dict[str, None]] = {}
         self._grants = {
             each.grant_id: each for grants in self._state.grants.values() for each in grants if each.grant_id
         }
 
-    def row(self, role: str, name: str, tools: Sequence[str]) -> Row:
-        """The answer for a tool of the host: the strictest of the tools that it stands for."""
-        rows = [self._tool(role, name, tool_id, "") for tool_id in tools]
-        row = min(rows, key=lambda each: (_WORST.index(each["outcome"]), "inside" not in each))
-        actions = self._actions(role, name, tools)
-        return {**row, "actions": actions} if actions else row
+    def row(self, role: str, name: str, tools: Sequence[str], above: Sequence[str]) -> CompiledRow:
+        """The answer for a tool of the host: the strictest of the tools that it stands for.
 
-    def _actions(self, role: str, name: str, tools: Sequence[str]) -> dict[str, Row]:
-        """The answers for the tools of a server, which are actions of one tool of ours."""
+        `above` are roles that may have dispatched this one, where an agent has no more than those above it.
+        """
+        row = _strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
-            return {}
-        return {action: self._tool(role, name, tools[0], action) for action in tool.actions}
+            return row
+        # The tools of a server are actions of one tool of ours.
+        actions = {action: self._tool(role, name, tools[0], action, above) for action in tool.actions}
+        return {**row, "actions": actions}
 
-    def _tool(self, role: str, name: str, tool_id: str, action: str) -> Row:
+    def _tool(self, role: str, name: str, tool_id: str, action: str, above: Sequence[str]) -> CompiledRow:
         self._name = f"{name}__{action}" if action else name
         tool = self.view.records.tools[tool_id].record
         request = AccessRequest(
             f"role:{role}", action or action_of(name, tool), f"tool:{tool_id}", self._context
         )
-        return self._answer(request, path_arguments(name, tool), self._state)
+        chains = [(), *((f"role:{each}",) for each in above)]
+        return _strictest(
+            self._answer(msgspec.structs.replace(request, via=via), path_arguments(name, tool), self._state)
+            for via in chains
+        )
 
-    def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> Row:
+    def _answer(self, request: AccessRequest, arguments: tuple[str, ...], state: StateView) -> CompiledRow:
         """An answer, and where it rests on a grant that ends, until when."""
         found = self._explain(request, state)
+        row = self._by_conditions(request, arguments, state, found)
         lasting = [each for each in map(self._grants.get, found.decision.grants) if each is not None]
-        if state is not EMPTY_STATE and lasting:
-            after = self._answer(request, arguments, EMPTY_STATE)
-            if any(each.uses_left is not None or _is_bound(each) for each in lasting):
-                return after
-            ends = [each.expires_at for each in lasting if each.expires_at is not None]
-            row = self._by_conditions(request, arguments, state, found)
-            return {**row, "until": min(ends), "after": after} if ends else row
-        return self._by_conditions(request, arguments, state, found)
+        ends = [each.expires_at for each in lasting if each.expires_at is not None]
+        if not ends or state is self._without_grants:
+            return row
+        return {**row, "until": min(ends), "after": self._answer(request, arguments, self._without_grants)}
 
     def _by_conditions(
         self,
@@ -159,7 +173,7 @@ class _Compiler:
         arguments: tuple[str, ...],
         state: StateView,
         found: AccessExplanation,
-    ) -> Row:
+    ) -> CompiledRow:
         rows = what_can(self.view, request.subject, request=request, state=state)
         # The end of a grant is in the row itself.
         ends = bool(found.decision.grants)
@@ -174,10 +188,37 @@ class _Compiler:
             f"path:{glob}" for glob in globs
         }:
             return self._by_scope(request, arguments, state, found, globs)
+        row = self._plain(request, found)
+        if row["outcome"] == "allow":
+            what = listing(sorted(conditions))
+            row = {"outcome": "ask", "text": f"{self._asked(request, 'ask')}\n  because it depends on {what}"}
+        if arguments and all(each.startswith("path:") for each in conditions):
+            return {**row, **self._by_parts(request, arguments, state, sorted(conditions))}
         for each in conditions:
             self._unknown.setdefault(each, {})[request.resource.partition(":")[2]] = None
-        row = self._plain(request, found)
-        return {**row, "outcome": "ask"} if row["outcome"] == "allow" else row
+        return row
+
+    def _by_parts(
+        self, request: AccessRequest, arguments: tuple[str, ...], state: StateView, conditions: Sequence[str]
+    ) -> CompiledRow:
+        """The answers for paths that are in one glob alone, and for those that touch none."""
+        globs = [each.removeprefix("path:") for each in conditions]
+        parts: dict[str, CompiledRow] = {}
+        for glob in globs:
+            path = _example_of(glob)
+            others = (each for each in globs if each != glob)
+            if is_inside(path, glob, self._root) and not any(
+                may_touch(path, each, self._root) for each in others
+            ):
+                parts[glob] = self._at_path(request, path, state)
+        clear = {
+            name: self._at_path(request, path, state)
+            for name, path in _CLEAR.items()
+            if not any(may_touch(path, glob, self._root) for glob in globs)
+        }
+        return {
+            "arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear,
+        }  # fmt: skip
 
     def _by_scope(
         self,
@@ -186,8 +227,8 @@ class _Compiler:
         state: StateView,
         found: AccessExplanation,
         globs: Sequence[str],
-    ) -> Row:
-        root = self.view.records.organization.workspace_root
+    ) -> CompiledRow:
+        root = self._root
         row = self._plain(request, found)
         outside = self._at_path(request, PLACEHOLDER, state)
         examples = (_example_of(glob) for glob in globs)
@@ -197,36 +238,47 @@ class _Compiler:
         return {
             **row,
             "arguments": list(arguments),
-            **({"root": root} if root is not None and root.startswith("/") else {}),
+            **self._written_root(),
             "globs": list(globs),
             "inside": self._at_path(request, inside, state),
             "outside": row if outside["outcome"] == "allow" else outside,
         }
 
-    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> Row:
+    def _written_root(self) -> CompiledRow:
+        """Where relative paths start, if that is not the project."""
+        return {"root": self._root} if self._root is not None and self._root.startswith("/") else {}
+
+    def _at_path(self, request: AccessRequest, path: str, state: StateView) -> CompiledRow:
         at = msgspec.structs.replace(request, resource=f"{request.resource}:{path}")
         return self._plain(at, self._explain(at, state))
 
     def _explain(self, request: AccessRequest, state: StateView) -> AccessExplanation:
         return explain_access(self.view, request, state, remedies=not self._is_long)
 
-    def _plain(self, request: AccessRequest, found: AccessExplanation) -> Row:
+    def _plain(self, request: AccessRequest, found: AccessExplanation) -> CompiledRow:
         outcome = found.decision.outcome
         if outcome == "allow":
             return {"outcome": "allow"}
-        asked = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
-        text = self._tell(asked, found).rstrip("\n")
+        text = self._tell(self._asked(request), found).rstrip("\n")
         grantors = self._grantors(request.resource.split(":")[1])
         who = f"\n  who can grant: {grantors}" if request.resource.startswith("tool:") else ""
         return {"outcome": "ask" if outcome == "conditional" else outcome, "text": text + who}
+
+    def _asked(self, request: AccessRequest, outcome: str = "") -> str:
+        asked = f"{request.subject} {request.action} {request.resource} (`{printable(self._name)}` in Claude Code)"
+        return f"{outcome}: {asked}" if outcome else asked
 
     def _grantors(self, tool_id: str) -> str:
         roles = [f"role:{each}" for each in self.view.sources_to(EdgeKind.MAY_GRANT, tool_id)]
         return ", ".join([*roles, "an operator"])
 
-    def dispatches(self, role: str) -> Iterator[tuple[str, Row]]:
-        """Whom a role may start."""
-        for other in self.view.roles:
+    def dispatches(self, role: str) -> Iterator[tuple[str, CompiledRow]]:
+        """Whom a role may start. In a large organization it is not told of each other role why not."""
+        roles: Iterable[str] = self.view.roles
+        if len(self.view.roles) > _MANY:
+            rows = what_can(self.view, f"role:{role}", state=self._state, kinds=("role",))
+            roles = [row.resource.partition(":")[2] for row in rows if DISPATCH in row.actions]
+        for other in roles:
             question = HandoverQuestion(
                 sender=f"role:{role}", receiver=f"role:{other}", context=self._context
             )
@@ -251,6 +303,40 @@ class _Compiler:
             tools_of.setdefault(condition, {}).update(tools)
         for condition, tools in sorted(tools_of.items()):
             yield f"{listing(tools)}: it depends on {printable(condition)}, which the hook does not know, so a person is asked or it is refused"
+
+
+def _strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
+    """The row that opens least: also for paths, and when a grant ends."""
+    return min(
+        rows,
+        key=lambda each: (
+            _WORST.index(each["outcome"]),
+            "inside" in each,
+            _WORST.index(each.get("inside", each)["outcome"]),
+            each.get("until", math.inf),
+        ),
+    )
+
+
+def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:
+    """The roles from which each role can be reached by dispatches that are allowed, or that a person may allow."""
+    direct = {
+        role: [
+            other for other, rows in dispatches.items() if other != role and rows[role]["outcome"] != "deny"
+        ]
+        for role in dispatches
+    }
+    found = {}
+    for role in dispatches:
+        seen: dict[str, None] = {}
+        waiting = list(direct[role])
+        while waiting:
+            each = waiting.pop()
+            if each not in seen and each != role:
+                seen[each] = None
+                waiting += direct[each]
+        found[role] = tuple(seen)
+    return found
 
 
 def _is_bound(grant: Grant) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
-from orgkernel.loading.sources import Packed, SourceDocument
+from orgkernel.loading.sources import Packed, ReadFile, SourceDocument
 from orgkernel.records.record import Document
 from orgkernel.records.standing_order import StandingOrder
 
@@ -69,6 +70,15 @@ def with_words(document: SourceDocument, raw: Mapping[str, Any]) -> SourceDocume
     """A document in the place of one of the same file, with more words beside its record; that one is sealed."""
     unknown = msgspec.msgpack.encode([*document.unknown, *(((key,), value) for key, value in raw.items())])
     return _again(document, document.packed._replace(unknown=unknown), document.record, document.marks)
+
+
+def with_text(read: ReadFile, raw: Mapping[str, Any] | None = None) -> ReadFile:
+    """What a file with a skill yields, with what its text refers to and other words beside the record."""
+    made = []
+    for each in read.documents:
+        words = {**(raw or {}), **pack_references(getattr(each.record, "body", ""))}
+        made.append(with_words(each, words) if words else each)
+    return replace(read, documents=tuple(made))
 
 
 def complete_with(

@@ -13,7 +13,7 @@ from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 _ON, _OFF = ("yes", "on", "true", "y"), ("no", "off", "false", "n")
 
 
-class Fields:
+class FieldReader:
     """A mapping, the marks of its fields, and what is wrong with them."""
 
     def __init__(self, value: Mapping[str, Any], marks: Marks, subject: str, at: int | None = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from orgkernel.loading.formats.words import words_in
@@ -18,12 +19,15 @@ REFERENCES = "references"
 AGENT, CALL, ALMOST, TOOL, PATH, LINK, COMMAND = "agent", "call", "almost", "tool", "path", "link", "command"
 MOST = 500
 """References of one text. A text with more is a list of something else."""
-_NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]*"
+_MOST_LOOKED_AT = 1_000
+_LINE = 300
+"""Characters before and after a name that are looked at."""
+_NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]{0,99}"
 _AGENT = re.compile(
     rf"@agent-(?P<at>{_NAME})"
     rf"|subagent_type[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"'`](?P<type>{_NAME})[\"'`]"
     rf"|(?:`(?P<code>{_NAME})`|\*\*(?P<bold>{_NAME})\*\*)\s(?:sub-?)?agent\b"
-    r"|\bthe (?P<plain>[a-z0-9]+(?:-[a-z0-9]+)+) (?:sub-?)?agent\b"
+    r"|\bthe (?P<plain>[a-z0-9]{1,40}(?:-[a-z0-9]{1,40}){1,8}) (?:sub-?)?agent\b"
 )
 _AGENT_KINDS = {"at": AGENT, "type": CALL, "code": AGENT, "bold": AGENT, "plain": ALMOST}
 _TOOL_NAME = r"[A-Z][A-Za-z]{1,40}|mcp__[A-Za-z0-9_-]{1,100}"
@@ -35,9 +39,11 @@ _SUFFIXES = (
     "md|mdx|txt|rst|adoc|ya?ml|json[c5l]?|toml|ini|cfg|csv|xml|html?|css|scss|py|[cm]?[jt]sx?|sh|bash|ps1|rb|go|rs|java"
     "|kts?|swift|php|sql|proto|tf|graphql|prisma|cs|cpp|[ch]"
 )
-_PATH = re.compile(rf"`(?P<path>(?:\.{{1,2}}/)*[A-Za-z0-9_.@-]+(?:/[A-Za-z0-9_.@-]+)+\.(?:{_SUFFIXES}))`")
+_PATH = re.compile(
+    rf"`(?P<path>[A-Za-z0-9_.@-]{{1,80}}(?:/[A-Za-z0-9_.@-]{{1,80}}){{1,20}}\.(?:{_SUFFIXES}))`"
+)
 _LINK = re.compile(
-    rf"\]\(<?(?P<path>(?:\.{{1,2}}/)*[A-Za-z0-9_.@/-]+\.(?:{_SUFFIXES}))(?:#[^\s)]*)?>?(?: \"[^\"\n]*\")?\)"
+    rf"\]\(<?(?P<path>[A-Za-z0-9_.@/-]{{1,300}}\.(?:{_SUFFIXES}))(?:#[^\s)]{{0,200}})?>?(?: \"[^\"\n]{{0,200}}\")?\)"
 )
 _COMMAND = re.compile(
     r"`/(?P<before>[a-z][a-z0-9_-]{1,60})` (?:slash )?command\b|\bcommand `/(?P<after>[a-z][a-z0-9_-]{1,60})`"
@@ -76,7 +82,7 @@ class Reference(NamedTuple):
 def references_in(text: str) -> Iterator[Reference]:
     """The references of a text. Files, tools and commands in code and examples do not count."""
     if "agent" in text:
-        for found in _AGENT.finditer(text):
+        for found in islice(_AGENT.finditer(text), _MOST_LOOKED_AT):
             group = str(found.lastgroup)
             yield Reference(_AGENT_KINDS[group], found.start(group), found[group])
     if "`" not in text and "](" not in text and " tool" not in text:
@@ -84,14 +90,14 @@ def references_in(text: str) -> Iterator[Reference]:
     if "```" in text or "~~~" in text or "<example>" in text:
         text = _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     if "`" in text or " tool" in text:
-        for found in _TOOL.finditer(text):
+        for found in islice(_TOOL.finditer(text), _MOST_LOOKED_AT):
             if not is_denied(text, found.start()):
                 group = str(found.lastgroup)
                 yield Reference(TOOL, found.start(group), found[group])
     if "/" in text:
         yield from _files_in(text)
     if "`/" in text and "command" in text:
-        for found in _COMMAND.finditer(text):
+        for found in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
             group = str(found.lastgroup)
             yield Reference(COMMAND, found.start(group), found[group])
 
@@ -102,20 +108,21 @@ def is_denied(text: str, offset: int) -> bool:
 
 
 def _files_in(text: str) -> Iterator[Reference]:
-    for found in _LINK.finditer(text) if "](" in text else ():
+    for found in islice(_LINK.finditer(text), _MOST_LOOKED_AT) if "](" in text else ():
         if not found["path"].startswith("/") and not _PLACEHOLDER.search(found["path"]):
             yield Reference(LINK, found.start("path"), found["path"])
-    for found in _PATH.finditer(text):
+    for found in islice(_PATH.finditer(text), _MOST_LOOKED_AT):
         before = _before(text, found.start())
-        line = before + text[found.end() :].partition("\n")[0]
+        line = before + text[found.end() : found.end() + _LINE].partition("\n")[0]
         if _READS.search(before) and not _PERHAPS.search(line) and not _PLACEHOLDER.search(found["path"]):
             yield Reference(PATH, found.start("path"), found["path"])
 
 
 def _before(text: str, at: int) -> str:
     """The part of a sentence before an offset."""
-    begin = max(text.rfind("\n", 0, at), text.rfind(". ", 0, at), text.rfind("; ", 0, at)) + 1
-    return text[begin:at]
+    least = max(0, at - _LINE)
+    begin = max(text.rfind(each, least, at) for each in ("\n", ". ", "; "))
+    return text[max(begin + 1, least) : at]
 
 
 def references_of(document: SourceDocument) -> Sequence[Reference]:

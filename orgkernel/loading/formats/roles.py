@@ -23,7 +23,7 @@ LONGEST_TOOL = 200
 _FIRST = pack_mark(1, 1)
 
 
-class Part(NamedTuple):
+class RolePart(NamedTuple):
     """What a role is in its organization."""
 
     tools: Mapping[str, int] = {}
@@ -37,7 +37,7 @@ class Part(NamedTuple):
     procedures: Sequence[str] = ()
 
 
-def place_role(role: SourceDocument, part: Part) -> SourceDocument:
+def place_role(role: SourceDocument, part: RolePart) -> SourceDocument:
     """The role with its part; its file stays the one that says what it says."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)

@@ -18,6 +18,7 @@ from orgkernel.loading.formats.building import instead_of, read_as
 from orgkernel.loading.formats.mappings import ReadMapping, read_mapping
 from orgkernel.loading.formats.names import server_tool_id
 from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
@@ -39,7 +40,8 @@ def server_tool(server: str, name: str = "") -> Tool:
 
 def read_servers(source: SourceText, root: Root, fields: Sequence[str] = (FIELD,)) -> ReadFile:
     """The servers under any of the `fields`, and of a plugin its name and description."""
-    mapping = read_mapping(source, parse_json)
+    # Hosts that write `servers` allow comments.
+    mapping = read_mapping(source, parse_jsonc if OF_VSCODE in fields else parse_json)
     if mapping.refusals:
         return read_broken(source, KIND, list(mapping.refusals))
     return servers_in(source, root, mapping, fields)

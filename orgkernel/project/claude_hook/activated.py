@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 FOLDER: Final = ".orgkernel/claude-code"
 ACTIVE: Final = "active.json"
 DOCUMENTS: Final = "documents.json"
+SHOWN_OF_DIGEST: Final = 12
+"""Digits of a digest in the name of a file."""
 SCHEMA: Final = "orgkernel:claude_code_activation"
 VERSION: Final = "1.0"
 _LARGEST: Final = 64 * 1024 * 1024
@@ -53,9 +55,12 @@ class Activated:
         name = self.data["roles"][role]
         if os.path.basename(name) != name:
             raise HookFault(f"{ACTIVE} names a file that is not beside it")
-        answers = _read(os.path.join(self.project, FOLDER, name))
-        if answers.get("role") != role or not name.startswith(str(answers.get("checksum"))):
+        content = _read_whole(os.path.join(self.project, FOLDER, name))
+        if f"{_sha256(content)[:SHOWN_OF_DIGEST]}.json" != name:
             raise HookFault(f"{name} is not what was compiled")
+        answers = _parse(name, content)
+        if answers.get("role") != role:
+            raise HookFault(f"{name} is about another role")
         return answers
 
 
@@ -81,15 +86,37 @@ def read_active(project: str) -> Activated:
 
 
 def _read(path: str) -> dict[str, Any]:
+    return _parse(os.path.basename(path), _read_whole(path))
+
+
+def _read_whole(path: str) -> bytes:
     """A file that we wrote, never through a link."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    name = os.path.basename(path)
     try:
-        descriptor = os.open(path, flags)
-        with os.fdopen(descriptor, "rb") as file:
-            data = quick_json.parse(file.read(_LARGEST))
-    except (OSError, ValueError, RecursionError) as error:
-        raise HookFault(f"{name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            return file.read(_LARGEST)
+    except OSError as error:
+        raise HookFault(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
+
+
+def _parse(name: str, content: bytes) -> dict[str, Any]:
+    try:
+        data = quick_json.parse(content)
+    except (ValueError, RecursionError) as error:
+        raise HookFault(f"{name} cannot be read: {error}") from error
     if not isinstance(data, dict):
         raise HookFault(f"{name} is not an object")
     return data
+
+
+def _sha256(content: bytes) -> str:
+    """The digest, by the module that is there before `hashlib`, whose import takes longer than this."""
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        try:
+            from _sha2 import sha256  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256
+    digest: str = sha256(content).hexdigest()
+    return digest

@@ -54,7 +54,7 @@ def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
     if event == "SessionStart":
         from orgkernel.project.claude_hook.drifting import describe_session
 
-        said = describe_session(active)
+        said = describe_session(active, call)
         return {
             "hookSpecificOutput": {"hookEventName": event, "additionalContext": said.context},
             **({"systemMessage": "\n".join(said.drift)} if said.drift else {}),

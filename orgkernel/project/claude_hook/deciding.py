@@ -131,11 +131,13 @@ def answer_of(
     row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]
 ) -> CallAnswer:
     """What a row says of a call; where it depends on paths, of those of the call."""
-    if "inside" not in row:
+    if "arguments" not in row:
         return row["outcome"], row.get("text", "")
     texts = [given[each] for each in row["arguments"] if each in given]
     if not texts:
         return row["outcome"], row["text"]
+    if "parts" in row:
+        return _strictest_part(texts, row, active, call)
     outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
     for path in _each(texts):
         if path is None or not _is_inside(path, row, active, call):
@@ -148,19 +150,49 @@ def _each(values: list[Any]) -> list[str | None]:
     return [each if isinstance(each, str) else None for each in found] or [None]
 
 
-def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
-    """Whether a path, and what it leads to, is surely where the role may write."""
+def _strictest_part(
+    texts: list[Any], row: dict[str, Any], active: Activated, call: dict[str, Any]
+) -> CallAnswer:
+    """The strictest answer for the paths of a call. A path that may be in several globs is decided as if unknown."""
+    from orgkernel.runtime.paths import is_inside, may_touch
+
     root = row.get("root") or active.project
+    found = []
+    for path in _each(texts):
+        ends = _ends(path, root, call) if path is not None and "\0" not in path else ()
+        for end, is_below in ends:
+            touched = [glob for glob in row["globs"] if may_touch(end, glob, root)]
+            if not touched:
+                found.append(row.get("clear" if is_below else "elsewhere", row))
+            elif len(touched) == 1 and is_inside(end, touched[0], root):
+                found.append(row["parts"].get(touched[0], row))
+            else:
+                found.append(row)
+        if not ends:
+            found.append(row)
+    worst = min(found, key=lambda each: ("deny", "ask", "allow").index(each["outcome"]))
+    return worst["outcome"], worst.get("text", "")
+
+
+def _ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool], ...]:
+    """A path as it is written and what it leads to, from the root where they lie in it; whether they do."""
     cwd = call.get("cwd")
     if not path.startswith("/") and isinstance(cwd, str) and cwd.startswith("/"):
         path = f"{cwd}/{path}"
+    found = []
+    for written in (path, os.path.realpath(path)):
+        base = next((each for each in (root, os.path.realpath(root)) if written.startswith(each + "/")), None)
+        found.append((written if base is None else written[len(base) + 1 :], base is not None))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
+    """Whether a path, and what it leads to, is surely where the role may write."""
+    root = row.get("root") or active.project
     if "\0" in path:
         return False
-    top = os.path.realpath(root)
-    for written in {path, os.path.realpath(path)}:
-        base = next((each for each in (root, top) if written.startswith(each + "/")), None)
-        end = written if base is None else written[len(base) + 1 :]
-        quick = [fits(end, glob) for glob in row["globs"]] if base is not None else [None]
+    for end, is_below in _ends(path, root, call):
+        quick = [fits(end, glob) for glob in row["globs"]] if is_below else [None]
         if any(quick):
             continue
         if None not in quick:
@@ -185,7 +217,8 @@ def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any])
         )
     row = answers["dispatch"].get(role)
     if row is None:
-        return "deny", f"deny: role `{answers['role']}` may not dispatch role `{role}`"
+        asked = f"role:{answers['role']} dispatch role:{role}"
+        return "deny", f"deny: {asked}\n  for the reason, run: orgkernel why {asked}"
     return row["outcome"], row.get("text", "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from orgkernel.project.claude_hook.activated import Activated
@@ -15,6 +15,8 @@ from orgkernel.version import __version__
 
 AGENTS: Final = ".claude/agents"
 _SHOWN: Final = 5
+_LOOKED_AT: Final = 5
+"""Lines in which an exported file says so."""
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _MOST_AGENTS: Final = 1_000
 _NAME: Final = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\r?\n)*?name:[ \t]*(.+?)[ \t]*\r?\n", re.MULTILINE)
@@ -29,10 +31,11 @@ class SessionStart(NamedTuple):
     """For the person, and for the agent too."""
 
 
-def describe_session(active: Activated) -> SessionStart:
+def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart:
     """The organization and the role of the main thread, and what has changed."""
-    data, role = active.data, active.settings["main_role"]
-    who = "" if role == FREE else f" You work in role `{role}` ({data['names'].get(role, role)})."
+    data, name = active.data, call.get("agent_type")
+    role = active.role_of(name) if isinstance(name, str) else active.settings["main_role"]
+    who = f" You work in role `{role}` ({data['names'].get(role, role)})." if role not in (None, FREE) else ""
     context = (
         f"The organization {data['org_name']} decides what each agent may do here, by the role that is named like the "
         f"agent.{who} A refusal says why, with the line of the document, and who can do it."
@@ -49,7 +52,13 @@ def find_drift(active: Activated) -> Iterator[str]:
         yield f"The documents of {data['org_name']} have changed since it was activated ({_listing(changed)}); {again}."
     if data["compiled_by"] != f"orgkernel {__version__}":
         yield f"{data['org_name']} was activated by {data['compiled_by']}, and this is orgkernel {__version__}; {again}."
-    agents = list(_agents(os.path.join(active.project, AGENTS)))
+    found = dict(_agent_files(active.project))
+    agents = [name for name in map(_name_of, found.values()) if name is not None]
+    if others := sorted(_changed_exports(active, found)):
+        yield (
+            f"These exported agents are not what {data['org_name']} says now: {_listing(others)}; export them again: "
+            f"`orgkernel export --to claude-code --org {data['org_id']} -o {active.project}`."
+        )
     if not agents:
         return
     if strangers := sorted({name for name in agents if active.role_of(name) is None}):
@@ -87,20 +96,35 @@ def _changed_documents(active: Activated) -> Iterator[str]:
             yield os.path.join(folder, name)
 
 
-def _agents(folder: str) -> Iterator[str]:
-    """The names of the agents of a project."""
+def _agent_files(project: str) -> Iterator[tuple[str, bytes]]:
+    """The files of the agents of a project, by their path in it."""
     seen = 0
-    for place, _, names in os.walk(folder):
+    for place, _, names in os.walk(os.path.join(project, AGENTS)):
         for name in sorted(names):
             if name.endswith(".md") and seen < _MOST_AGENTS:
                 seen += 1
+                path = os.path.join(place, name)
                 try:
-                    text = read_regular(os.path.join(place, name), _MOST_BYTES).decode("utf-8", "replace")
+                    yield os.path.relpath(path, project).replace(os.sep, "/"), read_regular(path, _MOST_BYTES)
                 except (OSError, ValueError):
                     continue
-                head, _, _ = text.partition("\n---")
-                if found := _NAME.match(head + "\n"):
-                    yield found[1].strip("\"'")
+
+
+def _name_of(content: bytes) -> str | None:
+    """The name of an agent, as its front matter says."""
+    head, _, _ = content.decode("utf-8", "replace").partition("\n---")
+    found = _NAME.match(head + "\n")
+    return None if found is None else found[1].strip("\"'")
+
+
+def _changed_exports(active: Activated, found: Mapping[str, bytes]) -> Iterator[str]:
+    """Files with our mark that say something else than an export would."""
+    documents = active.documents()
+    mark, exported = documents["mark"].encode(), documents["exported"]
+    for path, content in found.items():
+        is_ours = any(mark in line for line in content.split(b"\n", _LOOKED_AT)[:_LOOKED_AT])
+        if is_ours and hashlib.sha256(content).hexdigest() != exported.get(path):
+            yield path
 
 
 def _listing(names: list[str]) -> str:

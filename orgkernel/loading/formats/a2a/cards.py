@@ -12,7 +12,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
-from orgkernel.loading.formats.fields import Fields
+from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.json_reader import parse_json
@@ -44,7 +44,7 @@ def read_card(source: SourceText, root: Root) -> ReadFile:
     if not ("skills" in value or "supportedInterfaces" in value or "url" in value):
         return ReadFile(skipped=True)
     version = _OLD if not value.keys() & set(_ONLY_NEW) and value.keys() & set(_ONLY_OLD) else _NEW
-    card = Fields(value, (start, marks), "the card")
+    card = FieldReader(value, (start, marks), "the card")
     name, description = _text(card, "name", version), _text(card, "description", version)
     if name:
         card.subject = f"card {quote(name)}"
@@ -102,7 +102,7 @@ class _Skills:
         self.examples: dict[str, int] = {}
 
 
-def _read_skills(card: Fields, role_id: str, version: str) -> _Skills:
+def _read_skills(card: FieldReader, role_id: str, version: str) -> _Skills:
     found = _Skills()
     listed = card.value.get("skills")
     if not isinstance(listed, tuple) or (not listed and version == _NEW):
@@ -113,7 +113,7 @@ def _read_skills(card: Fields, role_id: str, version: str) -> _Skills:
             text = f"skill {number} of {card.subject} is {describe(item)}, not a mapping"
             card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
             continue
-        skill = Fields(item, marks, f"skill {number} of {card.subject}")
+        skill = FieldReader(item, marks, f"skill {number} of {card.subject}")
         name, said, description = (_text(skill, key, version) for key in ("id", "name", "description"))
         _at_least_one(skill, "tags", version)
         # What users may say; where a skill gives no example, what it does.
@@ -142,7 +142,7 @@ def _read_skills(card: Fields, role_id: str, version: str) -> _Skills:
     return found
 
 
-def _check_interfaces(card: Fields) -> None:
+def _check_interfaces(card: FieldReader) -> None:
     listed = card.value.get("supportedInterfaces")
     if not isinstance(listed, tuple) or not listed:
         _missing(card, "supportedInterfaces", "at least one interface", _NEW)
@@ -155,13 +155,13 @@ def _check_interfaces(card: Fields) -> None:
             text = f"{subject} is {describe(item)}, not a mapping"
             card.refusals.append(Refusal(row.WRONG_TYPE, start_of(marks), text))
             continue
-        interface = Fields(item, marks, subject)
+        interface = FieldReader(item, marks, subject)
         for key in _INTERFACE:
             _text(interface, key, _NEW)
         card.refusals += interface.refusals
 
 
-def _text(fields: Fields, key: str, version: str) -> str:
+def _text(fields: FieldReader, key: str, version: str) -> str:
     """A text that the protocol demands."""
     if fields.value.get(key) is None or fields.value[key] == "":
         _missing(fields, key, "a text", version)
@@ -169,7 +169,7 @@ def _text(fields: Fields, key: str, version: str) -> str:
     return fields.text(key, needed=True)
 
 
-def _at_least_one(fields: Fields, key: str, version: str) -> None:
+def _at_least_one(fields: FieldReader, key: str, version: str) -> None:
     """A list of texts that the protocol demands; only 1.0 demands that it has one."""
     listed = fields.value.get(key)
     if listed is None or (listed == () and version == _NEW):
@@ -178,7 +178,7 @@ def _at_least_one(fields: Fields, key: str, version: str) -> None:
         fields.words(key)
 
 
-def _missing(fields: Fields, key: str, wanted: str, version: str) -> None:
+def _missing(fields: FieldReader, key: str, wanted: str, version: str) -> None:
     at = fields.marks[key][0] if key in fields.marks else fields.at
     text = f"{fields.subject} has no {quote(key)}, which A2A {version} demands"
     fields.refusals.append(Refusal(row.MISSING_FIELD, at, text, f"write {quote(key)}: {wanted}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder
 from orgkernel.loading.formats.format import Layout
@@ -35,15 +35,20 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
 
 
 def _areas(top: str) -> Iterator[Area]:
-    """Cards at places of their own, and the folder itself if it holds cards under other names."""
+    """Cards at places of their own, and the folder or those in it that hold cards under other names."""
     folders = (top, *folders_in(top))
     named = [path for folder in folders for path in _named(folder) if _is_card(path)]
-    loose = any(_is_card(path) for path in files_in(top, _JSON)[:_MOST_LOOKED_AT] if path not in named)
-    if loose:
-        yield Area(".", _CARDS, depth=0)
+    loose = [folder for folder in folders[:_MOST_LOOKED_AT] if _has_loose_card(folder, named)]
+    for folder in loose:
+        yield Area(os.path.relpath(folder, top), _CARDS, depth=0)
     for path in named:
-        if not (loose and os.path.dirname(path) == top):
+        if os.path.dirname(path) not in loose:
             yield Area(os.path.relpath(path, top))
+
+
+def _has_loose_card(folder: str, named: Sequence[str]) -> bool:
+    paths = files_in(folder, _JSON)[:_MOST_LOOKED_AT]
+    return any(_is_card(path) for path in paths if path not in named)
 
 
 def _named(folder: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import complete_with
+from orgkernel.loading.formats.building import complete_with, with_text
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.markdown import parse_skill
 from orgkernel.loading.marks import pack_mark
@@ -25,7 +25,7 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
     parsed = parse_skill(source)
     if parsed.value is None:
         return read_broken(source, _KIND, parsed.refusals)
-    return read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
+    return with_text(read_parsed_markdown(source, parsed, root.shared, root.context, root.format))
 
 
 def complete(root: Root, files: Sequence[FileRead]) -> Completion:

@@ -14,7 +14,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
-from orgkernel.loading.formats.fields import Fields
+from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.roles import tool_id_of
@@ -133,7 +133,7 @@ class _Reader:
 
     def _read_agent(self, found: _Found) -> Iterator[SourceDocument]:
         value = found.value
-        fields = Fields(value, found.marks, "the agent")
+        fields = FieldReader(value, found.marks, "the agent")
         name = fields.text("name", needed=True)
         fields.subject = f"agent {quote(name)}"
         is_local = value[TYPE] == "Agent"
@@ -179,7 +179,7 @@ class _Reader:
             marks = (start_of(at[1]), {"body": fields.marks["system_prompt"]})
             yield read_as(self._source, self._root, "standing_order", order, marks)
 
-    def _names(self, fields: Fields, key: str) -> Iterator[tuple[str, int]]:
+    def _names(self, fields: FieldReader, key: str) -> Iterator[tuple[str, int]]:
         """The tools in a list: by name where they stand in this file, else by the id that is referred to."""
         written = fields.value.get(key)
         if written is not None and not isinstance(written, tuple):

@@ -11,7 +11,7 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.formats.agent_spec.components import CATALOG, REF
 from orgkernel.loading.formats.building import complete_with, instead_of
 from orgkernel.loading.formats.names import LONGEST, id_of
-from orgkernel.loading.formats.roles import Part, place_role, tool_id_of
+from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
@@ -63,7 +63,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
         asked = [each for each in queries.get(name, {}) if each != name]
         height = max(_height(name, commands), 1 if asked else 0)
         at = next(iter(queries.get(name, {}).values()), 0) or role.marks[0]
-        part = Part(
+        part = RolePart(
             tools,
             undeclared,
             superior.get(name, USER),

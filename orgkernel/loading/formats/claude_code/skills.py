@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import with_words
-from orgkernel.loading.formats.references import pack_references
+from orgkernel.loading.formats.building import with_text
 from orgkernel.loading.markdown import parse_markdown
 from orgkernel.loading.sources import ReadFile, name_of_skill
 
@@ -37,6 +35,4 @@ def read_skill(source: SourceText, root: Root) -> ReadFile:
         value.setdefault("name", name_of_skill(source.path))
         parsed = parsed._replace(value=value)
     read = read_parsed_markdown(source, parsed, root.shared, root.context, root.format)
-    for each in read.documents:
-        raw |= pack_references(getattr(each.record, "body", ""))
-    return replace(read, documents=tuple(with_words(each, raw) for each in read.documents)) if raw else read
+    return with_text(read, raw)

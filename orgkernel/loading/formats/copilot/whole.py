@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
-from orgkernel.loading.formats.copilot.layout import stem_of
 from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
 from orgkernel.loading.formats.equipment import is_plain, plain_tools
 from orgkernel.loading.formats.names import LONGEST, id_of, server_of, server_tool_id
@@ -55,19 +54,17 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
 
 
 class _Agents:
-    """The agents of a root, by what others call them: by name, or else by file."""
+    """The agents of a root, by what others call them."""
 
     def __init__(self, roles: Sequence[SourceDocument]) -> None:
         self._ids: dict[str, str] = {}
         self.started: list[str] = []
         """Those that others may start by their own choice."""
-        profiles = [(each, _profile(each)) for each in roles]
-        for role, profile in profiles:
+        for role in roles:
+            profile = _profile(role)
             self._ids.setdefault(profile.role_name, profile.role_id)
             if NOT_STARTED not in words_in(role):
                 self.started.append(profile.role_id)
-        for role, profile in profiles:
-            self._ids.setdefault(stem_of(role.path), profile.role_id)
 
     def id_of(self, name: str) -> str | None:
         """The role for a name."""
@@ -151,6 +148,7 @@ def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> 
     changed = replace(
         record,
         capabilities=replace(record.capabilities, tools_primary=names),
+        role_type="executive" if starts else record.role_type,
         dispatch=DispatchRights(may_to=tuple(starts)),
     )
     return instead_of(role, changed, marks)

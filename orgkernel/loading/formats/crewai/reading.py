@@ -16,7 +16,7 @@ from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.crewai.layout import CREW_FILES
-from orgkernel.loading.formats.fields import Fields
+from orgkernel.loading.formats.fields import FieldReader
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
@@ -115,7 +115,7 @@ def _read_agent(
     if not 0 < len(role_id) <= LONGEST:
         text = f"the name of an agent is empty or has more than {LONGEST} characters"
         return _broken(source, ROLE, role_id, [Refusal(row.MALFORMED_ID, at, text)])
-    fields = Fields(value, marks, subject, at)
+    fields = FieldReader(value, marks, subject, at)
     is_needed = "from_repository" not in value
     role, goal, backstory = (fields.text(key, needed=is_needed) for key in _NEEDED)
     known = (*_AGENT_FIELDS, SUPPRESSIONS) if only_misspelled else _AGENT_FIELDS
@@ -161,7 +161,7 @@ def _read_agent(
     )
 
 
-def _words(fields: Fields) -> dict[str, Any]:
+def _words(fields: FieldReader) -> dict[str, Any]:
     """What an agent lists as its tools, apps and MCP servers; the marks of the fields become those of these words."""
     raw: dict[str, Any] = {}
     for key in ("tools", "apps", "mcps"):
@@ -191,7 +191,7 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     value, marks, start, refused = read_mapping(source, parse_jsonc)
     if refused:
         return read_broken(source, "organization", list(refused))
-    fields = Fields(value, (start, marks), "the crew")
+    fields = FieldReader(value, (start, marks), "the crew")
     fields.unknown(_CREW_FIELDS, "CrewAI", only_misspelled=False)
     raw: dict[str, Any] = {"crew": [fields.text("name")], "process": [_process(fields)]}
     for key in ("agents", "tasks"):
@@ -221,7 +221,7 @@ def _read_crew(source: SourceText, root: Root) -> ReadFile:
     return _tasks_of(source, root, tasks, (start, fields.marks), raw, fields.refusals, only_misspelled=False)
 
 
-def _process(fields: Fields) -> str:
+def _process(fields: FieldReader) -> str:
     process = fields.text("process") or SEQUENTIAL
     if process not in (SEQUENTIAL, HIERARCHICAL):
         text = f"the process {quote(process)} does not exist"
@@ -265,7 +265,7 @@ def _tasks_of(
                 )
             )
             continue
-        fields = Fields(value, marks, f"task {quote(name)}", at)
+        fields = FieldReader(value, marks, f"task {quote(name)}", at)
         description = fields.text("description", needed=True)
         fields.text("expected_output", needed=True)
         fields.unknown(_TASK_FIELDS, "CrewAI", only_misspelled=only_misspelled)

@@ -12,7 +12,7 @@ from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
 from orgkernel.loading.formats.names import LONGEST, id_of
-from orgkernel.loading.formats.roles import Part, place_role, tool_id_of
+from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
@@ -101,7 +101,7 @@ def _manager(crew: _Crew) -> str | None:
 
 def _part(
     crew: _Crew, name: str, manager: str | None, others: Sequence[str], declared: Set[str], library: Set[str]
-) -> Part:
+) -> RolePart:
     """What an agent is in its crew."""
     role = crew.roles[name]
     raw, marks = words_in(role), role.marks[1]
@@ -116,8 +116,8 @@ def _part(
                 tools.setdefault(tool, marks[field][1][1][number])
     doing = [task for each in crew.tasks for task, who in _doing(each).items() if id_of(who) == name]
     if name == manager:
-        return Part(tools, undeclared, USER, "commander", others, role.marks[0], doing)
-    part = Part(tools, undeclared, manager or USER, procedures=doing)
+        return RolePart(tools, undeclared, USER, "commander", others, role.marks[0], doing)
+    part = RolePart(tools, undeclared, manager or USER, procedures=doing)
     if "allow_delegation" in raw and len(others) > 1:
         may = [each for each in others if each != name]
         part = part._replace(

@@ -14,7 +14,7 @@ from orgkernel.loading.formats.listed_tools import read_listed, tools_in
 from orgkernel.loading.formats.mappings import ReadMapping
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, declared_once, servers_in
-from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
@@ -28,7 +28,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
     """The servers and tools of a file."""
     if source.refusal is not None:
         return read_broken(source, KIND, [source.refusal])
-    parsed = parse_json(source.text)
+    parsed = parse_jsonc(source.text)
     if parsed.refusals:
         return read_broken(source, KIND, list(parsed.refusals))
     value: Any = parsed.documents[0].value if parsed.documents else None
