@@ -13,7 +13,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.resources import TEMPLATE, read_uri, role_uri, roles_of
 from orgkernel.mcp.shapes import arguments_schema_of, schema_of
-from orgkernel.mcp.tools import BY_NAME, Tool, read_arguments, tools_for
+from orgkernel.mcp.tools import BY_NAME, McpTool, read_arguments, tools_for
 from orgkernel.mcp.words import as_json, error_text, plain, quoted
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ async def run_stdio(asker: Asker) -> None:
         await server.run(received, sent, server.create_initialization_options())
 
 
-def _no_tool(name: str, tools: dict[str, Tool]) -> str:
+def _no_tool(name: str, tools: dict[str, McpTool]) -> str:
     if name in BY_NAME:
         needs = BY_NAME[name].needs
         return f"the credential has no scope {quote(needs)}, which {quote(name)} needs: use another key"
@@ -162,7 +162,7 @@ def _no_tool(name: str, tools: dict[str, Tool]) -> str:
 
 
 @cache
-def _describe(tool: Tool) -> types.Tool:
+def _describe(tool: McpTool) -> types.Tool:
     from mcp import types
 
     return types.Tool(

@@ -15,9 +15,9 @@ from orgkernel.operations.permissions import Name
 from orgkernel.records.levels import ToolLevel
 from orgkernel.reports.board import RoleState
 
-Words = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
-Paths = Annotated[tuple[Name, ...], msgspec.Meta(max_length=100)]
-Resource = Annotated[
+FreeText = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+FilePaths = Annotated[tuple[Name, ...], msgspec.Meta(max_length=100)]
+ResourceWords = Annotated[
     str,
     msgspec.Meta(
         min_length=1,
@@ -48,23 +48,23 @@ class WhatCanArguments(Arguments, frozen=True, kw_only=True):
 class MayArguments(Arguments, frozen=True, kw_only=True):
     """A use that is planned."""
 
-    resource: Resource
+    resource: ResourceWords
     action: Annotated[Name, msgspec.Meta(description="`use` is every action of a tool")] = "use"
-    paths: Annotated[Paths, msgspec.Meta(description="files that a tool would touch")] = ()
+    paths: Annotated[FilePaths, msgspec.Meta(description="files that a tool would touch")] = ()
     context: RunCircumstances = {}
 
 
 class WhoCanArguments(Arguments, frozen=True, kw_only=True):
     """A use by anybody."""
 
-    resource: Resource
+    resource: ResourceWords
     action: Name = "use"
 
 
 class WhoTakesArguments(Arguments, frozen=True, kw_only=True):
     """Work that is to be done: exactly one of a task in words, a domain or an intent."""
 
-    task: Words | None = None
+    task: FreeText | None = None
     domain: Name | None = None
     intent: Name | None = None
     needs: Annotated[tuple[Name, ...], msgspec.Meta(max_length=20, description="tools that it needs")] = ()
@@ -73,8 +73,8 @@ class WhoTakesArguments(Arguments, frozen=True, kw_only=True):
 class RequestArguments(Arguments, frozen=True, kw_only=True):
     """A permission that is asked for."""
 
-    resource: Resource
-    reason: Annotated[Words, msgspec.Meta(description="why, for who decides")]
+    resource: ResourceWords
+    reason: Annotated[FreeText, msgspec.Meta(description="why, for who decides")]
     action: Annotated[Name | None, msgspec.Meta(description="only this action")] = None
     level: Literal["observe", "read", "write", "full"] | None = None
 
@@ -89,7 +89,7 @@ class ReportArguments(Arguments, frozen=True, kw_only=True):
     steps: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     steps_done: Annotated[int, msgspec.Meta(ge=0, le=100_000)] = 0
     failures: Annotated[int, msgspec.Meta(ge=0, le=100_000, description="in a row")] = 0
-    files_modified: Paths = ()
+    files_modified: FilePaths = ()
     role: Annotated[Name | None, msgspec.Meta(description="one of yours, if you fill several")] = None
 
 
@@ -116,7 +116,7 @@ class Me(ToolAnswer, frozen=True, kw_only=True):
     snapshot: str
 
 
-class Permission(ToolAnswer, frozen=True, kw_only=True):
+class ResourcePermission(ToolAnswer, frozen=True, kw_only=True):
     """What can be done with a resource."""
 
     resource: str
@@ -129,17 +129,17 @@ class Permission(ToolAnswer, frozen=True, kw_only=True):
     depends_on: tuple[str, ...] = ()
 
 
-class Permissions(ToolAnswer, frozen=True, kw_only=True):
+class PermissionList(ToolAnswer, frozen=True, kw_only=True):
     """Everything that can be done."""
 
-    can: tuple[Permission, ...]
+    can: tuple[ResourcePermission, ...]
     more: int = 0
     """Resources that are not listed."""
     snapshot: str
     state_version: int = 0
 
 
-class PathOutcome(ToolAnswer, frozen=True, kw_only=True):
+class PathAnswer(ToolAnswer, frozen=True, kw_only=True):
     """The decision about one path."""
 
     path: str
@@ -157,7 +157,7 @@ class MayAnswer(ToolAnswer, frozen=True, kw_only=True):
     level_required: str = ""
     level_effective: str = ""
     obligations: tuple[str, ...] = ()
-    paths: tuple[PathOutcome, ...] = ()
+    paths: tuple[PathAnswer, ...] = ()
     smallest_changes: tuple[str, ...] = ()
     who_can_grant: tuple[str, ...] = ()
     who_can: tuple[str, ...] = ()
@@ -166,7 +166,7 @@ class MayAnswer(ToolAnswer, frozen=True, kw_only=True):
     audit: str = ""
 
 
-class Layer(ToolAnswer, frozen=True, kw_only=True):
+class LayerStep(ToolAnswer, frozen=True, kw_only=True):
     """What one layer of the decision did."""
 
     layer: str
@@ -181,7 +181,7 @@ class WhyAnswer(ToolAnswer, frozen=True, kw_only=True):
     outcome: Outcome
     codes: tuple[str, ...]
     reasons: tuple[Reason, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerStep, ...]
     smallest_changes: tuple[str, ...] = ()
     who_can_grant: tuple[str, ...] = ()
     who_can: tuple[str, ...] = ()

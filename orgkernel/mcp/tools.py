@@ -37,18 +37,18 @@ _SUBJECT_WORDS = frozenset(
 _OF_HOST = frozenset({"now", "utc_offset"})
 _WORST_FIRST = ("deny", "ask", "conditional", "allow")
 
-Said = tuple[shapes.ToolAnswer, str]
+ToolReply = tuple[shapes.ToolAnswer, str]
 """A structured answer, and the text of the first block; empty for the answer as JSON."""
 
 
-class Tool(NamedTuple):
+class McpTool(NamedTuple):
     """A tool, and what answers it."""
 
     name: str
     description: str
     arguments: type[shapes.Arguments]
     answer: type[shapes.ToolAnswer]
-    run: Callable[[Asker, Any], Awaitable[Said]]
+    run: Callable[[Asker, Any], Awaitable[ToolReply]]
     needs: KeyScope = "read"
     """The scope that a credential needs."""
 
@@ -58,7 +58,7 @@ class Tool(NamedTuple):
         return self.needs == "read"
 
 
-def read_arguments(tool: Tool, said: Mapping[str, Any] | None) -> shapes.Arguments:
+def read_arguments(tool: McpTool, said: Mapping[str, Any] | None) -> shapes.Arguments:
     """The arguments of a call. Raises `UsageError`."""
     given = dict(said or {})
     if len(msgspec.json.encode(given)) > MOST_BYTES:
@@ -89,7 +89,7 @@ def read_arguments(tool: Tool, said: Mapping[str, Any] | None) -> shapes.Argumen
 # -- who am I ----------------------------------------------------------------------------------------------------------
 
 
-async def _who_am_i(asker: Asker, _: shapes.NoArguments) -> Said:
+async def _who_am_i(asker: Asker, _: shapes.NoArguments) -> ToolReply:
     def look(kernel: Kernel) -> shapes.Me:
         snapshot = kernel.organization(asker.org_id).snapshot
         kind, _, name = asker.subject.partition(":")
@@ -132,23 +132,25 @@ def _each(names: Iterable[str]) -> tuple[str, ...]:
 # -- what can I do -----------------------------------------------------------------------------------------------------
 
 
-async def _what_can_i_do(asker: Asker, asked: shapes.WhatCanArguments) -> Said:
-    def look(kernel: Kernel) -> shapes.Permissions:
+async def _what_can_i_do(asker: Asker, asked: shapes.WhatCanArguments) -> ToolReply:
+    def look(kernel: Kernel) -> shapes.PermissionList:
         rows = kernel.what_can(asker.org_id, asker.subject, request=asker.base, kinds=[asked.kind])
         grouped: dict[str, list[AccessRow]] = {}
         for row in rows:
             grouped.setdefault(row.resource, []).append(row)
         shown = [_permission(resource, found) for resource, found in list(grouped.items())[:_MOST_ROWS]]
-        return shapes.Permissions(can=tuple(shown), more=len(grouped) - len(shown), **_version(kernel, asker))
+        return shapes.PermissionList(
+            can=tuple(shown), more=len(grouped) - len(shown), **_version(kernel, asker)
+        )
 
     return await asker.ask(look), ""
 
 
-def _permission(resource: str, rows: list[AccessRow]) -> shapes.Permission:
+def _permission(resource: str, rows: list[AccessRow]) -> shapes.ResourcePermission:
     def actions(*outcomes: str) -> tuple[str, ...]:
         return _each(action for row in rows if row.outcome in outcomes for action in row.actions)
 
-    return shapes.Permission(
+    return shapes.ResourcePermission(
         resource=resource,
         level=rows[0].level,
         allowed=actions("allow"),
@@ -169,7 +171,7 @@ def _version(kernel: Kernel, asker: Asker) -> dict[str, Any]:
 # -- may I, and why ----------------------------------------------------------------------------------------------------
 
 
-async def _may_i(asker: Asker, asked: shapes.MayArguments) -> Said:
+async def _may_i(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
     requests = [_request(asker, asked, resource) for resource in _resources(asked)]
     answered = [await asker.decide(request) for request in requests]
     order = [_WORST_FIRST.index(each[0].outcome) for each in answered]
@@ -185,7 +187,7 @@ async def _may_i(asker: Asker, asked: shapes.MayArguments) -> Said:
         level_required=decision.level_required, level_effective=decision.level_effective,
         obligations=decision.obligations,
         paths=tuple(
-            shapes.PathOutcome(path=path, outcome=each[0].outcome, code=each[0].code)
+            shapes.PathAnswer(path=path, outcome=each[0].outcome, code=each[0].code)
             for path, each in zip(asked.paths, answered, strict=False)
         ),
         snapshot=decision.snapshot, state_version=decision.state_version, audit=row,
@@ -197,7 +199,7 @@ async def _may_i(asker: Asker, asked: shapes.MayArguments) -> Said:
     return answer, text
 
 
-async def _why(asker: Asker, asked: shapes.MayArguments) -> Said:
+async def _why(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
     requests = [_request(asker, asked, resource) for resource in _resources(asked)]
 
     def look(kernel: Kernel) -> tuple[AccessRequest, AccessExplanation, tuple[str, ...]]:
@@ -209,7 +211,7 @@ async def _why(asker: Asker, asked: shapes.MayArguments) -> Said:
     request, found, grantors = await asker.ask(look)
     decision = found.decision
     layers = tuple(
-        shapes.Layer(
+        shapes.LayerStep(
             layer=line.layer,
             statement=line.statement,
             change=f"{line.value} {line.before} to {line.after}" if line.value else "",
@@ -320,7 +322,7 @@ def _how_to_ask(asker: Asker, request: AccessRequest) -> str:
 # -- who can, and who takes this ---------------------------------------------------------------------------------------
 
 
-async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> Said:
+async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> ToolReply:
     _resources(shapes.MayArguments(resource=asked.resource))
 
     def look(kernel: Kernel) -> shapes.WhoCanAnswer:
@@ -338,7 +340,7 @@ async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> Said:
     return await asker.ask(look), ""
 
 
-async def _who_takes_this(asker: Asker, asked: shapes.WhoTakesArguments) -> Said:
+async def _who_takes_this(asker: Asker, asked: shapes.WhoTakesArguments) -> ToolReply:
     if sum(each is not None for each in (asked.task, asked.domain, asked.intent)) != 1:
         raise UsageError("exactly one of `task`, `domain` and `intent` is needed", "name one of them")
 
@@ -362,7 +364,7 @@ async def _who_takes_this(asker: Asker, asked: shapes.WhoTakesArguments) -> Said
 # -- request access, and report ----------------------------------------------------------------------------------------
 
 
-async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> Said:
+async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> ToolReply:
     _resources(shapes.MayArguments(resource=asked.resource))
     draft = RequestDraft(
         resources=(asked.resource,), action=asked.action, level=asked.level, reason=asked.reason, org_id=asker.org_id,
@@ -384,7 +386,7 @@ async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> Said:
     )
 
 
-async def _report(asker: Asker, asked: shapes.ReportArguments) -> Said:
+async def _report(asker: Asker, asked: shapes.ReportArguments) -> ToolReply:
     role = await asker.ask(lambda kernel: _reporting_role(kernel, asker, asked.role))
     situation = Situation(
         role_id=role, now=time.time(), tier=asked.tier, state=asked.state, task=asked.task,
@@ -418,27 +420,27 @@ def _reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> str:
     return named or roles[0]
 
 
-TOOLS: tuple[Tool, ...] = (
-    Tool("who_am_i", "Your role, your superiors, and whom you command.", shapes.NoArguments, shapes.Me, _who_am_i),
-    Tool(
+TOOLS: tuple[McpTool, ...] = (
+    McpTool("who_am_i", "Your role, your superiors, and whom you command.", shapes.NoArguments, shapes.Me, _who_am_i),
+    McpTool(
         "what_can_i_do", "What you may use now, and what needs an approval first.", shapes.WhatCanArguments,
-        shapes.Permissions, _what_can_i_do,
+        shapes.PermissionList, _what_can_i_do,
     ),
-    Tool(
+    McpTool(
         "may_i", "Ask before you act: may you do this? A refusal says why and what would change it.",
         shapes.MayArguments, shapes.MayAnswer, _may_i,
     ),
-    Tool("why", "Why you may or may not do this, layer by layer.", shapes.MayArguments, shapes.WhyAnswer, _why),
-    Tool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _who_can),
-    Tool(
+    McpTool("why", "Why you may or may not do this, layer by layer.", shapes.MayArguments, shapes.WhyAnswer, _why),
+    McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _who_can),
+    McpTool(
         "who_takes_this", "Which role takes this work. Nothing is handed over.", shapes.WhoTakesArguments,
         shapes.WhoTakesAnswer, _who_takes_this,
     ),
-    Tool(
+    McpTool(
         "request_access", "Ask for a permission that you lack. Somebody else decides.", shapes.RequestArguments,
         shapes.RequestAnswer, _request_access, "request",
     ),
-    Tool(
+    McpTool(
         "report", "Report your status to your superiors.", shapes.ReportArguments, shapes.ReportAnswer, _report,
         "report",
     ),
@@ -446,6 +448,6 @@ TOOLS: tuple[Tool, ...] = (
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 
-def tools_for(asker: Asker) -> tuple[Tool, ...]:
+def tools_for(asker: Asker) -> tuple[McpTool, ...]:
     """The tools that a credential is good for, always in the same order."""
     return tuple(tool for tool in TOOLS if asker.may(tool.needs))

@@ -156,7 +156,7 @@ class Reader:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-c", text], cwd=folder or self.folder, env=self._environment(), input=given,
-            capture_output=True, text=True, timeout=30, check=False,
+            capture_output=True, text=True, timeout=90, check=False,
         )  # fmt: skip
 
     def _compare(self, step: Command, *printed: str) -> None:
