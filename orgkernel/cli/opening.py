@@ -133,7 +133,7 @@ def say_what_else(snapshot: Snapshot, request: Request) -> None:
     for root in dict.fromkeys(file.located.root for file in snapshot.tree.files if file.located.root.uses):
         if not any(covers(each, root.name) for each in request.asked):
             what, where = FORMATS[root.format].title, listing(dict.fromkeys(use.name for use in root.uses))
-            click.echo(f"note: also read {quote(root.name)} as {what}, because {where} names it", err=True)
+            click.echo(f"note: also read {_paths([root.name])} as {what}, because {where} names it", err=True)
     others = sorted(snapshot.names_of_documents - snapshot.reported(request.asked))
     if others:
         what, where = counted(len(others), "file"), _paths(sorted(request.asked))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from orgkernel.loading.files import (
     ORDERS,
@@ -10,6 +11,7 @@ from orgkernel.loading.files import (
     SKILLS,
     Area,
     documents_in,
+    find_in_head,
     folders_in,
     is_file,
     is_folder,
@@ -22,6 +24,7 @@ HIDDEN_OF_CLAUDE = ".claude"
 _PLACES = (SKILLS, os.path.join(".agents", SKILLS), os.path.join(HIDDEN_OF_CLAUDE, SKILLS))
 _FILES = r"[^/]+/SKILL\.md"
 _LEVELS_UP = 4
+_BEGINS, _HEAD = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t\r]*\n"), 64
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:
@@ -36,7 +39,7 @@ def find_layout(path: str, *, is_certain: bool) -> Layout | None:
     found = [place for place in _PLACES if _holds_skills(os.path.join(path, place))]
     if found:
         return Layout(path, tuple(Area(place, _FILES, depth=1) for place in found))
-    if _holds_skills(path) or (is_certain and not is_file(os.path.join(path, SKILL_FILE))):
+    if _holds_skills(path, _BEGINS) or (is_certain and not is_file(os.path.join(path, SKILL_FILE))):
         return Layout(path, (Area(".", _FILES, depth=1),))
     return _one(os.path.join(path, SKILL_FILE)) if is_file(os.path.join(path, SKILL_FILE)) else None
 
@@ -45,8 +48,10 @@ def _one(file: str) -> Layout:
     return Layout(os.path.dirname(file), (Area(SKILL_FILE),))
 
 
-def _holds_skills(folder: str) -> bool:
-    return any(is_file(os.path.join(each, SKILL_FILE)) for each in folders_in(folder))
+def _holds_skills(folder: str, begins: re.Pattern[bytes] | None = None) -> bool:
+    """Whether a folder has folders of skills. Where its name does not say so, one of them has to begin as skills do."""
+    files = (os.path.join(each, SKILL_FILE) for each in folders_in(folder))
+    return any(is_file(file) and (begins is None or find_in_head(file, begins, _HEAD)) for file in files)
 
 
 def _is_in_organization(folder: str) -> bool:

@@ -14,6 +14,7 @@ from orgkernel.loading.formats.listed_tools import read_listed, tools_in
 from orgkernel.loading.formats.mappings import ReadMapping
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, declared_once, servers_in
+from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal
@@ -22,13 +23,16 @@ from orgkernel.records.organization import Organization
 
 _FIRST = pack_mark(1, 1)
 _FIELDS = (FIELD, OF_VSCODE)
+_STRICT = ".mcp.json"
 
 
 def read_file(source: SourceText, root: Root) -> ReadFile:
     """The servers and tools of a file."""
     if source.refusal is not None:
         return read_broken(source, KIND, [source.refusal])
-    parsed = parse_jsonc(source.text)
+    # Only Claude Code, whose file has a dot in front, takes no comments.
+    is_strict = os.path.basename(source.path) == _STRICT
+    parsed = (parse_json if is_strict else parse_jsonc)(source.text)
     if parsed.refusals:
         return read_broken(source, KIND, list(parsed.refusals))
     value: Any = parsed.documents[0].value if parsed.documents else None
