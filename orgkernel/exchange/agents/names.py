@@ -13,14 +13,14 @@ _RUN = re.compile(r"[a-z0-9]+|.", re.DOTALL)
 
 
 def names_of(ids: Iterable[str]) -> Mapping[str, str]:
-    """The name of each id: hyphens for underscores, and every other character, or all that are in doubt, as `xHEX`.
+    """The name of each id: in lower case, with hyphens for underscores; every other character, or all that are in doubt, as `xHEX`.
 
     No two ids have one name, whatever other ids there are, and whatever their order.
 
-    >>> dict(names_of(["code_reviewer", "test-runner", "QA", "a_b", "a-b", "x2d"]))
-    {'code_reviewer': 'code-reviewer', 'test-runner': 'test-runner', 'QA': 'x51-x41', 'a_b': 'a-x5f-b', 'a-b': 'a-b', 'x2d': 'x78-2d'}
+    >>> dict(names_of(["code_reviewer", "Test-runner", "QA", "a_b", "a-b", "x2d"]))
+    {'code_reviewer': 'code-reviewer', 'Test-runner': 'test-runner', 'QA': 'qa', 'a_b': 'a-x5f-b', 'a-b': 'a-b', 'x2d': 'x78-2d'}
     """
-    plain = {each: name for each in dict.fromkeys(ids) if (name := each.replace("_", "-")) is not None}
+    plain = {each: each.replace("_", "-").lower() for each in ids}
     shared = Counter(plain.values())
     return {
         each: name if _is_plain(name) and (each == name or shared[name] == 1) else escaped(each)
