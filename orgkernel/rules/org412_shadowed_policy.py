@@ -70,6 +70,8 @@ def _shadowed(records: OrgRecords) -> Iterator[tuple[Place, Finding | None]]:
         if each.record.enabled and not contradiction(each.record.match, records)
     ]
     for number, policy in enumerate(live):
+        if policy.document.format:
+            continue  # a rule of others that is about less than the policy it became
         finding = None
         for other_number, other in enumerate(live):
             if other is policy or not covers(other.record.match, policy.record.match, records.people):

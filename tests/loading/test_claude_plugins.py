@@ -95,6 +95,18 @@ def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> N
     assert f"shop/.claude/{name}:1" in done.stdout
 
 
+def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:
+    """Two rules about parts of one tool protect two things, although both become the same policy here."""
+    rules = {"deny": ["Read(./.env)", "Read(./secrets/**)"], "ask": ["Read"]}
+    files = {
+        ".claude/settings.json": json.dumps({"permissions": rules}),
+        f"{AGENTS}/a.md": agent("a", "Use it."),
+    }
+    done = run_here("check", "--format", "concise", cwd=write_tree(tmp_path, files))
+    assert "ORG781" in done.stdout
+    assert "ORG412" not in done.stdout
+
+
 def test_settings_without_rules_say_nothing(tmp_path: Path) -> None:
     """Other settings are nobody's mistake; rules that cannot be read are an error, and nothing answers."""
     write_tree(tmp_path, {f"{AGENTS}/a.md": agent("a", "Use it."), ".claude/settings.json": '{"model": "x"}'})
