@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from orgkernel.kernel.settings import Project
 from orgkernel.loading.cache import Cache, is_trusted
+from orgkernel.private_files import make_once
 from orgkernel.runtime.regular_files import open_regular
-from orgkernel.state.private_files import make_once
 
 _NAME = "orgkernel"
 _SECRET = "cache.secret"

@@ -16,13 +16,13 @@ from sqlalchemy import func, select, text
 from orgkernel.decisions.state_records import Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreError
+from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
 from orgkernel.state.engine import failure_of, reading
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import version_of
-from orgkernel.state.private_files import write_new
 from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
 from orgkernel.state.store_lock import locked

@@ -17,8 +17,8 @@ import msgspec
 
 from orgkernel.decisions.state_records import AcceptedFinding, Stream
 from orgkernel.errors import BadStore
+from orgkernel.private_files import one_at_a_time
 from orgkernel.runtime.regular_files import read_regular
-from orgkernel.state.private_files import one_at_a_time
 from orgkernel.state.signing import SignedLines, SigningKey, Tokens
 
 try:

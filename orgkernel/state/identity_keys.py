@@ -14,9 +14,9 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused
+from orgkernel.private_files import one_at_a_time, write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.certificates import SEED_BYTES, did_of
-from orgkernel.state.private_files import one_at_a_time, write_new
 from orgkernel.state.rows import require_id
 from orgkernel.state.signing import Tokens
 

@@ -18,6 +18,7 @@ import msgspec
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, OrgkernelError, StoreError
+from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import NotRegular, open_regular
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.backup import SIDECARS, copy_checkpoints, copy_database, sync
@@ -26,7 +27,6 @@ from orgkernel.state.checkpoints import Segment
 from orgkernel.state.engine import failure_of, make_engine, make_folder
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import NEWEST, VERSIONS, upgrade
-from orgkernel.state.private_files import write_new
 from orgkernel.state.signing import Tokens
 from orgkernel.state.store import Store
 from orgkernel.state.store_lock import busy, locked

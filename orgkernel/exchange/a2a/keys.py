@@ -17,6 +17,7 @@ import msgspec
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a.signing import CardSigner, new_key
+from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
 
 _MOST_BYTES = 64 * 1024
@@ -70,7 +71,7 @@ def create_card_key(path: str) -> CardSigner:
     """Make a key in a file that must not exist. Raises `UsageError`."""
     content = new_key()
     try:
-        _write_new(path, content)
+        write_new(path, content)
     except OSError as error:
         raise UsageError(
             f"the key {quote(path)} cannot be written: {(error.strerror or str(error)).lower()}",
@@ -109,17 +110,8 @@ def _replace(path: str, content: bytes) -> None:
     new = f"{path}.new"
     if os.path.lexists(new):
         os.unlink(new)
-    _write_new(new, content)
+    write_new(new, content)
     os.rename(new, path)
-
-
-def _write_new(path: str, content: bytes) -> None:
-    file = os.open(path, _NEW, 0o600)
-    try:
-        os.write(file, content)
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def _read_private(path: str) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import At, json_lines, markdown_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, has_all, roster_of
+from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, front_of, has_all, roster_of
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -101,14 +101,7 @@ def export_claude_code(view: OrgView) -> Export:
 
 
 def _front(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
-    front: dict[str, object] = {
-        "name": role.name,
-        "description": At(role.description, role.says["description"]),
-        # No field would mean every tool.
-        "tools": [At(name, place) for name, place in given.items()],
-    }
-    if role.profile.requirements.preferred_model:
-        front["model"] = At(role.profile.requirements.preferred_model, role.says["model"])
+    front = front_of(role, given)
     if role.profile.doctrine.max_turns_without_progress != _MOST_TURNS:
         front["maxTurns"] = At(role.profile.doctrine.max_turns_without_progress, role.says["turns"])
     return front

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents import claude_code
 from orgkernel.exchange.agents.losses import find_losses
-from orgkernel.exchange.agents.pages import At, markdown_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, has_all, roster_of
+from orgkernel.exchange.agents.pages import markdown_lines, page
+from orgkernel.exchange.agents.roster import HeldTool, front_of, has_all, roster_of
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -70,7 +70,7 @@ def export_copilot(view: OrgView) -> Export:
             long += 1
             continue
         path = f"{FOLDER}/{role.name}.agent.md"
-        files[path], places[path] = page(markdown_lines(mark, _front(role, given), role.body, role.place))
+        files[path], places[path] = page(markdown_lines(mark, front_of(role, given), role.body, role.place))
     withheld = (
         ("tools without a name there", f"not given: write it under `names: {{{HOST}: …}}` of the tool", unknown),
         ("tools that open more there", "not given: the tool of that name runs what ours does not", weaker),
@@ -85,18 +85,6 @@ def export_copilot(view: OrgView) -> Export:
         tuple(lost),
         places,
     )
-
-
-def _front(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
-    front: dict[str, object] = {
-        "name": role.name,
-        "description": At(role.description, role.says["description"]),
-        # No field would mean every tool.
-        "tools": [At(name, place) for name, place in given.items()],
-    }
-    if role.profile.requirements.preferred_model:
-        front["model"] = At(role.profile.requirements.preferred_model, role.says["model"])
-    return front
 
 
 def _opens_no_more(tool: str, held: HeldTool) -> bool:

@@ -12,7 +12,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.orders import compose_orders
 from orgkernel.diagnostics import Place
 from orgkernel.exchange.agents.names import LONGEST, names_of
-from orgkernel.exchange.agents.pages import Body, Line, text_lines
+from orgkernel.exchange.agents.pages import At, Body, Line, text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.records.levels import LEVELS, ToolLevel
@@ -85,6 +85,19 @@ class Roster:
     def roots(self) -> tuple[str, ...]:
         """Roles without a superior among them."""
         return tuple(role for role, each in self.roles.items() if each.superior is None)
+
+
+def front_of(role: ExportedRole, given: Mapping[str, Place]) -> dict[str, object]:
+    """The front matter of an agent: its name, its description, the names of the tools that it is given, and its model."""
+    front: dict[str, object] = {
+        "name": role.name,
+        "description": At(role.description, role.says["description"]),
+        # No field would mean every tool.
+        "tools": [At(name, place) for name, place in given.items()],
+    }
+    if role.profile.requirements.preferred_model:
+        front["model"] = At(role.profile.requirements.preferred_model, role.says["model"])
+    return front
 
 
 @PerView

@@ -14,6 +14,7 @@ from orgkernel.exchange.agents.pages import At, Body, Line, markdown_lines, page
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.records.plan_catalog import Plan, PlanStep
 from orgkernel.records.procedure_catalog import Procedure
@@ -30,7 +31,11 @@ def export_skills(view: OrgView) -> Export:
     places: dict[str, tuple[Place | None, ...]] = {}
     taken: set[str] = set()
     refused = 0
-    for name, front, body, place in (*_cognitive(view), *_plans(view), *_procedures(view)):
+    for name, front, body, place in (
+        *_cognitive(view),
+        *_sequences(view, "plan", EdgeKind.FOLLOWS, view.records.plans),
+        *_sequences(view, "procedure", EdgeKind.PERFORMS, view.records.procedures),
+    ):
         if name in taken or len(name) > LONGEST or _is_too_long(front):
             refused += 1
             continue
@@ -93,28 +98,18 @@ def _cognitive(view: OrgView) -> Iterator[_Skill]:
         yield name, front, body, declared.place("name")
 
 
-def _plans(view: OrgView) -> Iterator[_Skill]:
-    used = [each for each in view.targets_of(EdgeKind.FOLLOWS) if each in view.records.plans]
-    names = names_of(used)
-    for plan_id in sorted(used):
-        declared = view.records.plans[plan_id]
-        yield (
-            f"plan-{names[plan_id]}",
-            *_front(plan_id, declared.record, "plan", declared.place()),
-            declared.place(),
-        )
-
-
-def _procedures(view: OrgView) -> Iterator[_Skill]:
-    used = [each for each in view.targets_of(EdgeKind.PERFORMS) if each in view.records.procedures]
+def _sequences(
+    view: OrgView,
+    kind: str,
+    edges: EdgeKind,
+    declared: Mapping[str, Definition[Plan]] | Mapping[str, Definition[Procedure]],
+) -> Iterator[_Skill]:
+    """The plans or procedures that somebody follows."""
+    used = [each for each in view.targets_of(edges) if each in declared]
     names = names_of(used)
     for each in sorted(used):
-        declared = view.records.procedures[each]
-        yield (
-            f"procedure-{names[each]}",
-            *_front(each, declared.record, "procedure", declared.place()),
-            declared.place(),
-        )
+        place = declared[each].place()
+        yield (f"{kind}-{names[each]}", *_front(each, declared[each].record, kind, place), place)
 
 
 def _front(each: str, record: Plan | Procedure, kind: str, place: Place) -> tuple[dict[str, object], Body]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
+from orgkernel.exchange.engine_losses import ALERTS, LOCKS, SCOPES, losses_of
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -136,53 +137,21 @@ _ALWAYS = (
 )  # fmt: skip
 
 
+_WHY = {
+    "policies that annotate": "sessions, personas and modifiers have no effect in Cedar",
+    "policies that ask": "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
+    "conditions of time": "the caller must send `minute` and `weekend` of local time",
+    "alerts and watches": ALERTS,
+    "exclusive tools": LOCKS,
+    "file scopes": SCOPES,
+    "input schemas": "tool arguments are not checked",
+    "senders": "the caller must resolve identities to people before it asks Cedar",
+}
+
+
 def find_losses(records: OrgRecords) -> Iterator[Loss]:
     """What this organization declares that is lost or expressed differently, then what is always lost."""
-    tools = [each.record for each in records.tools.values()]
-    policies = [each.record for each in records.policies.values() if each.record.enabled]
-    counted = (
-        (
-            "policies that annotate",
-            "sessions, personas and modifiers have no effect in Cedar",
-            sum(each.effect == "annotate" for each in policies),
-        ),
-        (
-            "policies that ask",
-            "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
-            sum(each.effect == "ask" for each in policies),
-        ),
-        (
-            "conditions of time",
-            "the caller must send `minute` and `weekend` of local time",
-            sum(any(when.time is not None for when in each.match.conditions) for each in policies),
-        ),
-        (
-            "alerts and watches",
-            "the caller must send `alert` and `watch` as they are recorded",
-            sum(bool(each.match.alert or each.match.watch) for each in policies),
-        ),
-        (
-            "exclusive tools",
-            "the caller must send `holds_lock`; without it, only taking the lock is allowed",
-            sum(tool.concurrency == "exclusive" for tool in tools),
-        ),
-        (
-            "file scopes",
-            "the caller must compare the paths and send `in_scope`; without it, nothing is written",
-            sum(bool(post.profile.file_scope) for post in records.posts.values()),
-        ),
-        (
-            "input schemas",
-            "tool arguments are not checked",
-            sum(tool.input_schema is not None for tool in tools),
-        ),
-        (
-            "senders",
-            "the caller must resolve identities to people before it asks Cedar",
-            sum(bool(each.record.identities) for each in records.people.values()),
-        ),
-    )
-    yield from (Loss(what, why, count) for what, why, count in counted if count)
+    yield from losses_of(records, _WHY)
     yield from _ALWAYS
 
 

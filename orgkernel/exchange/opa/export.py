@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
+from orgkernel.exchange.engine_losses import ALERTS, LOCKS, SCOPES, losses_of
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
 from orgkernel.exchange.opa.policy import POLICY
 from orgkernel.graph.questions import OrgView
-from orgkernel.graph.records import OrgRecords
 
 TARGET = "opa"
 POLICY_FILE, DATA_FILE = "policy.rego", "data.json"
@@ -30,6 +29,16 @@ _ALWAYS = (
 )  # fmt: skip
 
 
+_WHY = {
+    "policies that annotate": "sessions, personas and modifiers have no effect in the policy",
+    "alerts and watches": ALERTS,
+    "exclusive tools": LOCKS,
+    "file scopes": SCOPES,
+    "input schemas": "a question with the arguments of a tool is `undecided`; without them, they are not checked",
+    "senders": "a question about `sender:…` is `undecided`: resolve identities to people before",
+}
+
+
 def export_opa(view: OrgView) -> Export:
     """What an organization declares about access. The same documents always give the same bytes."""
     mark = mark_of(view.org_id, TARGET)
@@ -37,43 +46,5 @@ def export_opa(view: OrgView) -> Export:
     return Export(
         {POLICY_FILE: f"# {mark}\n{POLICY}", DATA_FILE: f"{data}\n"},
         COVERS,
-        (*_losses(view.records), *_ALWAYS),
+        (*losses_of(view.records, _WHY), *_ALWAYS),
     )
-
-
-def _losses(records: OrgRecords) -> Iterator[Loss]:
-    tools = [each.record for each in records.tools.values()]
-    policies = [each.record for each in records.policies.values() if each.record.enabled]
-    counted = (
-        (
-            "policies that annotate",
-            "sessions, personas and modifiers have no effect in the policy",
-            sum(each.effect == "annotate" for each in policies),
-        ),
-        (
-            "alerts and watches",
-            "the caller must send `alert` and `watch` as they are recorded",
-            sum(bool(each.match.alert or each.match.watch) for each in policies),
-        ),
-        (
-            "exclusive tools",
-            "the caller must send `holds_lock`; without it, only taking the lock is allowed",
-            sum(tool.concurrency == "exclusive" for tool in tools),
-        ),
-        (
-            "file scopes",
-            "the caller must compare the paths and send `in_scope`; without it, nothing is written",
-            sum(bool(post.profile.file_scope) for post in records.posts.values()),
-        ),
-        (
-            "input schemas",
-            "a question with the arguments of a tool is `undecided`; without them, they are not checked",
-            sum(tool.input_schema is not None for tool in tools),
-        ),
-        (
-            "senders",
-            "a question about `sender:…` is `undecided`: resolve identities to people before",
-            sum(bool(each.record.identities) for each in records.people.values()),
-        ),
-    )
-    yield from (Loss(what, why, count) for what, why, count in counted if count)

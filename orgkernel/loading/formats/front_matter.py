@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.loading.files import MARKDOWN, SourceText
+from orgkernel.loading.formats.suppressions import SUPPRESSIONS
 from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal
@@ -104,3 +106,16 @@ def _read_loosely(
         elif written.startswith(("[", "-", "|", ">", '"', "'")):
             return None  # more than a line of text: what it means would be guessed
     return (value, marks) if value else None
+
+
+def misspelled(
+    value: Mapping[str, Any], marks: Mapping[str, tuple[int, Marks]], fields: Collection[str], host: str
+) -> Iterator[Refusal]:
+    """Fields that are nearly those that a host reads. Any other field is somebody else's."""
+    for key in value:
+        if key in fields or key == SUPPRESSIONS:
+            continue
+        meant = suggest(key, fields)
+        if meant is not None and meant not in value:
+            text = f"the field {quote(key)} is unknown to {host}"
+            yield Refusal(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")

@@ -6,16 +6,15 @@ are kept beside the record, at the routes at which they are written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
-from orgkernel.diagnostics.wording import quote, suggest
+from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, with_tools
 from orgkernel.loading.formats.equipment import plain_tools
-from orgkernel.loading.formats.front_matter import Front, read_front_matter
+from orgkernel.loading.formats.front_matter import Front, misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -72,7 +71,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         return read_broken(
             source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(marks["name"][1]), text)]
         )
-    refusals += _misspelled(value, marks)
+    refusals += misspelled(value, marks, _FIELDS, "Claude Code")
     raw: dict[str, list[str]] = {}
     for key in _LISTS:
         if key in value:
@@ -119,17 +118,6 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))
-
-
-def _misspelled(value: dict[str, Any], marks: dict[str, tuple[int, Marks]]) -> Iterator[Refusal]:
-    """Fields that are nearly those that Claude Code reads. Any other field is somebody else's."""
-    for key in value:
-        if key in _FIELDS or key == SUPPRESSIONS:
-            continue
-        meant = suggest(key, _FIELDS)
-        if meant is not None and meant not in value:
-            text = f"the field {quote(key)} is unknown to Claude Code"
-            yield Refusal(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")
 
 
 def _turns(value: dict[str, Any], marks: dict[str, tuple[int, Marks]], refusals: list[Refusal]) -> int | None:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
-from orgkernel.diagnostics.wording import quote, suggest
+from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.copilot.layout import AGENT, MODE, stem_of
-from orgkernel.loading.formats.front_matter import Front, read_front_matter
+from orgkernel.loading.formats.front_matter import Front, misspelled, read_front_matter
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.formats.suppressions import SUPPRESSIONS, read_suppressions
 from orgkernel.loading.formats.words import read_words
@@ -68,7 +68,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     if not role_id or len(role_id) > LONGEST:
         text = f"the name has more than {LONGEST} characters" if role_id else "the agent has no name"
         return read_broken(source, KIND, [*refusals, Refusal(row.MALFORMED_ID, start_of(named[1]), text)])
-    refusals += _misspelled(value, marks)
+    refusals += misspelled(value, marks, _FIELDS, "GitHub Copilot")
     raw: dict[str, Any] = {}
     for key in (TOOLS, STARTS, "model"):
         if key in value:
@@ -144,14 +144,3 @@ def _is_not_started(
                 return True
             return bool(written == meaning)
     return False
-
-
-def _misspelled(value: dict[str, Any], marks: dict[str, tuple[int, Marks]]) -> Iterator[Refusal]:
-    """Fields that are nearly those that Copilot reads. Any other field is somebody else's."""
-    for key in value:
-        if key in _FIELDS or key == SUPPRESSIONS:
-            continue
-        meant = suggest(key, _FIELDS)
-        if meant is not None and meant not in value:
-            text = f"the field {quote(key)} is unknown to GitHub Copilot"
-            yield Refusal(row.UNKNOWN_FIELD, marks[key][0], text, f"did you mean {quote(meant)}?")

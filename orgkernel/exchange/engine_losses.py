@@ -1,0 +1,31 @@
+"""What policy engines leave out of what an organization declares, counted; each engine says why in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgkernel.exchange.exported import Loss
+from orgkernel.graph.records import OrgRecords
+
+ALERTS = "the caller must send `alert` and `watch` as they are recorded"
+LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
+SCOPES = "the caller must compare the paths and send `in_scope`; without it, nothing is written"
+
+
+def losses_of(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
+    """A loss for each reason whose subject the organization declares, in the order of the reasons."""
+    tools = [each.record for each in records.tools.values()]
+    policies = [each.record for each in records.policies.values() if each.record.enabled]
+    counts = {
+        "policies that annotate": sum(each.effect == "annotate" for each in policies),
+        "policies that ask": sum(each.effect == "ask" for each in policies),
+        "conditions of time": sum(
+            any(when.time is not None for when in each.match.conditions) for each in policies
+        ),
+        "alerts and watches": sum(bool(each.match.alert or each.match.watch) for each in policies),
+        "exclusive tools": sum(tool.concurrency == "exclusive" for tool in tools),
+        "file scopes": sum(bool(post.profile.file_scope) for post in records.posts.values()),
+        "input schemas": sum(tool.input_schema is not None for tool in tools),
+        "senders": sum(bool(each.record.identities) for each in records.people.values()),
+    }
+    return (Loss(what, reason, counts[what]) for what, reason in why.items() if counts[what])
