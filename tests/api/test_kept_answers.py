@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from manifest_api import build_openapi, create_app
+from manifest_api.agent_cards import CardSettings
 from manifest_api.guards.limits import MAX_BODY
 from manifest_api.guards.request_head import KnownHeads, RequestHead
 from manifest_api.response_cache import Representation, ResponseCache
@@ -30,10 +31,13 @@ CHANGING = (
     "/v1/orgs/{org}/skills", "/v1/orgs/{org}/skills/{name}", "/v1/orgs/{org}/skills/{name}/resources/{path}",
     "/v1/orgs/{org}/procedure-proposals",
     "/v1/orgs/{org}/decisions", "/v1/orgs/{org}/contracts/{brief}/next",
+    # The keys of signed cards change with the clock and with a file.
+    "/.well-known/jwks.json",
     # There are none here.
     "/v1/orgs/{org}/bills/{bill}", "/v1/agents/{agent}/certificate", "/v1/agents/{agent}/episodes",
     "/v1/agents/{agent}/service-record", "/v1/agents/{agent}/skill-history",
 )  # fmt: skip
+CARDS = CardSettings("https://agents.example/a2a", "https://org.example", is_public=True)
 HOST = (b"host", b"localhost:8000")
 Said = tuple[int, list[tuple[bytes, bytes]], bytes]
 
@@ -108,7 +112,7 @@ def kernel() -> Kernel:
 @pytest.mark.parametrize("url", [*get_routes()])
 def test_kept_equals_new(kernel: Kernel, url: str) -> None:
     """However it is asked, an answer from the cache has the status, the headers and the bytes of one that is not."""
-    keeping, forgetting = create_app(kernel), create_app(kernel)
+    keeping, forgetting = create_app(kernel, cards=CARDS), create_app(kernel, cards=CARDS)
     forgetting.state.answers.cache = ResponseCache(0)
     for _ in range(2):
         for method, headers in requests():
@@ -124,7 +128,7 @@ def test_kept_equals_new(kernel: Kernel, url: str) -> None:
 
 def test_every_tagged_answer_is_kept(kernel: Kernel) -> None:
     """All routes that can be asked with a condition are answered from the cache the second time."""
-    app = create_app(kernel)
+    app = create_app(kernel, cards=CARDS)
     tagged = [url for url in get_routes() if header(ask(app, url), b"etag")]
     assert len(tagged) == len(app.state.answers.cache) == len([*get_routes()]) - 7
     app.gate._app = None  # whoever is let in now fails
