@@ -21,6 +21,10 @@ _FIRST = pack_mark(1, 1)
 _NOTES = frozenset(
     {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
 )
+_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)\Z", re.DOTALL)
+_QUOTED = re.compile(r"""(["'])([^"'\\]*)\1\Z""")
+# How a value begins that is more than a line of text.
+_MORE = ("[", "-", "|", ">", '"', "'")
 _LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
 
 
@@ -83,9 +87,13 @@ def _read_loosely(
     """Front matter that is no YAML, as `key: text` lines; None where a line is something else or a key comes twice."""
     value: dict[str, Any] = {}
     marks: dict[str, tuple[int, Marks]] = {}
+    items: dict[str, list[tuple[str, int]]] = {}
     last = ""
     for number, line in enumerate(LINE_BREAK.split(text), 2):
         if not line.strip() or line.startswith("#"):
+            continue
+        if last in lists and not value[last] and (item := _ITEM.match(line)) is not None:
+            items.setdefault(last, []).append((item[1].strip(), pack_mark(number, item.start(1) + 1)))
             continue
         if line[0] in " \t":
             if not last:
@@ -98,14 +106,27 @@ def _read_loosely(
         last = found[1]
         value[last] = found[2].strip()
         marks[last] = (pack_mark(number, 1), pack_mark(number, found.start(2) + 1))
-    for key in (*lists, "name"):
-        written = str(value.get(key, ""))
+    for key, listed in items.items():
+        words = [_unquoted(word, mark) for word, mark in listed]
+        if value[key] or not all(word and word[0] not in _MORE for word, _ in words):
+            return None
+        value[key] = tuple(word for word, _ in words)
+        marks[key] = (marks[key][0], (marks[key][0], [mark for _, mark in words]))
+    for key in {*lists, "name"} & value.keys() - items.keys():
+        written, start = _unquoted(value[key], start_of(marks[key][1]))
+        value[key], marks[key] = written, (marks[key][0], start)
         if written.startswith("[") and written.endswith("]") and not set(written) & {'"', "'"}:
             at, mark = marks[key]
             value[key], marks[key] = written[1:-1], (at, pack_mark(*unpack_within(mark, 1)))
-        elif written.startswith(("[", "-", "|", ">", '"', "'")):
+        elif written.startswith(_MORE):
             return None  # more than a line of text: what it means would be guessed
     return (value, marks) if value else None
+
+
+def _unquoted(word: str, mark: int) -> tuple[str, int]:
+    """A word without the quotes around it, and its mark."""
+    found = _QUOTED.match(word)
+    return (word, mark) if found is None else (found[2], pack_mark(*unpack_within(mark, 1)))
 
 
 def misspelled(
