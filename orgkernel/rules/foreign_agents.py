@@ -9,7 +9,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.formats.lookups import MISSING
-from orgkernel.loading.formats.references import Reference, references_of
+from orgkernel.loading.formats.references import TextReference, references_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.records.standing_order import StandingOrder
@@ -92,14 +92,14 @@ def is_chosen_by_description(post: RolePost) -> bool:
 
 def texts_of(
     view: OrgView, post: RolePost
-) -> Iterator[tuple[Definition[StandingOrder], Sequence[Reference]]]:
+) -> Iterator[tuple[Definition[StandingOrder], Sequence[TextReference]]]:
     """The texts of an agent, each with what it refers to."""
     for order in view.records.orders.get(("role", post.role_id), ()):
         if order.document.format:
             yield order, references_of(order.document)
 
 
-def missing_in(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[Reference]]]:
+def missing_in(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[TextReference]]]:
     """Texts that refer to what is not there: the document, whose text it is, its subject, and these references."""
     for post in agents_of(view):
         for order in view.records.orders.get(("role", post.role_id), ()):
@@ -110,11 +110,11 @@ def missing_in(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequen
             yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", found
 
 
-def _missing(document: SourceDocument) -> list[Reference]:
+def _missing(document: SourceDocument) -> list[TextReference]:
     if not document.format:
         return []
     kept: Sequence[Any] = words_in(document).get(MISSING, ())
-    return [Reference(*each) for each in kept]
+    return [TextReference(*each) for each in kept]
 
 
 def has_tool(post: RolePost, tool: str) -> bool:

@@ -18,7 +18,7 @@ card says is read like any other.
 ## Instead
 
 ```json
-"documentationUrl": "https://shop.example/docs",
+"version": "1.0.0",
 ```
 
 ## Known limits

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orgkernel.loading.files import Root, is_beside, markdown_below
 from orgkernel.loading.formats.building import with_words
-from orgkernel.loading.formats.references import COMMAND, LINK, PATH, Reference, references_of
+from orgkernel.loading.formats.references import COMMAND, LINK, PATH, TextReference, references_of
 from orgkernel.loading.sources import Lookup, SourceDocument
 
 MISSING = "missing"
@@ -61,7 +61,7 @@ def answer(root: Root, lookup: Lookup) -> bool:
 
 
 def _lookup(
-    root: Root, number: int, hidden: str, document: SourceDocument, reference: Reference
+    root: Root, number: int, hidden: str, document: SourceDocument, reference: TextReference
 ) -> Lookup | None:
     """What to look up for a reference; None where it may mean what is elsewhere."""
     if reference.kind == COMMAND:

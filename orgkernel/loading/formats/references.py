@@ -70,7 +70,7 @@ _NOT = re.compile(
 )
 
 
-class Reference(NamedTuple):
+class TextReference(NamedTuple):
     """Something that a text refers to."""
 
     kind: str
@@ -79,12 +79,12 @@ class Reference(NamedTuple):
     name: str
 
 
-def references_in(text: str) -> Iterator[Reference]:
+def references_in(text: str) -> Iterator[TextReference]:
     """The references of a text. Files, tools and commands in code and examples do not count."""
     if "agent" in text:
         for found in islice(_AGENT.finditer(text), _MOST_LOOKED_AT):
             group = str(found.lastgroup)
-            yield Reference(_AGENT_KINDS[group], found.start(group), found[group])
+            yield TextReference(_AGENT_KINDS[group], found.start(group), found[group])
     if "`" not in text and "](" not in text and " tool" not in text:
         return
     if "```" in text or "~~~" in text or "<example>" in text:
@@ -93,13 +93,13 @@ def references_in(text: str) -> Iterator[Reference]:
         for found in islice(_TOOL.finditer(text), _MOST_LOOKED_AT):
             if not is_denied(text, found.start()):
                 group = str(found.lastgroup)
-                yield Reference(TOOL, found.start(group), found[group])
+                yield TextReference(TOOL, found.start(group), found[group])
     if "/" in text:
         yield from _files_in(text)
     if "`/" in text and "command" in text:
         for found in islice(_COMMAND.finditer(text), _MOST_LOOKED_AT):
             group = str(found.lastgroup)
-            yield Reference(COMMAND, found.start(group), found[group])
+            yield TextReference(COMMAND, found.start(group), found[group])
 
 
 def is_denied(text: str, offset: int) -> bool:
@@ -107,15 +107,15 @@ def is_denied(text: str, offset: int) -> bool:
     return _NOT.search(_before(text, offset)) is not None
 
 
-def _files_in(text: str) -> Iterator[Reference]:
+def _files_in(text: str) -> Iterator[TextReference]:
     for found in islice(_LINK.finditer(text), _MOST_LOOKED_AT) if "](" in text else ():
         if not found["path"].startswith("/") and not _PLACEHOLDER.search(found["path"]):
-            yield Reference(LINK, found.start("path"), found["path"])
+            yield TextReference(LINK, found.start("path"), found["path"])
     for found in islice(_PATH.finditer(text), _MOST_LOOKED_AT):
         before = _before(text, found.start())
         line = before + text[found.end() : found.end() + _LINE].partition("\n")[0]
         if _READS.search(before) and not _PERHAPS.search(line) and not _PLACEHOLDER.search(found["path"]):
-            yield Reference(PATH, found.start("path"), found["path"])
+            yield TextReference(PATH, found.start("path"), found["path"])
 
 
 def _before(text: str, at: int) -> str:
@@ -125,13 +125,13 @@ def _before(text: str, at: int) -> str:
     return text[max(begin + 1, least) : at]
 
 
-def references_of(document: SourceDocument) -> Sequence[Reference]:
+def references_of(document: SourceDocument) -> Sequence[TextReference]:
     """What the text of a document refers to, as it was found when its file was read."""
     kept: Sequence[Any] = words_in(document).get(REFERENCES, ())
-    return [Reference(*each) for each in kept]
+    return [TextReference(*each) for each in kept]
 
 
-def pack_references(text: str) -> Mapping[str, list[Reference]]:
+def pack_references(text: str) -> Mapping[str, list[TextReference]]:
     """The references of a text as they are kept beside the record of a document."""
     found = sorted(set(references_in(text)), key=lambda each: each.offset)
     return {REFERENCES: found[:MOST]} if found else {}
