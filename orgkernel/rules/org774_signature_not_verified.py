@@ -18,7 +18,7 @@ card says is read like any other.
 ## Instead
 
 ```json
-"version": "1.0.0",
+"documentationUrl": "shop.example/docs",
 ```
 
 ## Known limits
