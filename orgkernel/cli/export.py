@@ -28,7 +28,10 @@ _SHOWN = 5
 
 
 @click.command("export")
-@click.option("--to", "target", required=True, type=click.Choice(list(EXPORTS)), help="Target format.")
+@click.option(
+    "--to", "target", required=True, type=click.Choice(list(EXPORTS)), metavar="FORMAT",
+    help=f"Target format: {', '.join(EXPORTS)}.",
+)  # fmt: skip
 @org_option
 @click.option(
     "-o",

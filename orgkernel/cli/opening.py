@@ -40,8 +40,8 @@ def _read_from(ctx: click.Context, _: click.Parameter, value: str | None) -> Non
 
 
 from_option = click.option(
-    "--from", type=click.Choice((*FORMATS, OURS)), expose_value=False, callback=_read_from,
-    help="Read the paths as this format.  [default: what they look like]",
+    "--from", type=click.Choice((*FORMATS, OURS)), metavar="FORMAT", expose_value=False, callback=_read_from,
+    help=f"Read the paths as this format: {', '.join((*FORMATS, OURS))}.  [default: what they look like]",
 )  # fmt: skip
 bare_path_option = click.option(
     "--path", "paths", multiple=True, metavar="PATH",
