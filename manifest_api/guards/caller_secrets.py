@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl, unquote_plus
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -49,12 +49,21 @@ class CallerSecrets(HttpMiddleware):
             else:
                 body += message.get("body", b"")
                 if not message.get("more_body"):
-                    asked = [scope["path"], unquote_plus(scope["query_string"].decode("latin-1"))]
-                    asked += _lines_of(bytes(sent))
+                    asked = [*_lines_of_address(scope), *_lines_of(bytes(sent))]
                     secrets = await _find_secrets("\n".join(asked)[:_MOST], body)
                     await _send_without(secrets, start, body, send)
 
         await self._app(scope, receive_noticing, send_without)
+
+
+def _lines_of_address(scope: Scope) -> Iterator[str]:
+    """The path and the query, whole and in their parts: what stands beside a secret must not count as a part of it."""
+    path, query = scope["path"], scope["query_string"].decode("latin-1")
+    yield path
+    yield from path.split("/")
+    if query:
+        yield unquote_plus(query)
+        yield from (f"{name}: {value}" for name, value in parse_qsl(query))
 
 
 def _lines_of(body: bytes) -> Iterator[str]:

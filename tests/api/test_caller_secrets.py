@@ -33,6 +33,15 @@ def test_a_repeated_secret_is_overwritten(local: TestClient) -> None:
     assert KEY[4:] not in local.get(f"/v1/orgs/household/skills?subject={KEY}").text
 
 
+def test_what_stands_beside_a_secret_is_no_part_of_it(local: TestClient) -> None:
+    """A segment in the middle of a path, and a value in the middle of a query."""
+    assigned = "d8cf13628286d84a44d7987e568c46ba"
+    path = f"/v1/orgs/household/skills/api_key:%20{assigned}/resources/a"
+    assert assigned not in local.get(f"{path}?subject=agent:clerk").text
+    query = f"subject=api_key:%20{assigned}&resource=tool:github&action=use"
+    assert assigned not in local.get(f"/v1/orgs/household/skills?{query}").text
+
+
 def test_the_rest_of_an_answer_stays(local: TestClient, store: StoreLocation) -> None:
     """Ids of what is declared stay, also where the request names them; and what a request only seems to hold."""
     admin = bearer(first_key(store))
