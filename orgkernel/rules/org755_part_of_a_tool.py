@@ -2,11 +2,12 @@
 
 ## What it checks
 
-Names in `tools` and `disallowedTools` of a subagent have no argument, as in `Bash(git:*)`.
+Names in `tools` and `disallowedTools` of a subagent have no argument, as in `Bash(git:*)`. Tools that write files may have
+paths, as in `Edit(docs/**)`, where all of them have the same ones and no other tool of the agent may write files.
 
 ## Why it matters
 
-orgkernel decides about whole tools of Claude Code. What it cannot tell apart stays closed: in `tools`, the agent does not
+orgkernel decides about whole tools of Claude Code, and about paths that an agent may write. What it cannot tell apart stays closed: in `tools`, the agent does not
 have the tool here at all, and in `disallowedTools`, it lacks all of it. Claude Code itself allows more.
 
 ## Example
@@ -62,7 +63,8 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
         for field, says in _SAYS.items():
             for number, word in enumerate(words.get(field, ())):
                 tool, has_argument, _ = word.partition("(")
-                if has_argument and tool not in words[field]:
+                is_kept = field == "tools" and tool in post.profile.capabilities.tools_primary
+                if has_argument and tool not in words[field] and not is_kept:
                     said = says.format(tool=quote(tool.strip()))
                     yield Finding(
                         post.document.place(field, number),

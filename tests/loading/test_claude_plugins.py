@@ -95,6 +95,36 @@ def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> N
     assert f"shop/.claude/{name}:1" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("tools", "scope"),
+    [
+        ("Read, Edit(docs/**), Write(./docs/**)", ("docs/**",)),
+        ("Edit(docs/**), Edit(*.md), TodoWrite, Task", ("docs/**", "*.md")),
+        ("Edit(docs/**), Write(src/**)", ()),
+        ("Edit(docs/**), Bash", ()),
+        ("Edit(docs/**), mcp__db", ()),
+        ("Edit(docs/**), Edit", ()),
+        ("Edit(/docs/**)", ()),
+        ("Edit(~/docs/**)", ()),
+        ("Edit(docs/../**)", ()),
+        ("Edit(docs/**)\ndisallowedTools: Edit", ()),
+        ("Edit(docs/**)\ndisallowedTools: Edit(docs/secret/**)", ()),
+    ],
+)
+def test_paths_of_tools_that_write_are_a_file_scope(
+    tools: str, scope: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Where all that writes is bound to them; else the part of a tool gives nothing."""
+    files = {f"{AGENTS}/a.md": agent("a", "Use it.", tools), ".mcp.json": '{"mcpServers": {"db": {}}}'}
+    kernel = Kernel.open(write_tree(tmp_path / "shop", files))
+    assert kernel.organization("shop").snapshot.index.records.posts["a"].profile.file_scope == scope
+    inside = kernel.decide("shop", AccessRequest("role:a", "use", "tool:Edit:docs/a.md")).outcome
+    assert inside == ("allow" if scope or tools.endswith(", Edit") else "deny")
+    for path in ("", ":src/a.py", ":docs/../a", ":/docs/a.md"):
+        outcome = kernel.decide("shop", AccessRequest("role:a", "use", f"tool:Edit{path}")).outcome
+        assert outcome == ("allow" if tools.endswith(", Edit") else "deny"), path
+
+
 def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:
     """Two rules about parts of one tool protect two things, although both become the same policy here."""
     rules = {"deny": ["Read(./.env)", "Read(./secrets/**)"], "ask": ["Read"]}

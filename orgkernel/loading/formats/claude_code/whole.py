@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
 from orgkernel.loading.formats.claude_code.commands import COMMAND
+from orgkernel.loading.formats.claude_code.file_scopes import harmless_tools, scope_of
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.permissions import about_known_tools
 from orgkernel.loading.formats.equipment import is_plain, plain_tools
@@ -47,6 +48,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         made.append(_named_tools(catalog, words))
         everything |= dict.fromkeys(words)
     instead = declared_once(catalogs)
+    harmless = harmless_tools(document for file in own for document in file.read.documents)
     for role in roles:
         known = everything
         if own_servers := raw[id(role)].get("mcpServers"):
@@ -54,7 +56,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
             made.append(catalog)
             known = everything | dict.fromkeys(_tools(catalog))
         if _depends_on_others(raw[id(role)], known):
-            instead[id(role)] = _equipped(role, raw[id(role)], known)
+            instead[id(role)] = _equipped(role, raw[id(role)], known, harmless)
     everything |= dict.fromkeys(tool for catalog in made for tool in _tools(catalog))
     for each in documents:
         if each.kind == "access_policies":
@@ -94,26 +96,37 @@ def _depends_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> b
     return any(word not in everything or word.startswith(MCP) or word in _SAME for word in words)
 
 
-def _equipped(role: SourceDocument, raw: Mapping[str, Any], everything: dict[str, None]) -> SourceDocument:
+def _equipped(
+    role: SourceDocument, raw: Mapping[str, Any], everything: dict[str, None], harmless: Collection[str]
+) -> SourceDocument:
     """The role with the tools that there are. A word that nothing declares gives nothing; the rules report it."""
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     tools: dict[str, int] = {}
+    words: dict[str, int] = {}
     if "tools" not in raw or EVERY in raw["tools"]:
         at = marks[0] if "tools" not in raw else marks[1]["tools"][0]
         tools = dict.fromkeys(everything, at)
     else:
-        for word, mark in zip(raw["tools"], marks[1]["tools"][1][1], strict=True):
+        words = dict(zip(raw["tools"], marks[1]["tools"][1][1], strict=False))
+        for word, mark in words.items():
             for tool in _meant(word, everything):
                 tools.setdefault(tool, mark)
-    for word in raw.get("disallowedTools", ()):
-        # A part of a tool cannot be taken away here, so that all of it is.
-        for tool in _meant(word.partition("(")[0].strip(), everything):
+    # A part of a tool cannot be taken away here, so that all of it is.
+    denied = [word.partition("(")[0].strip() for word in raw.get("disallowedTools", ())]
+    for word in denied:
+        for tool in _meant(word, everything):
             tools.pop(tool, None)
-    names, places = plain_tools(tools, tools.values())
-    capabilities = replace(record.capabilities, tools_primary=names)
-    changed = replace(record, capabilities=capabilities)
-    return instead_of(role, changed, with_tools(marks, places))
+    scoped, paths = scope_of(words, denied, tools, harmless)
+    names, places = plain_tools({**tools, **scoped}, [*tools.values(), *scoped.values()])
+    changed = replace(
+        record, capabilities=replace(record.capabilities, tools_primary=names), file_scope=tuple(paths)
+    )
+    marks = with_tools(marks, places)
+    if paths:
+        key = marks[1]["tools"][0]
+        marks = (marks[0], {**marks[1], "file_scope": (key, (key, list(paths.values())))})
+    return instead_of(role, changed, marks)
 
 
 def _meant(word: str, everything: dict[str, None]) -> Iterator[str]:

@@ -1,0 +1,49 @@
+"""Tools that write files, listed with the paths that they may write: `Edit(src/**)` is a file scope of the agent.
+
+A file scope bounds all that a role writes. So it says what the words say only where all tools that may write files are
+listed with the same paths, and nothing else that the agent has could write a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.tool_catalog import ToolCatalog
+
+# A path below the folder in which the host works; the host writes others with `/`, `//` or `~` in front.
+_PART = re.compile(
+    r"(Edit|MultiEdit|NotebookEdit|Write)\((?:\./)?([A-Za-z0-9_*][A-Za-z0-9_.*-]*(?:/[A-Za-z0-9_.*-]+)*)\)\Z"
+)
+
+
+def harmless_tools(catalogs: Iterable[SourceDocument]) -> frozenset[str]:
+    """The tools of catalogs that write no file."""
+    return frozenset(
+        name
+        for each in catalogs
+        if isinstance(each.record, ToolCatalog)
+        for name, tool in each.record.tools.items()
+        if not tool.opens_files or tool.side_effects in ("none", "read")
+    )
+
+
+def scope_of(
+    words: Mapping[str, int], denied: Collection[str], equipped: Iterable[str], harmless: Collection[str]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The tools that a file scope gives, and its paths, each with the mark of its word; nothing where it cannot say it.
+
+    `words` are those of the agent's list of tools, with their marks, and `equipped` the tools that it has as a whole.
+    """
+    tools: dict[str, int] = {}
+    paths: dict[str, dict[str, int]] = {}
+    for word, mark in words.items():
+        found = _PART.match(word)
+        if found is not None and ".." not in found[2].split("/"):
+            tools.setdefault(found[1], mark)
+            paths.setdefault(found[1], {})[found[2]] = mark
+    is_bound = all(each in harmless for each in equipped) and not {*tools} & {*denied}
+    if not tools or not is_bound or len({frozenset(each) for each in paths.values()}) > 1:
+        return {}, {}
+    return tools, next(iter(paths.values()))
