@@ -20,6 +20,10 @@ except ImportError:
 ANSWER = "data.orgkernel.access.answer"
 
 
+# An engine must be dropped by the thread that made it, and the collector of garbage may run in any thread: so they stay.
+_ENGINES: list[Any] = []
+
+
 class Opa:
     """An organization as OPA has it. Raises `NotMeasured` where regorus is not installed."""
 
@@ -27,6 +31,7 @@ class Opa:
         if regorus is None:
             raise NotMeasured("regorus (celine-regorus) is not installed")
         self._engine = regorus.Engine()
+        _ENGINES.append(self._engine)
         self._engine.add_policy(POLICY_FILE, export.files[POLICY_FILE])
         self._engine.add_data_json(export.files[DATA_FILE])
 
