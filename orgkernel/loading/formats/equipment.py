@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
+
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.tool_catalog import ToolCatalog
 
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 
@@ -11,6 +15,12 @@ _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 def is_plain(word: str) -> bool:
     """Whether a word can be a tool as it stands: no argument, no star."""
     return _TOOL.match(word) is not None
+
+
+def declared_tools(document: SourceDocument) -> Iterator[str]:
+    """The tools that a document declares."""
+    record = document.record
+    return iter(record.tools if isinstance(record, ToolCatalog) else ())
 
 
 def plain_tools(words: Any, marks: Any) -> tuple[tuple[str, ...], list[int]]:

@@ -17,7 +17,7 @@ from orgkernel.loading.documents import diagnose
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
 from orgkernel.loading.formats.mappings import ReadMapping
-from orgkernel.loading.formats.names import LONGEST_TOOL, server_tool_id, tool_id_of
+from orgkernel.loading.formats.names import LONGEST_TOOL, named_tool_id, server_tool_id
 from orgkernel.loading.formats.servers import KIND, server_tool
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.marks import Marks, start_of
@@ -130,7 +130,7 @@ class _Reader:
         if not isinstance(name, str) or not name.strip():
             self.refuse(row.MISSING_FIELD, at, "the tool has no `name`")
             return
-        tool_id = tool_id_of(server, name)
+        tool_id = named_tool_id(server, name)
         mark = start_of(marks[1]["name"][1])
         if len(tool_id) > LONGEST_TOOL:
             self.refuse(row.MALFORMED_ID, mark, f"the name of the tool is too long: {quote(tool_id)}")

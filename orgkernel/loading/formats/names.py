@@ -51,10 +51,10 @@ def server_tool_id(server: str) -> str:
     return (MCP + _OTHERS.sub("_", server))[:LONGEST]
 
 
-def tool_id_of(server: str, name: str) -> str:
+def named_tool_id(server: str, name: str) -> str:
     """A tool of a server, as agents name it: a character that no name of a tool has becomes `_`.
 
-    >>> tool_id_of("github", "list_issues"), tool_id_of("my server", "a.b")
+    >>> named_tool_id("github", "list_issues"), named_tool_id("my server", "a.b")
     ('mcp__github__list_issues', 'mcp__my_server__a_b')
     """
     return f"{server_tool_id(server)}__{_OTHERS.sub('_', name)}"

@@ -9,12 +9,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.building import instead_of, with_tools
+from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.organizations import called_as, organization_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import USER, HierarchyEntry, Organization
+from orgkernel.records.organization import USER, HierarchyEntry
 from orgkernel.records.role_profile import DispatchRights, RoleProfile, RoleType
 
 UNDECLARED = "undeclared"
@@ -74,18 +75,9 @@ def side_by_side(root: Root, files: Sequence[FileRead]) -> Completion:
     roles = [each for file in files for each in file.read.documents if each.kind == "role_profile"]
     if not roles:
         return Completion()
-    called = root.called or os.path.basename(root.path)
-    record = Organization(
-        org_id=id_of(called)[:LONGEST] or "agents",
-        org_name=called,
-        hierarchy={each.record.role_id: HierarchyEntry() for each in roles},  # type: ignore[attr-defined]
-    )
-    # The folder that it lies in says what belongs to it.
-    path = os.path.join(root.path, "(organization)")
-    organization = complete_with(
-        roles[0], "organization", record, (_FIRST, {}), name=root.name or os.curdir, path=path
-    )
-    return Completion({}, (organization,))
+    hierarchy = {each.record.role_id: HierarchyEntry() for each in roles}  # type: ignore[attr-defined]
+    name = root.name or os.curdir
+    return Completion({}, (organization_of(roles[0], root.path, called_as(root), hierarchy, name=name),))
 
 
 def tool_id_of(word: str) -> str | None:

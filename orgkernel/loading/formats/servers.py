@@ -6,7 +6,7 @@ Nobody says here which tools a server has. Those that agents name are added wher
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,17 +14,19 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import instead_of, read_as
+from orgkernel.loading.formats.building import complete_with, instead_of, read_as
+from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.mappings import ReadMapping, read_mapping
-from orgkernel.loading.formats.names import server_tool_id
+from orgkernel.loading.formats.names import server_of, server_tool_id
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
-from orgkernel.loading.marks import Marks, start_of
+from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
 from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 KIND = "tool_catalog"
+_FIRST = pack_mark(1, 1)
 FIELD = "mcpServers"
 OF_VSCODE = "servers"
 """How `.vscode/mcp.json` calls the field."""
@@ -91,3 +93,36 @@ def declared_once(catalogs: Sequence[SourceDocument]) -> dict[int, SourceDocumen
         if len(kept) < len(record.tools):
             instead[id(document)] = instead_of(document, replace(record, tools=kept), document.marks)
     return instead
+
+
+def named_of(tools: Iterable[str], servers: Container[str]) -> Iterator[str]:
+    """Among the tools that agents name, those of some servers; a server itself is none."""
+    for tool in tools:
+        if server_of(tool) in servers and tool not in servers and is_plain(tool):
+            yield tool
+
+
+def named_tools(catalog: SourceDocument, tools: Sequence[str]) -> SourceDocument:
+    """The tools of the servers in a catalog that agents name, each at the place of its server."""
+    marks: Marks = catalog.marks[1]["tools"][1][1]
+    record = catalog.record
+    assert isinstance(record, ToolCatalog)
+    made = {
+        tool: server_tool(record.tools[str(server_of(tool))].provider, tool.rpartition("__")[2])
+        for tool in tools
+    }
+    full = (_FIRST, {"tools": (_FIRST, (_FIRST, {tool: marks[server_of(tool)] for tool in tools}))})
+    return complete_with(catalog, KIND, ToolCatalog(tools=made), full)
+
+
+def own_tools(
+    role: SourceDocument, field: str, servers: Sequence[str], tools: Iterable[str]
+) -> SourceDocument:
+    """The MCP servers that an agent declares for itself in a field, with those of the tools it names that are theirs."""
+    of = {server_tool_id(name): name for name in servers}
+    made = {tool: server_tool(name) for tool, name in of.items()}
+    for tool in named_of(tools, of):
+        made[tool] = server_tool(of[str(server_of(tool))], tool.rpartition("__")[2])
+    at = role.marks[1][field][0]
+    marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(made, (at, at))))})
+    return complete_with(role, KIND, ToolCatalog(tools=made), marks)

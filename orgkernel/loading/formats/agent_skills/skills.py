@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 from orgkernel.loading.documents import read_broken, read_parsed_markdown
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import complete_with, with_text
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.building import with_text
+from orgkernel.loading.formats.organizations import called_as, organization_of
 from orgkernel.loading.markdown import parse_skill
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
-from orgkernel.records.organization import Organization
 
 _KIND = "cognitive_skill"
 _FIRST = pack_mark(1, 1)
@@ -33,10 +32,7 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
     skills = [each for file in files for each in file.read.documents]
     if not skills:
         return Completion()
-    called = root.called or os.path.basename(root.path)
-    record = Organization(org_id=id_of(called)[:LONGEST] or "skills", org_name=called, hierarchy={})
-    path = os.path.join(root.path, "(organization)")
-    name = root.name or os.curdir
-    return Completion(
-        {}, (complete_with(skills[0], "organization", record, (_FIRST, {}), name=name, path=path),)
+    organization = organization_of(
+        skills[0], root.path, called_as(root), {}, name=root.name or os.curdir, otherwise="skills"
     )
+    return Completion({}, (organization,))

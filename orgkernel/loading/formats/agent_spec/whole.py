@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.agent_spec.components import CATALOG, REF
-from orgkernel.loading.formats.building import complete_with, instead_of
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.building import instead_of
+from orgkernel.loading.formats.organizations import called_as, organization_of
 from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
 from orgkernel.records.access_policies import AccessPolicies, Policy
-from orgkernel.records.organization import USER, HierarchyEntry, Organization
+from orgkernel.records.organization import USER, HierarchyEntry
 from orgkernel.records.role_profile import RoleProfile, RoleType
 from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
@@ -84,7 +84,7 @@ def _drop_repeated(documents: Sequence[SourceDocument], instead: dict[int, Sourc
     for each in documents:
         record = each.record
         now = instead.get(id(each), each)
-        raw = {str(route[0]): value for route, value in now.unknown}
+        raw = words_in(now)
         if isinstance(record, ToolCatalog):
             kept = {name: tool for name, tool in record.tools.items() if tools.get(name) != tool}
             tools = {**record.tools, **tools}
@@ -172,15 +172,11 @@ def _organization(
     """All agents of a folder: called as the only team in it, or as the folder."""
     teams = [each for each in catalogs if raw[id(each)].get("team", [""])[0].strip()]
     team = teams[0] if len(teams) == 1 else None
-    called = raw[id(team)]["team"][0].strip() if team else root.called or os.path.basename(root.path)
+    called = raw[id(team)]["team"][0].strip() if team else called_as(root)
     hierarchy = {name: HierarchyEntry(subordinates=tuple(commands.get(name, ()))) for name in roles}
-    record = Organization(org_id=id_of(called)[:LONGEST] or "agents", org_name=called, hierarchy=hierarchy)
-    path = os.path.join(root.path, "(organization)")
     like = team or catalogs[0]
     if team is None and len(catalogs) > 1:
-        return complete_with(
-            like, "organization", record, (_FIRST, {}), name=root.name or os.curdir, path=path
-        )
+        return organization_of(like, root.path, called, hierarchy, name=root.name or os.curdir)
     start = like.marks[0]
     entries: dict[str, Any] = {}
     for name, role in roles.items():
@@ -190,4 +186,4 @@ def _organization(
     below: dict[str, Any] = {"hierarchy": (start, (start, entries))}
     if team is not None:
         below |= dict.fromkeys(("org_id", "org_name"), team.marks[1]["name"])
-    return complete_with(like, "organization", record, (start, below), path=path)
+    return organization_of(like, root.path, called, hierarchy, marks=(start, below))

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
-from orgkernel.loading.formats.equipment import is_plain
-from orgkernel.loading.formats.names import LONGEST, id_of, server_tool_id, tool_id_of
+from orgkernel.loading.formats.equipment import declared_tools, is_plain
+from orgkernel.loading.formats.names import named_tool_id, server_tool_id
+from orgkernel.loading.formats.organizations import called_as, organization_of
 from orgkernel.loading.formats.servers import server_tool
+from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import HierarchyEntry, Organization
+from orgkernel.records.organization import HierarchyEntry
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
@@ -30,7 +32,7 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     if not roles:
         return Completion({}, ())
     policies = {each.unknown[0][1]: each for each in documents if each.kind == "tool_catalog"}
-    built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
+    built_in = [tool for file in own for each in file.read.documents for tool in declared_tools(each)]
     unread = {
         os.path.dirname(each.path)
         for file in files
@@ -50,15 +52,6 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     return Completion(instead, tuple(made))
 
 
-def _tools(document: SourceDocument) -> Iterator[str]:
-    record = document.record
-    return iter(record.tools if isinstance(record, ToolCatalog) else ())
-
-
-def _words(policy: SourceDocument) -> Mapping[str, Any]:
-    return {str(route[0]): value for route, value in policy.unknown}
-
-
 def tool_of(word: str) -> tuple[str, str, str] | None:
     """The id, the server or plugin, and the name of a tool that a policy names; None for what is no tool.
 
@@ -71,14 +64,14 @@ def tool_of(word: str) -> tuple[str, str, str] | None:
     of, _, name = rest.partition(":")
     if kind == "plugin" and is_plain(name):
         return name, of, name
-    if kind == "mcp" and of and is_plain(tool_id_of(of, name)):
-        return tool_id_of(of, name) if name else server_tool_id(of), of, name
+    if kind == "mcp" and of and is_plain(named_tool_id(of, name)):
+        return named_tool_id(of, name) if name else server_tool_id(of), of, name
     return None
 
 
 def _named(policy: SourceDocument, known: Mapping[str, None]) -> Iterator[tuple[str, Tool]]:
     """Tools that a policy names and nothing declares yet. What they do, nobody says."""
-    words = _words(policy)
+    words = words_in(policy)
     for word in (*words.get("allowed", ()), *words.get("blocked", ())):
         meant = tool_of(word)
         if meant is not None and meant[0] not in known:
@@ -100,7 +93,7 @@ def _equipped(
     record, marks = role.record, role.marks
     assert isinstance(record, RoleProfile)
     policy = policies.get(record.role_id)
-    words = _words(policy) if policy is not None else {}
+    words = words_in(policy) if policy is not None else {}
     if any(each.startswith(os.path.join(os.path.dirname(role.path), "")) for each in unread):
         words = {"mode": "custom", "default": "block", "mcp_default": "block"}
     tools = list(known)
@@ -127,14 +120,7 @@ def _is_allowed(tool: str, words: Mapping[str, Any]) -> bool:
 
 def _organization(root: Root, roles: Sequence[SourceDocument]) -> SourceDocument:
     """All profiles beside one another: nobody says here who commands whom."""
-    called = root.called or os.path.basename(root.path)
     ids = (each.record.role_id for each in roles if isinstance(each.record, RoleProfile))
-    record = Organization(
-        org_id=id_of(called)[:LONGEST] or "agents",
-        org_name=called,
-        hierarchy=dict.fromkeys(ids, HierarchyEntry()),
-    )
-    folder = os.path.dirname(os.path.dirname(roles[0].name)) or os.curdir
-    # The folder that it lies in says what belongs to it.
-    path = os.path.join(root.path, "(organization)")
-    return complete_with(roles[0], "organization", record, (_FIRST, {}), name=folder, path=path)
+    name = os.path.dirname(os.path.dirname(roles[0].name)) or os.curdir
+    hierarchy = dict.fromkeys(ids, HierarchyEntry())
+    return organization_of(roles[0], root.path, called_as(root), hierarchy, name=name)

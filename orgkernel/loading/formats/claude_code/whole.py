@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.building import instead_of, with_tools
 from orgkernel.loading.formats.claude_code.commands import COMMAND
 from orgkernel.loading.formats.claude_code.file_scopes import harmless_tools, scope_of
 from orgkernel.loading.formats.claude_code.layout import AGENT_FILES
 from orgkernel.loading.formats.claude_code.permissions import about_known_tools
-from orgkernel.loading.formats.equipment import is_plain, plain_tools
-from orgkernel.loading.formats.names import LONGEST, MCP, id_of, server_of, server_tool_id
-from orgkernel.loading.formats.servers import declared_once, server_tool
+from orgkernel.loading.formats.equipment import declared_tools, plain_tools
+from orgkernel.loading.formats.names import MCP, server_of
+from orgkernel.loading.formats.organizations import called_as, organization_of
+from orgkernel.loading.formats.servers import FIELD, declared_once, named_of, named_tools, own_tools
 from orgkernel.loading.formats.words import words_in
-from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import HierarchyEntry, Organization
+from orgkernel.records.organization import HierarchyEntry
 from orgkernel.records.role_profile import RoleProfile
-from orgkernel.records.tool_catalog import ToolCatalog
 
 EVERY = "*"
 _FIRST = pack_mark(1, 1)
@@ -37,27 +37,31 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     catalogs = [each for each in documents if each.kind == "tool_catalog" and COMMAND not in words_in(each)]
     if not roles:
         return Completion({}, ())
-    built_in = [tool for file in own for each in file.read.documents for tool in _tools(each)]
-    servers = {tool: each for each in reversed(catalogs) for tool in _tools(each)}
+    built_in = [tool for file in own for each in file.read.documents for tool in declared_tools(each)]
+    servers = {tool: each for each in reversed(catalogs) for tool in declared_tools(each)}
     raw = {id(each): words_in(each) for each in roles}
     made: list[SourceDocument] = []
     everything = dict.fromkeys((*built_in, *servers))
-    named = {word: servers[server] for words in raw.values() for word, server in _named(words, servers)}
+    named = {
+        tool: servers[str(server_of(tool))]
+        for words in raw.values()
+        for tool in named_of(_listed(words), servers)
+    }
     for catalog in dict.fromkeys(named.values()):
         words = sorted(word for word, declaring in named.items() if declaring is catalog)
-        made.append(_named_tools(catalog, words))
+        made.append(named_tools(catalog, words))
         everything |= dict.fromkeys(words)
     instead = declared_once(catalogs)
     harmless = harmless_tools(document for file in own for document in file.read.documents)
     for role in roles:
         known = everything
-        if own_servers := raw[id(role)].get("mcpServers"):
-            catalog = _own_tools(role, own_servers, raw[id(role)])
+        if own_servers := raw[id(role)].get(FIELD):
+            catalog = own_tools(role, FIELD, own_servers, _listed(raw[id(role)]))
             made.append(catalog)
-            known = everything | dict.fromkeys(_tools(catalog))
+            known = everything | dict.fromkeys(declared_tools(catalog))
         if _depends_on_others(raw[id(role)], known):
             instead[id(role)] = _equipped(role, raw[id(role)], known, harmless)
-    everything |= dict.fromkeys(tool for catalog in made for tool in _tools(catalog))
+    everything |= dict.fromkeys(tool for catalog in made for tool in declared_tools(catalog))
     for each in documents:
         if each.kind == "access_policies":
             instead[id(each)] = about_known_tools(each, everything)
@@ -65,27 +69,9 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     return Completion(instead, tuple(made))
 
 
-def _named(raw: Mapping[str, Any], servers: Container[str]) -> Iterator[tuple[str, str]]:
-    """Tools that a role names of some servers, and the tools that stand for their servers."""
-    for word in (*raw.get("tools", ()), *raw.get("disallowedTools", ())):
-        server = server_of(word)
-        if server is not None and server in servers and word != server and is_plain(word):
-            yield word, server
-
-
-def _own_tools(role: SourceDocument, names: Sequence[str], raw: Mapping[str, Any]) -> SourceDocument:
-    """The MCP servers that an agent declares for itself, with the tools that it names of them."""
-    of = {server_tool_id(name): name for name in names}
-    tools = {server: server_tool(name) for server, name in of.items()}
-    tools |= {word: server_tool(of[server], word.rpartition("__")[2]) for word, server in _named(raw, of)}
-    at = role.marks[1]["mcpServers"][0]
-    marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
-    return complete_with(role, "tool_catalog", ToolCatalog(tools=tools), marks)
-
-
-def _tools(document: SourceDocument) -> Iterator[str]:
-    record = document.record
-    return iter(record.tools if isinstance(record, ToolCatalog) else ())
+def _listed(raw: Mapping[str, Any]) -> Iterator[str]:
+    """The tools that an agent has or lacks, as its file names them."""
+    yield from (*raw.get("tools", ()), *raw.get("disallowedTools", ()))
 
 
 def _depends_on_others(raw: Mapping[str, Any], everything: dict[str, None]) -> bool:
@@ -141,30 +127,14 @@ def _meant(word: str, everything: dict[str, None]) -> Iterator[str]:
         yield from (each for each in everything if each.startswith(f"{server}__"))
 
 
-def _named_tools(document: SourceDocument, words: Sequence[str]) -> SourceDocument:
-    """The tools of servers that agents name, each at the place of its server."""
-    marks: Marks = document.marks[1]["tools"][1][1]
-    server_name = {word: document.record.tools[server_of(word)].provider for word in words}  # type: ignore[attr-defined]
-    record = ToolCatalog(
-        tools={word: server_tool(server_name[word], word.rpartition("__")[2]) for word in words}
-    )
-    full = (_FIRST, {"tools": (_FIRST, (_FIRST, {word: marks[server_of(word)] for word in words}))})
-    return complete_with(document, "tool_catalog", record, full)
-
-
 def _organization(
     root: Root, files: Sequence[FileRead], roles: Sequence[SourceDocument], catalogs: Sequence[SourceDocument]
 ) -> SourceDocument:
     """All roles beside one another: nobody says here who commands whom."""
     plugin = next((each for each in catalogs if each.unknown), None)
-    called = plugin.unknown[0][1] if plugin is not None else root.called or os.path.basename(root.path)
+    called = plugin.unknown[0][1] if plugin is not None else called_as(root)
     hierarchy = dict.fromkeys((each.record.role_id for each in roles), HierarchyEntry())  # type: ignore[attr-defined]
-    record = Organization(
-        org_id=id_of(called)[:LONGEST] or "agents",
-        org_name=called,
-        description=plugin.record.description if plugin is not None else "",  # type: ignore[attr-defined]
-        hierarchy=hierarchy,
-    )
+    said = plugin.record.description if plugin is not None else ""  # type: ignore[attr-defined]
     folder = os.path.dirname(roles[0].name)
     area = next(each for each in root.areas if each.files == AGENT_FILES)
     inside = os.path.relpath(os.path.dirname(roles[0].path), os.path.join(root.path, area.path))
@@ -174,7 +144,6 @@ def _organization(
     below = dict(plugin.marks[1]) if plugin is not None else {}
     if plugin is not None:
         below |= {"org_id": below["name"], "org_name": below["name"]}
-    marks = (_FIRST, below)
-    # The folder that it lies in says what belongs to it.
-    path = os.path.join(root.path, "(organization)")
-    return complete_with(roles[0], "organization", record, marks, name=name, path=path)
+    return organization_of(
+        roles[0], root.path, called, hierarchy, name=name, marks=(_FIRST, below), description=said
+    )

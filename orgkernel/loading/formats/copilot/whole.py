@@ -8,18 +8,17 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from orgkernel.loading.files import Root
-from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
+from orgkernel.loading.formats.building import instead_of, with_tools
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
 from orgkernel.loading.formats.copilot.words import EVERY, STARTER, holds, tool_of
-from orgkernel.loading.formats.equipment import is_plain, plain_tools
-from orgkernel.loading.formats.names import LONGEST, id_of, server_of, server_tool_id
-from orgkernel.loading.formats.servers import declared_once, server_tool
+from orgkernel.loading.formats.equipment import declared_tools, plain_tools
+from orgkernel.loading.formats.organizations import called_as, organization_of
+from orgkernel.loading.formats.servers import declared_once, named_of, named_tools, own_tools
 from orgkernel.loading.formats.words import words_in
-from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import Channel, HierarchyEntry, Organization
+from orgkernel.records.organization import Channel, HierarchyEntry
 from orgkernel.records.role_profile import DispatchRights, RoleProfile
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 _FIRST = pack_mark(1, 1)
 
@@ -33,21 +32,21 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
     catalogs = [each for each in documents if each.kind == "tool_catalog"]
     made: list[SourceDocument] = []
     built_in = [document for file in own for document in file.read.documents]
-    declaring = {tool: each for each in (*built_in, *reversed(catalogs)) for tool in _tools(each)}
+    declaring = {tool: each for each in (*built_in, *reversed(catalogs)) for tool in declared_tools(each)}
     everything = dict.fromkeys(declaring)
     for catalog in dict.fromkeys(declaring.values()):
-        servers = {tool for tool in _tools(catalog) if declaring[tool] is catalog}
-        if words := sorted({word for role in roles for word in _named(role, servers)}):
-            made.append(_named_tools(catalog, words))
+        servers = {tool for tool in declared_tools(catalog) if declaring[tool] is catalog}
+        if words := sorted({word for role in roles for word in named_of(_listed(role), servers)}):
+            made.append(named_tools(catalog, words))
             everything |= dict.fromkeys(words)
     agents = _Agents(roles)
     instead = declared_once(catalogs)
     for role in roles:
         known = everything
         if own_servers := words_in(role).get(SERVERS):
-            catalog = _own_tools(role, own_servers)
+            catalog = own_tools(role, SERVERS, own_servers, _listed(role))
             made.append(catalog)
-            known = everything | dict.fromkeys(_tools(catalog))
+            known = everything | dict.fromkeys(declared_tools(catalog))
         instead[id(role)] = _finished(role, known, agents)
     made.append(_organization(root, roles, agents))
     return Completion(instead, tuple(made))
@@ -77,41 +76,9 @@ def _profile(document: SourceDocument) -> RoleProfile:
     return record
 
 
-def _tools(document: SourceDocument) -> Iterator[str]:
-    record = document.record
-    return iter(record.tools if isinstance(record, ToolCatalog) else ())
-
-
-def _named(role: SourceDocument, servers: set[str]) -> Iterator[str]:
-    """Tools that a role names of some servers, which are tools as well."""
-    for word in words_in(role).get(TOOLS, ()):
-        tool = tool_of(word)
-        if server_of(tool) in servers and tool not in servers and is_plain(tool):
-            yield tool
-
-
-def _own_tools(role: SourceDocument, names: Sequence[str]) -> SourceDocument:
-    """The MCP servers that an agent declares for itself, with the tools that it names of them."""
-    of = {server_tool_id(name): name for name in names}
-    tools: dict[str, Tool] = {server: server_tool(name) for server, name in of.items()}
-    for word in _named(role, set(of)):
-        tools[word] = server_tool(of[str(server_of(word))], word.rpartition("__")[2])
-    at = role.marks[1][SERVERS][0]
-    marks = (_FIRST, {"tools": (at, (at, dict.fromkeys(tools, (at, at))))})
-    return complete_with(role, "tool_catalog", ToolCatalog(tools=tools), marks)
-
-
-def _named_tools(document: SourceDocument, words: Sequence[str]) -> SourceDocument:
-    """The tools of servers that agents name, each at the place of its server."""
-    marks: Marks = document.marks[1]["tools"][1][1]
-    record = document.record
-    assert isinstance(record, ToolCatalog)
-    tools = {
-        word: server_tool(record.tools[str(server_of(word))].provider, word.rpartition("__")[2])
-        for word in words
-    }
-    full = (_FIRST, {"tools": (_FIRST, (_FIRST, {word: marks[server_of(word)] for word in words}))})
-    return complete_with(document, "tool_catalog", ToolCatalog(tools=tools), full)
+def _listed(role: SourceDocument) -> Iterator[str]:
+    """The tools that an agent lists, by their ids."""
+    return map(tool_of, words_in(role).get(TOOLS, ()))
 
 
 def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> SourceDocument:
@@ -156,7 +123,6 @@ def _finished(role: SourceDocument, known: dict[str, None], agents: _Agents) -> 
 
 def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) -> SourceDocument:
     """All roles beside one another: nobody says here who commands whom. Handoffs are a channel."""
-    called = root.called or os.path.basename(root.path)
     pairs = dict.fromkeys(
         (_profile(role).role_id, target)
         for role in roles
@@ -167,13 +133,8 @@ def _organization(root: Root, roles: Sequence[SourceDocument], agents: _Agents) 
     if pairs:
         about = "An agent offers its user to go on with another agent."
         channels[HANDOFFS] = Channel(description=about, allowed_pairs=tuple(pairs))
-    record = Organization(
-        org_id=id_of(called)[:LONGEST] or "agents",
-        org_name=called,
-        hierarchy=dict.fromkeys((_profile(each).role_id for each in roles), HierarchyEntry()),
-        communication_channels=channels,
+    hierarchy = dict.fromkeys((_profile(each).role_id for each in roles), HierarchyEntry())
+    name = os.path.dirname(roles[0].name) or os.curdir
+    return organization_of(
+        roles[0], root.path, called_as(root), hierarchy, name=name, communication_channels=channels
     )
-    # The folder that it lies in says what belongs to it.
-    path = os.path.join(root.path, "(organization)")
-    folder = os.path.dirname(roles[0].name) or os.curdir
-    return complete_with(roles[0], "organization", record, (_FIRST, {}), name=folder, path=path)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
 from orgkernel.loading.formats.crewai.reading import HIERARCHICAL, ROLE, TASKS, TOOL_KIND
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.equipment import declared_tools
+from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.formats.organizations import organization_of
 from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import USER, HierarchyEntry, Organization
+from orgkernel.records.organization import USER, HierarchyEntry
 from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 _FIRST = pack_mark(1, 1)
@@ -39,7 +41,7 @@ class _Crew(NamedTuple):
 
 def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
     """What the files of all crews of a root mean together."""
-    library = {tool for file in own for each in file.read.documents for tool in _tools(each)}
+    library = {tool for file in own for each in file.read.documents for tool in declared_tools(each)}
     folders: dict[str, list[SourceDocument]] = defaultdict(list)
     for file in files:
         for document in file.read.documents:
@@ -50,11 +52,11 @@ def complete(root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> 
         crew = _crew_of(documents)
         if not crew.roles:
             continue
-        declared = {tool for each in documents for tool in _tools(each)}
+        declared = {tool for each in documents for tool in declared_tools(each)}
         services = _services(crew)
         if services is not None:
             made.append(services)
-            declared |= set(_tools(services))
+            declared |= set(declared_tools(services))
         manager = _manager(crew)
         others = [name for name in _members(crew) if name != manager]
         for name in (*others, *([manager] if manager else [])):
@@ -146,11 +148,6 @@ def _meant(word: str, declared: Set[str], library: Set[str] | tuple[()]) -> str 
     return next((each for each in (name, f"{name}Tool", f"{pascal}Tool") if each in library), None)
 
 
-def _tools(document: SourceDocument) -> Iterator[str]:
-    record = document.record
-    return iter(record.tools if isinstance(record, ToolCatalog) else ())
-
-
 def _services(crew: _Crew) -> SourceDocument | None:
     """The apps and MCP servers that agents name, each at the first of them."""
     tools: dict[str, Tool] = {}
@@ -188,7 +185,6 @@ def _organization(
     hierarchy = {name: HierarchyEntry() for name in others}
     if manager is not None:
         hierarchy = {manager: HierarchyEntry(subordinates=tuple(others)), **hierarchy}
-    record = Organization(org_id=id_of(called)[:LONGEST] or "crew", org_name=called, hierarchy=hierarchy)
     first = next(iter(crew.roles.values()))
     says = crew.says
     below: dict[str, Any] = {}
@@ -206,5 +202,4 @@ def _organization(
             entries[manager] = (at[0], (at[0], {"subordinates": listed}))
         below["hierarchy"] = (at[0], (at[0], entries))
     like = says or first
-    path = os.path.join(folder, "(organization)")
-    return complete_with(like, "organization", record, (_FIRST, below), name=like.name, path=path)
+    return organization_of(like, folder, called, hierarchy, marks=(_FIRST, below), otherwise="crew")

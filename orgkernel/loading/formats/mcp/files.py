@@ -9,17 +9,15 @@ from typing import Any
 from orgkernel.diagnostics import catalog as row
 from orgkernel.loading.documents import read_broken
 from orgkernel.loading.files import Root, SourceText
-from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.listed_tools import read_listed, tools_in
 from orgkernel.loading.formats.mappings import ReadMapping
-from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.formats.organizations import called_as, organization_of
 from orgkernel.loading.formats.servers import FIELD, KIND, OF_VSCODE, declared_once, servers_in
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
-from orgkernel.records.organization import Organization
 
 _FIRST = pack_mark(1, 1)
 _FIELDS = (FIELD, OF_VSCODE)
@@ -70,11 +68,8 @@ def complete(root: Root, files: Sequence[FileRead]) -> Completion:
         return Completion({}, ())
     first = documents[0]
     is_file = len(root.areas) == 1
-    called = root.called or os.path.basename(root.path)
+    called = called_as(root)
     if is_file:
         called = os.path.basename(first.path).removesuffix(".json").lstrip(".") or called
-    record = Organization(org_id=id_of(called)[:LONGEST] or "servers", org_name=called, hierarchy={})
-    # The folder that it lies in says what belongs to it.
-    path = os.path.join(root.path, "(organization)")
-    organization = complete_with(first, "organization", record, (_FIRST, {}), path=path)
+    organization = organization_of(first, root.path, called, {}, otherwise="servers")
     return Completion(declared_once(documents), (organization,))

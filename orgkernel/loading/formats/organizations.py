@@ -1,0 +1,44 @@
+"""The organization that a folder in a format of others is: no file of its own says it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from orgkernel.loading.files import Root
+from orgkernel.loading.formats.building import complete_with
+from orgkernel.loading.formats.names import LONGEST, id_of
+from orgkernel.loading.marks import Marks, pack_mark
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.records.organization import HierarchyEntry, Organization
+
+_FIRST = pack_mark(1, 1)
+
+
+def called_as(root: Root) -> str:
+    """What the organization of a root is called, if no file says it: as it was asked for, or as the folder."""
+    return root.called or os.path.basename(root.path)
+
+
+def organization_of(
+    like: SourceDocument,
+    folder: str,
+    called: str,
+    hierarchy: Mapping[str, HierarchyEntry],
+    *,
+    name: str = "",
+    marks: Marks = (_FIRST, {}),
+    otherwise: str = "agents",
+    **more: Any,
+) -> SourceDocument:
+    """The organization in a folder, shown at `name` or at the document that it is `like`.
+
+    What it is called makes its id; `otherwise` is the id where that has no character for one. `more` are further fields.
+    """
+    record = Organization(
+        org_id=id_of(called)[:LONGEST] or otherwise, org_name=called, hierarchy=dict(hierarchy), **more
+    )
+    # The folder that it lies in says what belongs to it.
+    path = os.path.join(folder, "(organization)")
+    return complete_with(like, "organization", record, marks, name=name, path=path)
