@@ -19,13 +19,13 @@ from orgkernel.errors import UsageError
 from orgkernel.exchange.agent_zero.guest_tree import GuestTree
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.merging import merge
+from orgkernel.exchange.staging import open_folder, settle, stage, unwritable
 from orgkernel.loading.documents import parse_source
 from orgkernel.loading.files import MARKDOWN, decode
 from orgkernel.loading.marks import unpack_mark
 
 STATE = ".orgkernel/import.json"
 """Below the folder: what the last import wrote."""
-_STAGED = ".orgkernel-new"
 
 
 class _State(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def plan_import(export: Export, folder: str, format: str, source: str) -> Import
     """What importing would change in a folder. Raises `UsageError` if it cannot be read, or holds another import."""
     if not os.path.lexists(folder):
         return ImportPlan(dict(export.files), frozenset(), (), ())
-    with _open(folder) as tree:
+    with open_folder(folder, quote(folder)) as tree:
         return _plan(tree, export, _state(tree, format, source))
 
 
@@ -85,24 +85,13 @@ def write_import(
     """
     try:
         os.makedirs(folder, exist_ok=True)
-        with _open(folder) as tree, tree.locked():
+        with open_folder(folder, quote(folder)) as tree, tree.locked():
             plan = _plan(tree, export, _state(tree, format, source))
             if not plan.clashes or keep_mine:
                 _write(tree, plan, _State(format=format, source=source, files=dict(export.files)))
             return plan
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(
-            f"{quote(folder)} cannot be written: {reason}", "make room or mend the rights"
-        ) from None
-
-
-def _open(folder: str) -> GuestTree:
-    try:
-        return GuestTree(folder)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{quote(folder)} cannot be opened: {reason}", "pass a folder") from None
+        raise unwritable(quote(folder), error, "make room or mend the rights") from None
 
 
 def _state(tree: GuestTree, format: str, source: str) -> _State:
@@ -190,17 +179,8 @@ def _write(tree: GuestTree, plan: ImportPlan, state: _State) -> None:
     """All new texts stand beside their files before the first is replaced; what was written is noted last."""
     wanted = {path: text.encode("utf-8", "surrogateescape") for path, text in plan.written.items()}
     wanted[STATE] = msgspec.json.format(msgspec.json.encode(state, order="sorted"), indent=1) + b"\n"
-    staged: list[str] = []
-    try:
-        for path, content in wanted.items():
-            staged.append(path)
-            tree.write(f"{path}{_STAGED}", content)
-    except BaseException:
-        for path in staged:
-            tree.remove(f"{path}{_STAGED}")
-        raise
+    stage(tree, wanted)
     # What takes away comes first: a run that is stopped here leaves less, not more.
     for path in plan.removed:
         tree.remove(path)
-    for path in wanted:
-        tree.rename(f"{path}{_STAGED}", path.rpartition("/")[2])
+    settle(tree, wanted)

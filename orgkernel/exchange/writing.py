@@ -18,8 +18,8 @@ from orgkernel.exchange.drift import ExportComparison, compare_export
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.formats import Exporter
 from orgkernel.exchange.marks import Mark, find_mark
+from orgkernel.exchange.staging import STAGED, open_folder, settle, stage, unwritable
 
-_STAGED = ".orgkernel-new"
 _MOST_FOLDERS = 10_000
 
 
@@ -69,19 +69,11 @@ def _open(folder: str) -> GuestTree:
         raise UsageError(
             "files are written and checked on Linux and macOS only", "print them: leave out `-o`"
         )
-    try:
-        return GuestTree(folder)
-    except OSError as error:
-        raise UsageError(
-            f"`{folder}` cannot be opened: {(error.strerror or str(error)).lower()}", "pass a folder"
-        ) from None
+    return open_folder(folder, f"`{folder}`")
 
 
 def _unwritable(folder: str, error: OSError) -> UsageError:
-    return UsageError(
-        f"`{folder}` cannot be written: {(error.strerror or str(error)).lower()}",
-        "make room or mend the rights, and export again",
-    )
+    return unwritable(f"`{folder}`", error, "make room or mend the rights, and export again")
 
 
 def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, force: bool) -> WrittenFiles:
@@ -101,25 +93,16 @@ def _write(tree: GuestTree, export: Export, exporter: Exporter, mark: Mark, *, f
             "export into another folder, move the files away, or replace them with `--force`",
         )
     surplus = sorted(path for path in ours if path in found and path not in export.files)
-    staged: list[str] = []
-    try:
-        for path, text in wanted.items():
-            staged.append(path)
-            tree.write(f"{path}{_STAGED}", text.encode())
-    except BaseException:
-        for path in staged:
-            tree.remove(f"{path}{_STAGED}")
-        raise
+    stage(tree, {path: text.encode() for path, text in wanted.items()})
     for pattern in exporter.places:
-        for path in _matching(tree, "", f"{pattern}{_STAGED}".split("/")):
-            if path.removesuffix(_STAGED) not in wanted:
+        for path in _matching(tree, "", f"{pattern}{STAGED}".split("/")):
+            if path.removesuffix(STAGED) not in wanted:
                 tree.remove(path)  # what a run that was killed left
     # What takes away comes first: a run that is stopped here leaves less, not more.
     for path in surplus:
         tree.remove(path)
         _remove_empty(tree, path)
-    for path in sorted(wanted, key=lambda path: path.endswith(".md")):
-        tree.rename(f"{path}{_STAGED}", path.rpartition("/")[2])
+    settle(tree, sorted(wanted, key=lambda path: path.endswith(".md")))
     kept = tuple(path for path in export.files if path not in wanted)
     return WrittenFiles(tuple(wanted), tuple(surplus), kept)
 

@@ -291,8 +291,8 @@ class _Compiler:
                 lines.append(f"  because {each.text}")
                 lines += dict.fromkeys(f"      {why.file}:{why.line}" for why in each.why)
                 lines += [f"  would be allowed by: {way}" for way in getattr(each, "remedies", ())]
-            above = [each for each in self.view.roles if self.view.superiors.get(other) == each]
-            lines += [f"  who can: {', '.join(f'role:{each}' for each in above)}"] if above else []
+            above = self.view.superiors.get(other)
+            lines += [f"  who can: role:{above}"] if above in self.view.records.posts else []
             text = "\n".join(map(printable, lines))
             yield other, {"outcome": "deny" if found.outcome == "deny" else "ask", "text": text}
 

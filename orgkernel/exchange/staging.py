@@ -1,0 +1,48 @@
+"""Replace files in a folder that holds files of others too, all or none: new contents stand beside them first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from orgkernel.errors import UsageError
+from orgkernel.exchange.agent_zero.guest_tree import GuestTree
+
+STAGED: Final = ".orgkernel-new"
+"""The ending of a new content beside its file."""
+
+
+def open_folder(folder: str, shown: str) -> GuestTree:
+    """A folder that is there. Raises `UsageError`."""
+    try:
+        return GuestTree(folder)
+    except OSError as error:
+        raise UsageError(f"{shown} cannot be opened: {_reason(error)}", "pass a folder") from None
+
+
+def unwritable(shown: str, error: OSError, help: str) -> UsageError:
+    """The error for a folder that could not be written."""
+    return UsageError(f"{shown} cannot be written: {_reason(error)}", help)
+
+
+def stage(tree: GuestTree, contents: Mapping[str, bytes]) -> None:
+    """Write each content beside its file. If one cannot be written, none stays. Raises OSError."""
+    staged: list[str] = []
+    try:
+        for path, content in contents.items():
+            staged.append(path)
+            tree.write(f"{path}{STAGED}", content)
+    except BaseException:
+        for path in staged:
+            tree.remove(f"{path}{STAGED}")
+        raise
+
+
+def settle(tree: GuestTree, paths: Iterable[str]) -> None:
+    """Put what was staged in the place of its files, in this order. Raises OSError."""
+    for path in paths:
+        tree.rename(f"{path}{STAGED}", path.rpartition("/")[2])
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
