@@ -12,29 +12,11 @@ if TYPE_CHECKING:
     from orgkernel.snapshots.roots import Request
 
 
-def links_of(project: Project) -> list[str]:
-    """The files and folders outside its paths that links of a project may lead to, in full."""
-    return [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
-
-
 def find_request(paths: Sequence[str], project: Project, read_as: str | None = None) -> Request:
     """What to read: the given paths, or else those of the project."""
-    from orgkernel.kernel.settings import find_top
-    from orgkernel.snapshots.roots import resolve_paths  # slow to import for what only completes
+    from orgkernel.project.requests import request_of  # slow to import for what only completes
 
-    here = os.getcwd()
-    top = find_top(project)
-    if paths:
-        return resolve_paths(paths, here, links=links_of(project), read_as=read_as, sources_in=top)
-    return resolve_paths(
-        project.paths,
-        project.folder,
-        shown_from=here,
-        links=project.links,
-        top=top,
-        read_as=read_as,
-        sources_in=top,
-    )
+    return request_of(project, os.getcwd(), paths, read_as)
 
 
 def organization_here(kernel: Kernel) -> str | None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli.check import say_errors
-from orgkernel.cli.here import links_of
 from orgkernel.cli.opening import cache_of
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import clean, did_you_mean, listing, printable, quote
@@ -41,7 +40,7 @@ def command(form: str, source: str, folder: str, org: str | None, check: bool, k
     if check and keep_mine:
         raise click.UsageError("`--check` writes nothing, so `--keep-mine` has no meaning with it")
     project = find_project(os.getcwd())
-    request = resolve_paths([source], os.getcwd(), links=links_of(project), read_as=form)
+    request = resolve_paths([source], os.getcwd(), links=project.full_links, read_as=form)
     snapshot = Loader(request, project.severities, cache_of(project, no_cache=True)).load()
     chosen = None if snapshot.tree.broken else _chosen(snapshot, org, source, form)
     if chosen is None or not chosen.may_answer:

@@ -7,7 +7,6 @@ import os
 
 import click
 
-from orgkernel.cli.here import links_of
 from orgkernel.cli.opening import (
     cache_of,
     cache_option,
@@ -21,12 +20,12 @@ from orgkernel.cli.output import as_text, echo_json
 from orgkernel.diagnostics.render import render_concise
 from orgkernel.errors import NothingToRead
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.settings import find_project, find_top
+from orgkernel.kernel.settings import find_project
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.project.cases import Expectation, run_cases
-from orgkernel.snapshots.roots import resolve_paths
+from orgkernel.project.requests import request_of
 
 
 @click.command("test")
@@ -50,9 +49,7 @@ def command(files: tuple[str, ...], paths: tuple[str, ...], no_cache: bool, form
     if not documents:
         raise NothingToRead("these files contain no decision cases")
     project = find_project(here)
-    request = resolve_paths(
-        paths or files, here, links=links_of(project), read_as=read_as(), sources_in=find_top(project)
-    )
+    request = request_of(project, here, paths or files, read_as())
     kernel = Kernel(
         request,
         active=project.active,

@@ -69,6 +69,11 @@ class Project:
                 "become the owner with `chown`, run `chmod go-w` on it, or give the setting on the command line",
             )
 
+    @property
+    def full_links(self) -> list[str]:
+        """The files and folders outside its paths that links may lead to, in full."""
+        return [os.path.join(self.folder, os.path.expanduser(link)) for link in self.links]
+
 
 def find_project(folder: str) -> Project:
     """The project a folder lies in; default settings where there is none. Raises `BadProject`."""

@@ -371,13 +371,8 @@ def documents_in(folder: str, links: Iterable[str] = ()) -> list[str]:
 
     Links that leave the folder are left out, unless they lead to one of the `links`, which are real paths.
     """
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    paths = (
-        os.path.join(folder, name) for name in names if name.endswith(SUFFIXES) and not name.startswith(".")
-    )
+    names = (name for name in names_in(folder) if name.endswith(SUFFIXES) and not name.startswith("."))
+    paths = (os.path.join(folder, name) for name in names)
     return [path for path in paths if os.path.isfile(path) and stays_inside(path, links)]
 
 
@@ -398,21 +393,15 @@ def is_file(path: str) -> bool:
 
 def folders_in(folder: str) -> list[str]:
     """Paths of the folders directly in a folder, sorted, without hidden ones. Empty if it cannot be listed."""
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    paths = (os.path.join(folder, name) for name in names if name[0] != "." and name not in _SKIPPED_FOLDERS)
+    names = (name for name in names_in(folder) if name[0] != "." and name not in _SKIPPED_FOLDERS)
+    paths = (os.path.join(folder, name) for name in names)
     return [path for path in paths if os.path.isdir(path)]
 
 
 def files_in(folder: str, names: re.Pattern[str]) -> list[str]:
     """Paths of the files directly in a folder whose names match, sorted. Empty if it cannot be listed."""
-    try:
-        found = sorted(name for name in os.listdir(folder) if names.fullmatch(name))
-    except OSError:
-        return []
-    return [path for path in (os.path.join(folder, name) for name in found) if os.path.isfile(path)]
+    paths = (os.path.join(folder, name) for name in names_in(folder) if names.fullmatch(name))
+    return [path for path in paths if os.path.isfile(path)]
 
 
 def names_in(folder: str) -> list[str]:
@@ -476,12 +465,7 @@ def is_beside(top: str, folder: str, name: str) -> bool:
 
 def markdown_heads(folder: str, most: int, size: int, *, other: str) -> Iterator[bytes]:
     """How the first Markdown files directly in a folder begin, without those whose names end like an `other` kind."""
-    try:
-        names = sorted(
-            name for name in os.listdir(folder) if name.endswith(MARKDOWN) and not name.endswith(other)
-        )
-    except OSError:
-        return
+    names = [name for name in names_in(folder) if name.endswith(MARKDOWN) and not name.endswith(other)]
     for name in names[:most]:
         try:
             yield read_regular(os.path.join(folder, name), size)
@@ -499,10 +483,7 @@ def mentions(path: str, words: str) -> bool:
 
 def find_words(path: str, words: re.Pattern[bytes]) -> list[bytes]:
     """What a pattern finds in a file. A folder or an unreadable file contains nothing."""
-    try:
-        return words.findall(read_regular(path, MAX_BYTES))
-    except (OSError, ValueError):
-        return []
+    return find_in_head(path, words, MAX_BYTES)
 
 
 def find_in_head(path: str, words: re.Pattern[bytes], size: int) -> list[bytes]:

@@ -13,12 +13,13 @@ from orgkernel.diff.changes import Change
 from orgkernel.diff.diff import OrganizationVersion, compare_versions
 from orgkernel.errors import NothingToRead, UnknownOrganization, UsageError
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.settings import Project, find_top
+from orgkernel.kernel.settings import Project
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats import OURS
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import places_of
 from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
+from orgkernel.project.requests import request_of
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.shipped import shipped_folder
 
@@ -132,20 +133,7 @@ def _request(
     tree: _Tree, other: _Tree, project: Project, folder: str, stack: ExitStack, read_as: str | None
 ) -> Request:
     if tree.revision is None:
-        if tree.path is not None:
-            links = [os.path.join(project.folder, os.path.expanduser(link)) for link in project.links]
-            top = find_top(project)
-            return resolve_paths([tree.path], folder, links=links, read_as=read_as, sources_in=top)
-        top = find_top(project)
-        return resolve_paths(
-            project.paths,
-            project.folder,
-            shown_from=folder,
-            links=project.links,
-            top=top,
-            read_as=read_as,
-            sources_in=top,
-        )
+        return request_of(project, folder, () if tree.path is None else (tree.path,), read_as)
     if tree.path is not None or (other.revision is not None and other.path is not None):
         repository = find_repository(folder)
         named = [_in_repository(tree, other, repository, folder)]

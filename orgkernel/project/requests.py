@@ -1,0 +1,24 @@
+"""What a project says about what is to be read: where links may lead, and where sources may lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orgkernel.kernel.settings import Project, find_top
+from orgkernel.snapshots.roots import Request, resolve_paths
+
+
+def request_of(project: Project, here: str, paths: Sequence[str] = (), read_as: str | None = None) -> Request:
+    """What to read: the given paths, starting `here`, or else those of the project."""
+    top = find_top(project)
+    if paths:
+        return resolve_paths(paths, here, links=project.full_links, read_as=read_as, sources_in=top)
+    return resolve_paths(
+        project.paths,
+        project.folder,
+        shown_from=here,
+        links=project.links,
+        top=top,
+        read_as=read_as,
+        sources_in=top,
+    )
