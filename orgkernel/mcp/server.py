@@ -10,10 +10,11 @@ from orgkernel import __version__
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.resources import TEMPLATE, read_uri, role_uri, roles_of
 from orgkernel.mcp.shapes import arguments_schema_of, schema_of
-from orgkernel.mcp.tools import BY_NAME, McpTool, read_arguments, tools_for
+from orgkernel.mcp.tools import BY_NAME, McpTool, tools_for
 from orgkernel.mcp.words import as_json, error_text, plain, quoted
 
 if TYPE_CHECKING:
