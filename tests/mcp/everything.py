@@ -16,6 +16,7 @@ from typing import Any
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer, UserMessage
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -46,9 +47,7 @@ from mcp_types import (
 # Logging and sampling are deprecated in the newer era, and still have to pass in the older one.
 warnings.simplefilter("ignore")
 
-PIXEL = (
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
-)
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 SILENCE = base64.b64encode(
     b"RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x00\x00\x00\x00"
 ).decode()
@@ -114,7 +113,9 @@ def picture() -> ImageContent:
 
 
 def embedded(uri: str, words: str, kind: str = "text/plain") -> EmbeddedResource:
-    return EmbeddedResource(type="resource", resource=TextResourceContents(uri=uri, mime_type=kind, text=words))
+    return EmbeddedResource(
+        type="resource", resource=TextResourceContents(uri=uri, mime_type=kind, text=words)
+    )
 
 
 # What a tool returns
@@ -152,7 +153,7 @@ def test_multiple_content_types() -> list[Any]:
 
 @server.tool(description="Always fails", structured_output=False)
 def test_error_handling() -> str:
-    raise RuntimeError("This tool intentionally returns an error for testing")
+    raise ToolError("This tool intentionally returns an error for testing")
 
 
 # What a tool tells while it runs
@@ -207,7 +208,9 @@ async def test_trigger_prompt_change(ctx: Context) -> str:
 @server.tool(description="Asks the client's model", structured_output=False)
 async def test_sampling(prompt: str, ctx: Context) -> str:
     said = await ctx.session.create_message(
-        [SamplingMessage(role="user", content=text(prompt))], max_tokens=100, related_request_id=ctx.request_id
+        [SamplingMessage(role="user", content=text(prompt))],
+        max_tokens=100,
+        related_request_id=ctx.request_id,
     )
     return f"LLM response: {_words_of(said)}"
 
@@ -313,7 +316,9 @@ def test_streaming_elicitation(ctx: Context) -> Answer:
 def test_input_required_result_sampling(ctx: Context) -> Answer:
     said = (ctx.input_responses or {}).get("capital_question")
     if not isinstance(said, CreateMessageResult):
-        return InputRequiredResult(input_requests={"capital_question": sample("What is the capital of France?")})
+        return InputRequiredResult(
+            input_requests={"capital_question": sample("What is the capital of France?")}
+        )
     return _words_of(said)
 
 
@@ -412,7 +417,7 @@ def test_prompt_with_arguments(arg1: str, arg2: str) -> list[UserMessage]:
 
 
 @server.prompt(description="A resource, and text")
-def test_prompt_with_embedded_resource(resourceUri: str) -> list[UserMessage]:  # noqa: N803
+def test_prompt_with_embedded_resource(resourceUri: str) -> list[UserMessage]:
     return [
         UserMessage(embedded(resourceUri, "Embedded resource content for testing.")),
         UserMessage(text("Please process the embedded resource above.")),
@@ -452,7 +457,7 @@ def static_binary() -> bytes:
 
 
 @server.resource("test://template/{id}/data", description="Data by number", mime_type="application/json")
-def template(id: str) -> str:  # noqa: A002
+def template(id: str) -> str:
     return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
 
 

@@ -46,7 +46,10 @@ class _Relay:
         while more:
             message = await receive()
             body, more = body + message.get("body", b""), message.get("more_body", False)
-        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        # Whitespace around a value is no part of it, and the client here refuses to send it.
+        headers = [
+            (name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in scope["headers"]
+        ]
         headers = [each for each in headers if each[0] not in _NOT_RELAYED]
         host = dict(headers).get("host", "").rpartition(":")[0]
         if host in _OURS:
@@ -75,13 +78,15 @@ class _Relay:
             ]  # fmt: skip
             await send({"type": "http.response.start", "status": response.status_code, "headers": said})
             async for chunk in response.aiter_raw():
-                part = chunk.replace(b'"name":"%s' % self._prefix.encode(), b'"name":"') if self._prefix else chunk
+                part = (
+                    chunk.replace(b'"name":"%s' % self._prefix.encode(), b'"name":"')
+                    if self._prefix
+                    else chunk
+                )
                 await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
 
-    def _named(
-        self, body: bytes, headers: list[tuple[str, str]]
-    ) -> tuple[bytes, list[tuple[str, str]]]:
+    def _named(self, body: bytes, headers: list[tuple[str, str]]) -> tuple[bytes, list[tuple[str, str]]]:
         """The request with the names that the server behind has."""
         try:
             message = json.loads(body)
@@ -94,6 +99,7 @@ class _Relay:
         plain = target["name"]
         target["name"] = self._prefix + plain
         named = [
-            (name, self._prefix + value if name == "mcp-name" and value == plain else value) for name, value in headers
+            (name, self._prefix + value if name == "mcp-name" and value == plain else value)
+            for name, value in headers
         ]
         return json.dumps(message).encode(), named
