@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test check lint types contracts unit nightly docs docs-site regenerate bench load differential lock dist sbom pin clean
+.PHONY: run demo test check lint types contracts unit nightly docs docs-site regenerate bench load gateway-bench differential lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -37,14 +37,14 @@ docs: $(VENV)/dev.stamp
 docs-site: $(VENV)/dev.stamp
 	$(BIN)/zensical build --strict --clean
 
-unit: $(VENV)/dev.stamp $(VENV)/interop.stamp
+unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp
 	$(BIN)/pytest -n 2 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
-# then a hundred thousand decisions beside Cedar's. CrewAI's checker runs here and not in `make test`, because it brings
-# a gigabyte of packages and takes two minutes to install.
+# then a hundred thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in
+# `make test`, because one brings a gigabyte of packages, and the other half of one.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
@@ -62,6 +62,10 @@ SECONDS ?= 600
 load: $(VENV)/dev.stamp $(VENV)/load.stamp
 	$(BIN)/python -m benchmarks.load --seconds $(SECONDS)
 
+# Call a tool of MCP directly, through a FastMCP proxy and through the gateway, and print what each of them costs.
+gateway-bench: $(VENV)/dev.stamp $(VENV)/gatewaybench.stamp
+	$(BIN)/python -m benchmarks.gateway
+
 # Decide generated cases ourselves and with Cedar, from an export made of documents alone; 1 on any disagreement.
 CASES ?= 100000
 SEED ?= 0
@@ -76,6 +80,11 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:load -o requirements/load.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:interop -o requirements/interop.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:crewai -o requirements/crewai.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:gatewaybench -o requirements/gatewaybench.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:conformance -o requirements/conformance.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:claude -o requirements/claude.lock
+	$(MAKE) $(VENV)/conformance.stamp
+	cd requirements/conformance && ../../$(VENV)/conformance/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved
 
 dist: $(VENV)/dev.stamp
 	$(BIN)/python -m hatchling build
@@ -106,9 +115,17 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 
 # Environments of their own: the load generator needs other libraries than the server it loads, and the pins of other
 # ecosystems' checkers (`interop`, `crewai`) are not ours.
-$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
+$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
 	$(BIN)/python -m venv $(VENV)/$*
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
+	touch $@
+
+# The conformance suite of MCP is a package of npm, and needs a newer Node.js than many machines have: the one of PyPI.
+$(VENV)/conformance.stamp: requirements/conformance.lock requirements/conformance/package.json requirements/conformance/package-lock.json | $(VENV)/bin/python
+	$(BIN)/python -m venv $(VENV)/conformance
+	$(VENV)/conformance/bin/python -m pip install --quiet --require-hashes -r requirements/conformance.lock
+	cp requirements/conformance/package.json requirements/conformance/package-lock.json $(VENV)/conformance
+	cd $(VENV)/conformance && PATH="$$PWD/bin:$$PATH" bin/npm ci --silent --ignore-scripts --no-audit --no-fund
 	touch $@
 
 clean:

@@ -35,6 +35,8 @@ async def post_mcp(
     """Answer one message of the Model Context Protocol."""
     _refuse_foreign_origin(request)
     request.scope[_ASKER] = asker_of(request, org)
+    # The parser leaves whitespace after a value, which is no part of it; the SDK compares some with the body.
+    request.scope["headers"] = [(name, value.strip(b" \t")) for name, value in request.scope["headers"]]
     server = await run_in_threadpool(_open)
     body = bytearray()
     start: Message = {}

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -224,3 +225,30 @@ def test_a_server_without_the_sdk_says_what_to_install(
         said = problem(client.post("/mcp", json=PING, headers=key), 501, "NO_SDK")
         assert said["help"] == "install the extra `orgkernel[mcp]`"
         assert client.get("/livez").status_code == 200
+
+
+def test_whitespace_around_a_header_is_no_part_of_it(server: Server) -> None:
+    """A tool that is named with spaces after it is the one that the message names."""
+    version = "2026-07-28"
+    meta = {"protocolVersion": version, "clientCapabilities": {}}
+    said = {
+        "name": "who_am_i",
+        "arguments": {},
+        "_meta": {f"io.modelcontextprotocol/{name}": value for name, value in meta.items()},
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": said})
+    headers = {
+        **bearer(key_of(server, agent=AGENT)),
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": version,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "who_am_i  ",
+    }
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.request("POST", "/mcp", body, headers)
+    response = connection.getresponse()
+    found = json.loads(response.read())
+    connection.close()
+    assert response.status == 200, found
+    assert found["result"]["structuredContent"]["subject"] == f"agent:{AGENT}"

@@ -12,16 +12,15 @@ import pytest
 
 from tests.api.keys import first_key, location_of, new_key
 from tests.api.running import running
-from tests.support.depth import DEPTH
 from tests.support.trees import REPOSITORY, TEMPLATES
 
-ENVIRONMENT = REPOSITORY / ".venv" / "crewai" / "bin" / "python"
+ENVIRONMENT = REPOSITORY / ".venv" / "interop" / "bin" / "python"
 
 
 def told_to_older(*words: str) -> Any:
     """What the client of 1.x is told by a server."""
     if not ENVIRONMENT.exists():
-        pytest.skip("the client of 1.x is not installed: run `make .venv/crewai.stamp`")
+        pytest.skip("the client of 1.x is not installed: run `make .venv/interop.stamp`")
     done = subprocess.run(
         [ENVIRONMENT, REPOSITORY / "tests" / "mcp" / "older_client.py", *words],
         capture_output=True, text=True, timeout=120, check=False,
@@ -30,26 +29,22 @@ def told_to_older(*words: str) -> Any:
     return json.loads(done.stdout)
 
 
-# A gigabyte of packages is not for every run: `make nightly` installs it, and asks.
-if DEPTH > 1:
+def test_on_standard_input_and_output(tmp_path: Path) -> None:
+    """It lists, asks, is refused in words, and reads a manifest."""
+    program = "import sys; sys.path.insert(0, sys.argv.pop(1)); from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
+    told = told_to_older(
+        sys.executable, "-c", program, str(REPOSITORY), "mcp", "--org", "software_dev", "--role", "research_xo",
+        "--path", str(TEMPLATES), "--store", str(tmp_path / "state.db"),
+    )  # fmt: skip
+    _require(told, "research_xo")
 
-    @pytest.mark.deep
-    def test_on_standard_input_and_output(tmp_path: Path) -> None:
-        """It lists, asks, is refused in words, and reads a manifest."""
-        program = "import sys; sys.path.insert(0, sys.argv.pop(1)); from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
-        told = told_to_older(
-            sys.executable, "-c", program, str(REPOSITORY), "mcp", "--org", "software_dev", "--role", "research_xo",
-            "--path", str(TEMPLATES), "--store", str(tmp_path / "state.db"),
-        )  # fmt: skip
-        _require(told, "research_xo")
 
-    @pytest.mark.deep
-    def test_over_http(tmp_path: Path) -> None:
-        """The same with a key."""
-        first_key(location_of(tmp_path / "state.db"))
-        key = new_key(location_of(tmp_path / "state.db"), ("read", "request", "report"), agent="clerk")
-        with running(tmp_path, TEMPLATES / "household", store=tmp_path / "state.db") as server:
-            _require(told_to_older(f"{server.url}/mcp", key), None)
+def test_over_http(tmp_path: Path) -> None:
+    """The same with a key."""
+    first_key(location_of(tmp_path / "state.db"))
+    key = new_key(location_of(tmp_path / "state.db"), ("read", "request", "report"), agent="clerk")
+    with running(tmp_path, TEMPLATES / "household", store=tmp_path / "state.db") as server:
+        _require(told_to_older(f"{server.url}/mcp", key), None)
 
 
 def _require(told: Any, role: str | None) -> None:
@@ -64,5 +59,5 @@ def _require(told: Any, role: str | None) -> None:
 
 def test_the_lock_has_the_client() -> None:
     """The environment that is asked is of 1.x."""
-    lock = (REPOSITORY / "requirements" / "crewai.lock").read_text(encoding="utf-8")
+    lock = (REPOSITORY / "requirements" / "interop.lock").read_text(encoding="utf-8")
     assert "\nmcp==1." in lock
