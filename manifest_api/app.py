@@ -170,8 +170,9 @@ def create_app(
 
 def _install_routes(app: FastAPI, answers: Answers) -> None:
     """The routes, what their exceptions are answered with, and what is around them."""
+    # Not `include_router`, which builds every route again for each application, at the first request.
     for router in ROUTERS:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)
     install_refusals(app)
     # From the inside out.
     app.add_middleware(BodyLimits)
