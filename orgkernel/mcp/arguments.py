@@ -15,7 +15,6 @@ from orgkernel.mcp import shapes
 
 if TYPE_CHECKING:
     from orgkernel.mcp.asker import Asker
-    from orgkernel.mcp.tools import McpTool
 
 MOST_BYTES = 64 * 1024
 """Bytes of the arguments of a call, as of a body over HTTP."""
@@ -26,12 +25,14 @@ _SUBJECT_WORDS = frozenset(
 _OF_HOST = frozenset({"now", "utc_offset"})
 
 
-def read_arguments(tool: McpTool, said: Mapping[str, Any] | None) -> shapes.Arguments:
-    """The arguments of a call. Raises `UsageError`."""
+def read_arguments(
+    tool: str, shape: type[shapes.Arguments], said: Mapping[str, Any] | None
+) -> shapes.Arguments:
+    """The arguments of a call of a tool, in their shape. Raises `UsageError`."""
     given = dict(said or {})
     if len(msgspec.json.encode(given)) > MOST_BYTES:
         raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
-    known = [field.encode_name for field in msgspec.structs.fields(tool.arguments)]
+    known = [field.encode_name for field in msgspec.structs.fields(shape)]
     for name in given:
         if name in known:
             continue
@@ -43,14 +44,14 @@ def read_arguments(tool: McpTool, said: Mapping[str, Any] | None) -> shapes.Argu
         help = did_you_mean(name, known) or (
             f"arguments are {listing(known)}" if known else "it has no arguments"
         )
-        raise UsageError(f"{quote(tool.name)} has no argument {quote(name)}", help)
+        raise UsageError(f"{quote(tool)} has no argument {quote(name)}", help)
     try:
-        return msgspec.convert(given, tool.arguments)
+        return msgspec.convert(given, shape)
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         where = f" at {quote(place.removeprefix('.'))}" if place else ""
         raise UsageError(
-            f"the arguments do not fit{where}: {message}", f"see the schema of {quote(tool.name)}"
+            f"the arguments do not fit{where}: {message}", f"see the schema of {quote(tool)}"
         ) from None
 
 

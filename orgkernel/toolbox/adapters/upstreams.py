@@ -336,9 +336,9 @@ class Upstream:
             connection = await self._connected()
             kept = self._lists.get(kind)
             now = asyncio.get_running_loop().time()
-            if kept is not None and now < kept.until:
-                if connection.tells_of_changes or not kept.depends_on_news:
-                    return kept.items
+            holds = kept is not None and (connection.tells_of_changes or not kept.depends_on_news)
+            if kept is not None and holds and now < kept.until:
+                return kept.items
             return await self._fetch(connection, kind)
 
     async def _fetch(self, connection: UpstreamConnection, kind: ListKind) -> tuple[dict[str, Any], ...]:
