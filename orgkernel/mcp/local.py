@@ -73,9 +73,9 @@ class LocalAsker(Asker):
 
         return await asyncio.to_thread(work)
 
-    async def open_store(self) -> Store:
+    def open_store(self) -> Store:
         """The store, made if there is none. Raises `StoreError`."""
-        store = await asyncio.to_thread(self._open, create=True)
+        store = self._open(create=True)
         assert store is not None
         return store
 

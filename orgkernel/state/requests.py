@@ -87,6 +87,7 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     recent = connection.execute(
         select(requests.c.created_at).where(
             mine,
+            requests.c.status != "approved",  # whoever was given it once may need it again
             requests.c.resources == row_of(request)["resources"],
             requests.c.action.is_not_distinct_from(request.action),
             requests.c.input_digest.is_not_distinct_from(request.input_digest),

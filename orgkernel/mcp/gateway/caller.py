@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import StoreLocation
 
 
+_BY_FORM = "answered in a form of the host"
+
+
 class GatewayCaller(Asker):
     """The subject of a connection or of a key. No argument of a call can say another one."""
 
@@ -47,7 +50,7 @@ class GatewayCaller(Asker):
 
 
 class LocalCaller(LocalAsker, GatewayCaller):
-    """The role or agent that a process was started for."""
+    """The role or agent that a process was started for. There has to be a store, because every call is written down."""
 
     def __init__(
         self,
@@ -60,22 +63,20 @@ class LocalCaller(LocalAsker, GatewayCaller):
     ) -> None:
         super().__init__(kernel, org_id, subject, location, base)
         self.approver = approver
-        self._tools: UpstreamTools | None = None
+        opened = self.open_store()
+        self._tools = UpstreamTools(Permits(kernel, opened), opened)
 
     async def approve(self, request_id: str) -> None:
         """Approve it once."""
-        await self.operate(lambda context: permissions.approve(self._answering(context), request_id, "once"))
+        await self.operate(lambda context: permissions.approve(self._answering(context), request_id, "once", _BY_FORM))
 
     async def deny(self, request_id: str) -> None:
         """Deny it."""
-        await self.operate(lambda context: permissions.deny(self._answering(context), request_id))
+        await self.operate(lambda context: permissions.deny(self._answering(context), request_id, _BY_FORM))
 
     def _answering(self, context: Context) -> Context:
         return msgspec.structs.replace(context, actor=actor_named(self.approver))
 
     async def tools(self) -> UpstreamTools:
-        """What makes calls. The first one makes the store, because every call is written down."""
-        if self._tools is None:
-            store = await self.open_store()
-            self._tools = UpstreamTools(Permits(self._documents, store), store)
+        """What makes calls."""
         return self._tools

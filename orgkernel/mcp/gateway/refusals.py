@@ -37,8 +37,10 @@ async def refusal_text(caller: GatewayCaller, request: AccessRequest, waiting: s
     found, grantors = await caller.ask(lambda kernel: explain_to(kernel, caller, request))
     if found.decision.outcome == "allow":  # what was missing a moment ago is there now
         return f"deny: {plain(sentence_of(request))}\nit is allowed now: call again"
-    asking = waiting or how_to_ask(caller, request, ASKING)
-    return decision_text(sentence_of(request), found.decision, found.reasons, found, grantors, asking)
+    asking = "" if waiting else how_to_ask(caller, request, ASKING)
+    return decision_text(
+        sentence_of(request), found.decision, found.reasons, found, grantors, asking, waiting
+    )
 
 
 def no_result(step: Step, server: str, name: str) -> dict[str, Any]:
