@@ -24,7 +24,7 @@ from tests.support.salute import salute
 def place(request: pytest.FixtureRequest):
     if request.param == "sqlite":
         return sqlite_at(request.getfixturevalue("quick_folder"))
-    return request.getfixturevalue("postgres_place")
+    return request.getfixturevalue("empty_postgres_place")
 
 
 def test_migrations_make_the_tables_that_are_declared(place) -> None:
