@@ -1,0 +1,225 @@
+"""Gateways as processes: one role on standard input and output, or all keys over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.api.keys import bearer, location_of, new_key
+from tests.gateway.shop import Shop
+from tests.mcp.calling import Calls, calling
+from tests.support.trees import REPOSITORY
+
+PROGRAM = "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
+PATIENCE = 60
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def environment() -> dict[str, str]:
+    """Where the program of this tree is found."""
+    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"}
+
+
+def command(shop: Shop, *arguments: str) -> list[str]:
+    """A gateway of a shop."""
+    return [sys.executable, "-c", PROGRAM, "gateway", *arguments, *shop.options]
+
+
+class Wire:
+    """A gateway on standard input and output, and its lines."""
+
+    def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
+        self.process = process
+        self._errors = errors
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._number = 0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def errors(self) -> str:
+        """What it has said on standard error."""
+        return self._errors.read_text(encoding="utf-8")
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+        self._lines.put(b"")
+
+    def write(self, *messages: Any) -> None:
+        """Send messages as they are."""
+        assert self.process.stdin is not None
+        lines = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in messages]
+        self.process.stdin.write(b"".join(line + b"\n" for line in lines))
+        self.process.stdin.flush()
+
+    def read(self) -> Any:
+        """The next message."""
+        line = self._lines.get(timeout=PATIENCE)
+        assert line, self.errors
+        return json.loads(line)
+
+    def send(self, method: str, **params: Any) -> int:
+        """Send a request; its number."""
+        self._number += 1
+        self.write({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        return self._number
+
+    def answer(self, number: Any) -> Any:
+        """The answer to a request; what comes before it is dropped."""
+        while True:
+            message = self.read()
+            if message.get("id") == number and "method" not in message:
+                return message
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The answer to a new request."""
+        return self.answer(self.send(method, **params))
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        """The answer to a call."""
+        return self.ask("tools/call", name=tool, arguments=arguments)
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        """The first text of the result of a call, or the message of its error."""
+        return text_of(self.call(tool, **arguments))
+
+    def tools(self) -> list[str]:
+        """The names of the tools that are listed."""
+        return [each["name"] for each in self.ask("tools/list")["result"]["tools"]]
+
+    def shake_hands(self, **capabilities: Any) -> Any:
+        """Begin as a client of 2025-11-25."""
+        client = {"name": "test", "version": "1"}
+        answer = self.ask(
+            "initialize", protocolVersion="2025-11-25", capabilities=capabilities, clientInfo=client
+        )
+        self.write(INITIALIZED)
+        return answer
+
+
+def text_of(answer: Any) -> str:
+    """The first text of a result, or the message of an error."""
+    if "error" in answer:
+        said: str = answer["error"]["message"]
+        return said
+    text: str = answer["result"]["content"][0]["text"]
+    return text
+
+
+@contextmanager
+def on_wire(shop: Shop, *arguments: str, hands: bool = True, **capabilities: Any) -> Iterator[Wire]:
+    """A gateway that answers one role, for a client of the era with a handshake."""
+    errors = shop.folder / f"stderr-{len(list(shop.folder.glob('stderr-*')))}.txt"
+    with errors.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            command(shop, "--org", "shop", *(arguments or ("--role", "clerk"))),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, env=environment(), cwd=shop.folder,
+        )  # fmt: skip
+    wire = Wire(process, errors)
+    try:
+        if hands:
+            wire.shake_hands(**capabilities)
+        yield wire
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+
+
+class Http:
+    """A gateway over HTTP."""
+
+    def __init__(self, shop: Shop, process: subprocess.Popen[str], url: str, errors: Path) -> None:
+        self.shop = shop
+        self.process = process
+        self.url = url
+        self._errors = errors
+
+    @property
+    def errors(self) -> str:
+        """What it has said on standard error."""
+        return self._errors.read_text(encoding="utf-8")
+
+    def key(self, agent: str | None = "ann", *scopes: str, **more: Any) -> str:
+        """A new key."""
+        said = scopes or ("read", "report", "request")
+        return new_key(location_of(self.shop.store), said, agent=agent, **more)
+
+    def post(self, key: str, message: Any, query: str = "", **headers: str) -> httpx2.Response:
+        """The answer to what is sent as it is."""
+        said = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        content = message if isinstance(message, bytes) else json.dumps(message).encode()
+        return httpx2.post(
+            f"{self.url}/mcp{query}", content=content, headers=said | (bearer(key) if key else {}) | headers, timeout=PATIENCE,
+        )  # fmt: skip
+
+    def ask(self, key: str, method: str, query: str = "", **params: Any) -> Any:
+        """The answer to a request of the older era."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.post(key, message, query).json()
+
+    def text(self, key: str, tool: str, **arguments: Any) -> str:
+        """The first text of the result of a call, or the message of its error."""
+        return text_of(self.ask(key, "tools/call", name=tool, arguments=arguments))
+
+    def tools(self, key: str) -> list[str]:
+        """The names of the tools that are listed."""
+        return [each["name"] for each in self.ask(key, "tools/list")["result"]["tools"]]
+
+    @contextmanager
+    def client(self, key: str, era: Any = "auto") -> Iterator[Calls]:
+        """The official client with a key."""
+        with calling(_connect(f"{self.url}/mcp", bearer(key)), era) as calls:
+            yield calls
+
+
+@asynccontextmanager
+async def _connect(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
+        streamable_http_client(url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+@contextmanager
+def over_http(shop: Shop, *arguments: str) -> Iterator[Http]:
+    """A gateway that answers every agent with a key."""
+    new_key(location_of(shop.store), ["admin"])
+    errors = shop.folder / "http-stderr.txt"
+    with errors.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(
+            command(shop, "--org", "shop", "--http", "127.0.0.1:0", *arguments),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(), cwd=shop.folder,
+        )  # fmt: skip
+    assert process.stderr is not None
+    url, said = "", process.stderr
+    for line in said:
+        if "gateway on " in line:
+            url = line.partition("gateway on ")[2].strip().removesuffix("/mcp")
+            break
+    threading.Thread(target=_copy, args=(said, errors), daemon=True).start()
+    try:
+        assert url, errors.read_text(encoding="utf-8")
+        yield Http(shop, process, url, errors)
+    finally:
+        process.kill()
+        process.wait(PATIENCE)
+
+
+def _copy(lines: Any, target: Path) -> None:
+    with target.open("a", encoding="utf-8") as file:
+        for line in lines:
+            file.write(line)
+            file.flush()
