@@ -54,15 +54,15 @@ def names_of(server: str, names: Iterable[str]) -> dict[str, str]:
 
 def require_apart(servers: Iterable[str]) -> None:
     """Refuse servers of which two would be called the same. Raises `UsageError`."""
-    fronts: dict[str, str] = {}
+    seen: dict[str, str] = {}
     for server in servers:
-        other = fronts.setdefault(front_of(server).lower(), server)
-        if other == server and list(fronts.values()).count(server) == 1 and server in fronts.values():
-            continue
-        raise UsageError(
-            f"servers {quote(other)} and {quote(server)} cannot be told apart in front of a host",
-            "give one of them another name in the file that declares it",
-        )
+        front = front_of(server).lower()
+        if front in seen:
+            raise UsageError(
+                f"servers {quote(seen[front])} and {quote(server)} cannot be told apart in front of a host",
+                "give one of them another name in the file that declares it",
+            )
+        seen[front] = server
 
 
 def _shortened(text: str, most: int) -> str:
