@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import queue
-import subprocess
-import sys
+import re
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -17,34 +17,28 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.api.keys import bearer, location_of, new_key
+from tests.api.running import until
 from tests.gateway.shop import Shop
+from tests.gateway.starting import start
 from tests.mcp.calling import Calls, calling
-from tests.support.trees import REPOSITORY
 
-PROGRAM = "import sys; from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
 PATIENCE = 60
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-
-
-def environment() -> dict[str, str]:
-    """Where the program of this tree is found."""
-    return {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONUNBUFFERED": "1"}
-
-
-def command(shop: Shop, *arguments: str) -> list[str]:
-    """A gateway of a shop."""
-    return [sys.executable, "-c", PROGRAM, "gateway", *arguments, *shop.options]
 
 
 class Wire:
     """A gateway on standard input and output, and its lines."""
 
-    def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
-        self.process = process
-        self._errors = errors
+    def __init__(self, shop: Shop, *arguments: str) -> None:
+        self._errors = shop.folder / f"stderr-{len(list(shop.folder.glob('stderr-*')))}.txt"
+        self.process, given, said = start(
+            shop.folder, self._errors, "gateway", "--org", "shop", *arguments, *shop.options
+        )
+        self._given, self._said = open(given, "wb", buffering=0), open(said, "rb")
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._number = 0
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     @property
     def errors(self) -> str:
@@ -52,17 +46,28 @@ class Wire:
         return self._errors.read_text(encoding="utf-8")
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        for line in self._said:
             self._lines.put(line)
         self._lines.put(b"")
 
+    def hang_up(self) -> None:
+        """Close its input, as a host that ends does."""
+        self._given.close()
+
+    def end(self) -> None:
+        """Kill it, and wait until its output is read."""
+        self.process.kill()
+        self.process.join(PATIENCE)
+        self._reader.join(PATIENCE)
+        self._given.close()
+        self._said.close()
+
     def write(self, *messages: Any) -> None:
         """Send messages as they are."""
-        assert self.process.stdin is not None
         lines = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in messages]
-        self.process.stdin.write(b"".join(line + b"\n" for line in lines))
-        self.process.stdin.flush()
+        content = memoryview(b"".join(line + b"\n" for line in lines))
+        while content:
+            content = content[self._given.write(content) :]
 
     def read(self) -> Any:
         """The next message."""
@@ -121,26 +126,19 @@ def text_of(answer: Any) -> str:
 @contextmanager
 def on_wire(shop: Shop, *arguments: str, hands: bool = True, **capabilities: Any) -> Iterator[Wire]:
     """A gateway that answers one role, for a client of the era with a handshake."""
-    errors = shop.folder / f"stderr-{len(list(shop.folder.glob('stderr-*')))}.txt"
-    with errors.open("w", encoding="utf-8") as file:
-        process = subprocess.Popen(
-            command(shop, "--org", "shop", *(arguments or ("--role", "clerk"))),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, env=environment(), cwd=shop.folder,
-        )  # fmt: skip
-    wire = Wire(process, errors)
+    wire = Wire(shop, *(arguments or ("--role", "clerk")))
     try:
         if hands:
             wire.shake_hands(**capabilities)
         yield wire
     finally:
-        process.kill()
-        process.wait(PATIENCE)
+        wire.end()
 
 
 class Http:
     """A gateway over HTTP."""
 
-    def __init__(self, shop: Shop, process: subprocess.Popen[str], url: str, errors: Path) -> None:
+    def __init__(self, shop: Shop, process: BaseProcess, url: str, errors: Path) -> None:
         self.shop = shop
         self.process = process
         self.url = url
@@ -198,28 +196,18 @@ def over_http(shop: Shop, *arguments: str) -> Iterator[Http]:
     """A gateway that answers every agent with a key."""
     new_key(location_of(shop.store), ["admin"])
     errors = shop.folder / "http-stderr.txt"
-    with errors.open("w", encoding="utf-8") as file:
-        process = subprocess.Popen(
-            command(shop, "--org", "shop", "--http", "127.0.0.1:0", *arguments),
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(), cwd=shop.folder,
-        )  # fmt: skip
-    assert process.stderr is not None
-    url, said = "", process.stderr
-    for line in said:
-        if "gateway on " in line:
-            url = line.partition("gateway on ")[2].strip().removesuffix("/mcp")
-            break
-    threading.Thread(target=_copy, args=(said, errors), daemon=True).start()
+    process, given, said = start(
+        shop.folder, errors, "gateway", "--org", "shop", "--http", "127.0.0.1:0", *shop.options, *arguments
+    )
+    os.close(given)
     try:
-        assert url, errors.read_text(encoding="utf-8")
-        yield Http(shop, process, url, errors)
+        url = re.compile("gateway on (.*)/mcp")
+        found = until(
+            lambda: url.search(errors.read_text(encoding="utf-8")) or not process.is_alive(), lambda it: bool(it)
+        )
+        assert isinstance(found, re.Match), errors.read_text(encoding="utf-8")
+        yield Http(shop, process, found[1], errors)
     finally:
         process.kill()
-        process.wait(PATIENCE)
-
-
-def _copy(lines: Any, target: Path) -> None:
-    with target.open("a", encoding="utf-8") as file:
-        for line in lines:
-            file.write(line)
-            file.flush()
+        process.join(PATIENCE)
+        os.close(said)
