@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import re
+
+from orgkernel.runtime.regular_files import open_regular
 
 NOTHING = "/dev/null"
 """The name of a file that is not there."""
@@ -26,3 +29,9 @@ def patch_names(name: str, *, is_new: bool = False) -> tuple[str, str]:
     """
     end = "\t" if " " in name else ""  # what is behind a tab is no part of the name
     return NOTHING if is_new else f"a/{name}{end}", f"b/{name}{end}"
+
+
+def byte_order_mark(path: str) -> str:
+    """The byte order mark at the start of a file, or an empty text."""
+    with open_regular(path) as file:
+        return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""

@@ -272,12 +272,6 @@ def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
     return found
 
 
-def byte_order_mark(upgrade: FileUpgrade) -> str:
-    """The byte order mark at the start of a file, or an empty text."""
-    with open_regular(upgrade.source.path) as file:
-        return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""
-
-
 def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:
     """Write the changed files and yield each one. Raises `UsageError` at the first that cannot be written."""
     written: list[str] = []

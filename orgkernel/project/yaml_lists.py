@@ -10,7 +10,7 @@ import re
 from typing import NoReturn
 
 import yaml
-from yaml import MappingNode, Node, ScalarNode, SequenceNode
+from yaml import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
 from orgkernel.loading.marks import LINE_BREAK
 from orgkernel.project.edits import Edit
@@ -131,7 +131,7 @@ def _remove_in_flow(items: SequenceNode, number: int) -> Edit:
 
 def _end_of(node: Node) -> int:
     """Where what a node says ends; the end of a block is that of the last thing in it."""
-    if isinstance(node, ScalarNode) or node.flow_style or not node.value:
+    if not isinstance(node, CollectionNode) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
     return _end_of(last[1] if isinstance(last, tuple) else last)
