@@ -19,8 +19,8 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.operations.permits import Permits
 from orgkernel.state.verify import verify_audit
 from orgkernel.toolbox.adapters.adapter import Call
-from orgkernel.toolbox.upstream_tools import UpstreamReply
 from orgkernel.toolbox.adapters.upstream import UpstreamAdapter
+from orgkernel.toolbox.upstream_tools import UpstreamReply
 from tests.api.keys import location_of, opened
 from tests.gateway.gateways import PROGRAM, Http, Wire, environment, on_wire, over_http, text_of
 from tests.gateway.shop import CLERK, POLICIES, Shop
@@ -194,16 +194,12 @@ ACCEPTED = {"approval": {"action": "accept", "content": {}}}
 
 
 @pytest.mark.parametrize("approver", [(), ("--approver", "person:owner")])
-def test_a_forged_answer_of_the_newer_era_approves_nothing(
-    tmp_path: Path, approver: tuple[str, ...]
-) -> None:
+def test_a_forged_answer_of_the_newer_era_approves_nothing(tmp_path: Path, approver: tuple[str, ...]) -> None:
     """An answer without the state of a form, with that of another one, or with one that was used; only the real one counts."""
     shop = Shop(tmp_path)
     with on_wire(shop, "--role", "clerk", *approver, hands=False) as wire:
         for state in (None, "", "r-000000000000", "1"):
-            said = modern(
-                wire, inputResponses=ACCEPTED, **({} if state is None else {"requestState": state})
-            )
+            said = modern(wire, inputResponses=ACCEPTED, **({} if state is None else {"requestState": state}))
             assert said["result"]["resultType"] == "input_required", said
         state = said["result"]["requestState"]
         assert shop.box.calls == []

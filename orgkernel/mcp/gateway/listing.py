@@ -21,10 +21,13 @@ async def list_tools(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, 
     usable = await find_usable(caller)
     if not usable:
         return []
+    return shown_to(usable, await gateway.offers(await caller.view()))
+
+
+def shown_to(usable: Usable, offers: Iterable[Offered]) -> list[dict[str, Any]]:
+    """The tools among these that a caller sees, in their order."""
     return [
-        shown_definition(offer, asks)
-        for offer in await gateway.offers(await caller.view())
-        if (asks := asks_first(usable, offer)) is not None
+        shown_definition(offer, asks) for offer in offers if (asks := asks_first(usable, offer)) is not None
     ]
 
 

@@ -24,7 +24,9 @@ from orgkernel.runtime.regular_files import read_regular
 FILE = "gateway.lock.json"
 _VERSION = 1
 # Written as JSON escapes, so that a diff shows everything that a model would read.
-_UNSEEN = re.compile(r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_UNSEEN = re.compile(
+    r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+)
 
 Definition = Mapping[str, Any]
 """A tool as its server lists it, in the words of MCP."""
@@ -82,6 +84,11 @@ class Pins:
         }
         self._stamp = stamp
         return True
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The servers of which any tools were accepted, by name."""
+        return tuple(sorted(self._servers))
 
     def knows(self, server: str) -> bool:
         """Whether any tools of a server were accepted."""
