@@ -284,7 +284,7 @@ def test_an_endless_line_ends_the_connection_and_not_the_memory() -> None:
     async def test(upstream: Upstream) -> None:
         for name in ("endless_line", "large"):
             reply = await upstream.call(name, {})
-            said = "it sent a message of more than 200000 bytes"
+            said = "it sent a message that is longer than 200000 bytes"
             assert reply == UpstreamReply(None, said, "unavailable", True)
             assert text(await upstream.call("echo", {})) == "echo"
 
@@ -361,6 +361,8 @@ def test_a_list_has_limits(how: str, said: str) -> None:
         ("modern", "echo", "protocol", "its answer has a wrong form"),
         ("modern", "input", "protocol", "it asks for input, which is not given"),
         ("", "error", "failed", "no (31m hidden yyy"),
+        ("", "surrogate", "failed", "its answer cannot be read"),
+        ("", "deep", "failed", "its answer cannot be read"),
     ],
 )
 def test_a_wrong_answer_is_an_error_in_clean_words(how: str, name: str, kind: str, said: str) -> None:
@@ -396,6 +398,21 @@ def test_calls_beyond_the_limit_wait_in_their_own_time() -> None:
         assert text(await upstream.call("echo", {})) == "echo"
 
     run(test, hostile(), UpstreamLimits(most_calls_at_once=1))
+
+
+def test_a_server_that_does_not_read_holds_nobody_up() -> None:
+    """Calls end in their time, and so does the connection."""
+
+    async def test(upstream: Upstream) -> None:
+        busy = asyncio.create_task(upstream.call("slow", {"seconds": 600}))
+        await asyncio.sleep(0.5)
+        large = {"text": "x" * 500_000}
+        replies = await asyncio.gather(*(upstream.call("echo", large, seconds=1) for _ in range(8)))
+        assert {reply.kind for reply in replies} == {"timeout"}
+        busy.cancel()
+        await asyncio.wait([busy])
+
+    run(test, hostile())
 
 
 def test_a_hostile_server_harms_no_other() -> None:

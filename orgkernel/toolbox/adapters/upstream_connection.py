@@ -23,10 +23,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from orgkernel import __version__
 from orgkernel.toolbox.adapters.adapter import describe_error, headers_for, missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
+from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
-from orgkernel.toolbox.adapters.watched_streams import Ending, watched
+from orgkernel.toolbox.adapters.watched_streams import watched
 from orgkernel.toolbox.providers import McpServer
 
 _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
@@ -44,6 +45,7 @@ class UpstreamConnection:
         provider: McpServer,
         limits: UpstreamLimits,
         credentials: Mapping[str, str],
+        starts: asyncio.Semaphore,
         on_change: Callable[[ListKind], None],
         on_end: Callable[[UpstreamConnection], None],
     ) -> None:
@@ -62,6 +64,7 @@ class UpstreamConnection:
         self._provider = provider
         self._limits = limits
         self._credentials = credentials
+        self._starts = starts
         self._on_change = on_change
         self._client: Client | None = None
         self._http: ContainedTransport | None = None
@@ -108,7 +111,7 @@ class UpstreamConnection:
     async def _run(self) -> None:
         try:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(self._limits.start_seconds):
+                async with self._starts, asyncio.timeout(self._limits.start_seconds):
                     transport = await self._transport(stack)
                     client = Client(
                         watched(transport, self._limits, self.ending),

@@ -41,6 +41,8 @@ __all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "Upst
 
 _Found = TypeVar("_Found")
 _LONGEST_TEXT: Final = 500
+_MOST_STARTS_AT_ONCE: Final = 16
+"""Fifty servers that start at once would all be too slow."""
 _NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
 """Codes with which a server says that it did not begin. `INVALID_REQUEST` is also what a refused question becomes."""
 
@@ -81,6 +83,8 @@ class Upstream:
         self._connection: UpstreamConnection | None = None
         self._open: set[UpstreamConnection] = set()
         self._free = asyncio.Semaphore(self._limits.most_calls_at_once)
+        self.starts = asyncio.Semaphore()
+        """Who holds it may start. Servers that stand together share one."""
         self._lists = KeptLists(self._limits)
         self._reading: dict[ListKind, asyncio.Task[Definitions]] = {}
         self._quick_ends = 0
@@ -173,7 +177,7 @@ class Upstream:
 
     def _start(self) -> UpstreamConnection:
         connection = UpstreamConnection(
-            self._provider, self._limits, self._secrets, self._note_change, self._note_end
+            self._provider, self._limits, self._secrets, self.starts, self._note_change, self._note_end
         )
         self._connection = connection
         self._open.add(connection)
@@ -344,6 +348,9 @@ class Upstreams(Mapping[str, Upstream]):
 
     def __init__(self, upstreams: Mapping[str, Upstream]) -> None:
         self._upstreams = dict(upstreams)
+        starts = asyncio.Semaphore(_MOST_STARTS_AT_ONCE)
+        for each in self._upstreams.values():
+            each.starts = starts
 
     def __getitem__(self, name: str) -> Upstream:
         return self._upstreams[name]
