@@ -16,11 +16,10 @@ from manifest_api.guards.caller import Caller
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
 from orgkernel.kernel.clock import read_clock
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations.asking import find_pending, smallest_grant
 from orgkernel.operations.permissions import RequestDraft
-from orgkernel.records.levels import LEVELS
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 _OFFER_SECONDS = 300.0
 """Seconds for which it can be expected that a request would still be of use."""
-_BY_THE_CALLER = ("state", "path", "lock")
-"""Changes that whoever asks can make without anybody's approval."""
 _REQUESTER = re.compile("(agent|person|role|system|webhook):[!-~]+")
 
 
@@ -75,28 +72,18 @@ def _find_pending(
     store: Store, org_id: str, request: AccessRequest, decision: AccessDecision
 ) -> AccessRequestOffer | None:
     """The oldest request of the subject that asks for at least this."""
-    needed = LEVELS.index(decision.level_required) if decision.level_required in LEVELS else 0
-    for each in store.requests.list("pending", request.subject):
-        if (
-            request.resource in each.resources
-            and each.org_id in (org_id, ALL_ORGANIZATIONS)
-            and each.action in (None, request.action)
-            and each.input_digest is None
-            and LEVELS.index(each.level) >= needed
-        ):
-            return AccessRequestOffer(expires_at=as_utc(each.expires_at) or "", request_id=each.request_id)
+    for each in find_pending(store, org_id, request, decision):
+        return AccessRequestOffer(expires_at=as_utc(each.expires_at) or "", request_id=each.request_id)
     return None
 
 
 def _draft(kernel: Kernel, org_id: str, request: AccessRequest) -> RequestDraft | None:
-    """The request for the smallest grant that would permit it, once the caller has done its own part."""
-    for remedy in kernel.explain(org_id, request).remedies:
-        missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
-        change = missing[0] if len(missing) == 1 else None
-        if change is not None and change.kind == "grant" and change.subject in ("", request.subject):
-            asked = {
-                "requester": request.subject, "resources": (change.value,), "level": change.level or None,
-                "waives": change.waives, "org_id": org_id,
-            }  # fmt: skip
-            return msgspec.convert(asked, RequestDraft)
-    return None
+    """The request for the smallest grant that would permit it."""
+    change = smallest_grant(kernel, org_id, request)
+    if change is None:
+        return None
+    asked = {
+        "requester": request.subject, "resources": (change.value,), "level": change.level or None,
+        "waives": change.waives, "org_id": org_id,
+    }  # fmt: skip
+    return msgspec.convert(asked, RequestDraft)

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import asynccontextmanager
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -45,6 +46,10 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry_state import Reload
 from orgkernel.kernel.stored import StoreLocation
 
+if TYPE_CHECKING:
+    from manifest_api.gateway import HttpGateway
+    from orgkernel.mcp.gateway.gateway import Gateway
+
 
 class _Registry(FastAPI):
     """The application. The gate runs before the framework."""
@@ -81,6 +86,7 @@ def create_app(
     retention: Retention | None = None,
     telemetry: Telemetry | None = None,
     cards: CardSettings | None = None,
+    gateway: Gateway | None = None,
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
@@ -93,7 +99,8 @@ def create_app(
     without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
     `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
     rows that are older than `retention` are dropped.
-    `telemetry` is told of requests and reloads. `cards` says which agent cards are published, and to whom.
+    `telemetry` is told of requests and reloads. `cards` says which agent cards are published, and to whom. With a
+    `gateway`, `/mcp` answers each agent with the tools of its role.
     `trusted_proxies` are addresses and networks of proxies that may state the scheme and host of a request. Raises
     `BadProject` for tokens that cannot be verified, and `UsageError` for a proxy that is not an
     address and for a key of cards that cannot be used.
@@ -125,6 +132,8 @@ def create_app(
         noting.cancel()
         measuring.cancel()
         feed.close()
+        if gateway is not None:
+            await gateway.aclose()
         if watching is not None:
             await watching
         await asyncio.to_thread(stored.close)
@@ -138,11 +147,10 @@ def create_app(
         openapi_url=None,
         redirect_slashes=False,
     )
-    app.state.answers = answers
-    app.state.agent_cards = agent_cards
-    app.state.reloader = reloader
-    app.state.store_access = stored
-    app.state.feed = feed
+    _hold(
+        app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed,
+        gateway=None if gateway is None else _over_http(gateway, kernel, stored),
+    )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)
     app.state.metrics = metrics
@@ -168,10 +176,24 @@ def create_app(
     return app
 
 
+def _hold(app: FastAPI, **parts: object) -> None:
+    """Keep what the routes work with."""
+    for name, part in parts.items():
+        setattr(app.state, name, part)
+
+
+def _over_http(gateway: Gateway, kernel: Kernel, stored: StoreAccess) -> HttpGateway:
+    """The gateway of a server. What it imports is only for servers that have one."""
+    from manifest_api.gateway import HttpGateway
+
+    return HttpGateway(gateway, kernel, stored)
+
+
 def _install_routes(app: FastAPI, answers: Answers) -> None:
     """The routes, what their exceptions are answered with, and what is around them."""
+    # Not `include_router`, which builds every route again for each application, at the first request.
     for router in ROUTERS:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)
     install_refusals(app)
     # From the inside out.
     app.add_middleware(BodyLimits)

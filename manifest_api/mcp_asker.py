@@ -37,7 +37,7 @@ class HttpAsker(Asker):
     def __init__(self, request: Request, caller: Caller, org_id: str, subject: str) -> None:
         super().__init__(org_id, subject, caller.scopes)
         self._request = request
-        self._caller = caller
+        self.caller = caller
         self._kernel: Kernel = request.app.state.answers.kernel
 
     async def ask(self, question: Callable[[Kernel], T]) -> T:
@@ -50,7 +50,7 @@ class HttpAsker(Asker):
     async def decide(self, request: AccessRequest) -> Answered:
         """Decide and audit as an evaluation. The scope `report` is left out, so that asking uses no grant up."""
         auditor: Auditor = self._request.app.state.auditor
-        asking = replace(self._caller, scopes=frozenset({"read"}))
+        asking = replace(self.caller, scopes=frozenset({"read"}))
         try:
             answered = await auditor.finish(auditor.begin(self.org_id, request, asking))
         except StoreError as error:
@@ -63,7 +63,7 @@ class HttpAsker(Asker):
     async def operate(self, operation: Callable[[Context], T]) -> T:
         """Make a change as the routes do."""
         try:
-            done = await operate(self._request, self._caller, operation)
+            done = await operate(self._request, self.caller, operation)
         except StoreError as error:
             raise _without_path(error) from None
         except RequestRefused as error:

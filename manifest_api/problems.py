@@ -124,6 +124,10 @@ GRANT_USED_UP = ProblemCode("GRANT_USED_UP", 409, "The grant is used up",
 PAST_UNKNOWN = ProblemCode("PAST_UNKNOWN", 409, "The state of that time is not known any more",
     "The history before was dropped. `serve --keep-history` keeps it longer.")
 NOT_ASLEEP = ProblemCode("NOT_ASLEEP", 409, "The grant is not asleep", "It gives its permission already.")
+SNAPSHOT_CHANGED = ProblemCode("SNAPSHOT_CHANGED", 409, "It is for another version of the documents",
+    "The documents were edited since. Evaluate again, and ask for the version that the answer names.")
+NOTHING_TO_ASK = ProblemCode("NOTHING_TO_ASK", 409, "No grant would permit this",
+    "Read the reasons of the decision: a change of the documents or of the circumstances is needed.")
 NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
     "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")
 OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -46,6 +46,9 @@ from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import StoreLocation
 
+if TYPE_CHECKING:
+    from orgkernel.mcp.gateway.gateway import Gateway
+
 logger = logging.getLogger("orgkernel.server")
 
 _GRACE_SECONDS = 5
@@ -74,6 +77,7 @@ def serve(
     retention: Retention | None = None,
     tls: TlsFiles | None = None,
     cards: CardSettings | None = None,
+    gateway: Gateway | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents and the certificate.
 
@@ -94,7 +98,7 @@ def serve(
         kernel, watch=reload, access_log=access_log, store=store, tokens=tokens, rate=rate,
         reload_seconds=reload_seconds,
         trusted_proxies=trusted_proxies, needs_key=needs_key, budget=budget, retention=retention,
-        telemetry=telemetry, cards=cards,
+        telemetry=telemetry, cards=cards, gateway=gateway,
     )  # fmt: skip
     connections = limit_connections(app.state.trusted_proxies)
     app.state.server_state.connections = connections

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from functools import cache
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Request
@@ -23,6 +23,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.mcp.server import HttpServer, open_http
 
+if TYPE_CHECKING:
+    from manifest_api.gateway import HttpGateway
+
 router = APIRouter(tags=["mcp"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _ASKER = "orgkernel.mcp"
 """Key of the scope with the asker of a request."""
@@ -34,6 +37,9 @@ async def post_mcp(
 ) -> Response:
     """Answer one message of the Model Context Protocol."""
     _refuse_foreign_origin(request)
+    gateway: HttpGateway | None = request.app.state.gateway
+    if gateway is not None:
+        return await run_in_threadpool(gateway.response, request, org)
     request.scope[_ASKER] = asker_of(request, org)
     # The parser leaves whitespace after a value, which is no part of it; the SDK compares some with the body.
     request.scope["headers"] = [(name, value.strip(b" \t")) for name, value in request.scope["headers"]]

@@ -56,6 +56,7 @@ _COMMANDS = {
     "test": "Run the decision cases of an organization.",
     "serve": "Serve the HTTP API.",
     "mcp": "Serve an agent over MCP: who it is, what it may do, and why.",
+    "gateway": "Pass tools of MCP servers on, and decide every call.",
     "demo": "Play a scenario on real servers, step by step.",
     "doctor": "Find what is wrong with this installation.",
     "agent": "List and manage agents.",

@@ -48,6 +48,7 @@ from orgkernel.records.levels import LEVELS
 
 _KINDS = ("access", "command", "action")
 _STATES = ("pending", "approved", "denied", "expired")
+_SHOWN_OF_DIGEST = len("sha256:") + 12
 _Decorator = Callable[[Any], Any]
 _org_option = click.option(
     "--org", "org_id", metavar="ORG", help="Organization it is for.  [default: the only or the active one]"
@@ -57,6 +58,11 @@ _action_option = click.option(
 )
 _digest_option = click.option(
     "--input-digest", metavar="SHA256", help="Only the input with this digest. Default: every input."
+)
+_snapshot_option = click.option(
+    "--snapshot",
+    metavar="DIGEST",
+    help="Only this version of the documents, by the digest that answers name. Default: every version.",
 )
 
 
@@ -112,6 +118,7 @@ def grant() -> None:
     ),
     _action_option,
     _digest_option,
+    _snapshot_option,
 )
 def _issue_grant(**values: Any) -> None:
     """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
@@ -226,10 +233,11 @@ def _level(record: Grant | PermissionRequest) -> str:
 
 
 def _bound(record: Grant | PermissionRequest) -> str:
-    """The level, and the only action or input it is for."""
+    """The level, and the only action, input or version of the documents it is for."""
     action = "" if record.action is None else f" for {record.action}"
     one = "" if record.input_digest is None else " with one input"
-    return f"{record.level}{action}{one}"
+    version = "" if record.snapshot is None else f" at {record.snapshot[:_SHOWN_OF_DIGEST]}"
+    return f"{record.level}{action}{one}{version}"
 
 
 def _where(org_id: str | None) -> str:
@@ -279,6 +287,7 @@ def request() -> None:
 )
 @_action_option
 @_digest_option
+@_snapshot_option
 @_org_option
 @all_orgs_option
 @change_options

@@ -84,6 +84,8 @@ class PermissionRequest(msgspec.Struct, frozen=True):
     """The only action that is asked for; None for every action of the level."""
     input_digest: str | None = None
     """SHA-256 of the only input that is asked for; None for every input."""
+    snapshot: str | None = None
+    """The only version of the documents it is asked for: the digest of the organization's snapshot; None for every version."""
 
 
 def grant_asked_for(request: PermissionRequest) -> Grant:
@@ -91,6 +93,7 @@ def grant_asked_for(request: PermissionRequest) -> Grant:
     return Grant(
         "", request.requester, request.resources, request.level, request.waives, request.org_id or "", request.channel,
         request.session, action=request.action, input_digest=request.input_digest,
+        snapshot=request.snapshot,
     )  # fmt: skip
 
 

@@ -76,6 +76,8 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
     """The only action it gives; None for every action of its level."""
     input_digest: str | None = None
     """SHA-256 of the only input it is good for; None for every input."""
+    snapshot: str | None = None
+    """The only version of the documents it is good for: the digest of the organization's snapshot; None for every version."""
     asleep_since: float | None = None
     """Since when it gives nothing because no document declared its subject; None while it is awake."""
 

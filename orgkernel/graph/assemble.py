@@ -212,7 +212,7 @@ def _resolve(
         elsewhere=Elsewhere(including, organization.org_id),
         files=frozenset(each.name for each in contributing) | missed,
         unread=missed,
-        digest=digest_documents(contributing),
+        digest=digest_documents(contributing, document),
         **scope.definitions,
     )
 
@@ -222,10 +222,24 @@ def parts_of(documents: Iterable[SourceDocument]) -> list[SourceDocument]:
     return [part for document in documents for part in document.parts]
 
 
-def digest_documents(documents: Iterable[SourceDocument]) -> str:
-    """Of names and contents: without the names, moving a file would change every `why` and not the digest."""
-    lines = sorted({f"{document.name}\0{document.digest}\n" for document in documents})
+def digest_documents(documents: Iterable[SourceDocument], organization: SourceDocument) -> str:
+    """Of names and contents: without the names, moving a file would change every `why` and not the digest.
+
+    Names start at the folder of the organization, so that every process that reads the same documents, in whatever
+    folder it was started, comes to the same digest: approvals are bound to it.
+    """
+    home = os.path.join(os.path.dirname(organization.path), "")
+    lines = sorted({f"{_name_from(home, document)}\0{document.digest}\n" for document in documents})
     return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _name_from(home: str, document: SourceDocument) -> str:
+    """The name of a file for whoever stands in a folder. What all organizations share is installed anywhere."""
+    if document.shared:
+        return os.path.basename(document.path)
+    if document.path.startswith(home):  # the same as below, and much faster
+        return document.path[len(home) :]
+    return os.path.relpath(document.path, home)
 
 
 def _loose_catalogs(tree: Tree) -> OrgRecords:

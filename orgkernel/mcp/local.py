@@ -73,6 +73,12 @@ class LocalAsker(Asker):
 
         return await asyncio.to_thread(work)
 
+    def open_store(self) -> Store:
+        """The store, made if there is none. Raises `StoreError`."""
+        store = self._open(create=True)
+        assert store is not None
+        return store
+
     def close(self) -> None:
         """Close the store."""
         with self._opening:

@@ -10,10 +10,11 @@ from orgkernel import __version__
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.asker import Asker
 from orgkernel.mcp.resources import TEMPLATE, read_uri, role_uri, roles_of
 from orgkernel.mcp.shapes import arguments_schema_of, schema_of
-from orgkernel.mcp.tools import BY_NAME, McpTool, read_arguments, tools_for
+from orgkernel.mcp.tools import BY_NAME, McpTool, tools_for
 from orgkernel.mcp.words import as_json, error_text, plain, quoted
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
     from mcp.shared.exceptions import MCPError
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_describe(tool) for tool in tools_for(find_asker(ctx))])
+        return types.ListToolsResult(tools=[describe_tool(tool) for tool in tools_for(find_asker(ctx))])
 
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         asker = find_asker(ctx)
@@ -54,7 +55,7 @@ def build_server(find_asker: Callable[[Any], Asker]) -> Server[Any]:
         if tool is None:
             raise MCPError(code=_INVALID_PARAMS, message=_no_tool(params.name, tools))
         try:
-            answer, text = await tool.run(asker, read_arguments(tool, params.arguments))
+            answer, text = await tool.run(asker, read_arguments(tool.name, tool.arguments, params.arguments))
         except OrgkernelError as error:
             refused = types.TextContent(type="text", text=error_text(error))
             return types.CallToolResult(content=[refused], is_error=True)
@@ -127,12 +128,12 @@ class HttpServer:
     def __init__(self, server: Server[Any]) -> None:
         self._server = server
 
-    async def answer(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one POST, in the terms of ASGI."""
+    async def answer(self, scope: Any, receive: Any, send: Any, *, streams: bool = False) -> None:
+        """Answer one POST, in the terms of ASGI; as a stream of events if it `streams`, else as JSON."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         # One for each request: nothing is left of a request that is over, and none can be found by another.
-        manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True)
+        manager = StreamableHTTPSessionManager(self._server, json_response=not streams, stateless=True)
         async with manager.run():
             await manager.asgi_app(scope, receive, send)
 
@@ -162,7 +163,8 @@ def _no_tool(name: str, tools: dict[str, McpTool]) -> str:
 
 
 @cache
-def _describe(tool: McpTool) -> types.Tool:
+def describe_tool(tool: McpTool) -> types.Tool:
+    """A tool as a host sees it."""
     from mcp import types
 
     return types.Tool(

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow
 from orgkernel.decisions.access.layer import NEUTRAL
-from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_records import KeyScope
 from orgkernel.decisions.state_view import Grant
-from orgkernel.diagnostics.validation_text import describe_unfit
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp import shapes
+from orgkernel.mcp.arguments import build_request, resources_in
 from orgkernel.mcp.asker import Asker
+from orgkernel.mcp.explaining import WORST_FIRST, explain_to, how_to_ask, sentence_of, worst_of
 from orgkernel.mcp.resources import roles_of, uris_of
 from orgkernel.mcp.words import because, decision_text, plain
 from orgkernel.operations.grantors import find_grantors
@@ -27,15 +28,7 @@ from orgkernel.operations.reports import hand_in_report
 from orgkernel.runtime.salute import Situation
 from orgkernel.runtime.utc import as_utc
 
-MOST_BYTES = 64 * 1024
-"""Bytes of the arguments of a call, as of a body over HTTP."""
-_MOST_ROWS, _MOST_SUBJECTS, _COUNTED = 200, 50, 3
-_SUBJECT_WORDS = frozenset(
-    {"subject", "agent", "as", "on_behalf_of", "via", "envelope", "org", "org_id", "requester"}
-)
-# What a run is, which only the host knows: it is settled by how the server was started.
-_OF_HOST = frozenset({"now", "utc_offset"})
-_WORST_FIRST = ("deny", "ask", "conditional", "allow")
+_MOST_ROWS, _MOST_SUBJECTS = 200, 50
 
 ToolReply = tuple[shapes.ToolAnswer, str]
 """A structured answer, and the text of the first block; empty for the answer as JSON."""
@@ -56,34 +49,6 @@ class McpTool(NamedTuple):
     def only_reads(self) -> bool:
         """Whether it changes nothing."""
         return self.needs == "read"
-
-
-def read_arguments(tool: McpTool, said: Mapping[str, Any] | None) -> shapes.Arguments:
-    """The arguments of a call. Raises `UsageError`."""
-    given = dict(said or {})
-    if len(msgspec.json.encode(given)) > MOST_BYTES:
-        raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
-    known = [field.encode_name for field in msgspec.structs.fields(tool.arguments)]
-    for name in given:
-        if name in known:
-            continue
-        if name in _SUBJECT_WORDS or name == "role":
-            raise UsageError(
-                f"the argument {quote(name)} cannot say who asks",
-                "leave it out: the subject comes from the options of the server or from the key, and from nothing else",
-            )
-        help = did_you_mean(name, known) or (
-            f"arguments are {listing(known)}" if known else "it has no arguments"
-        )
-        raise UsageError(f"{quote(tool.name)} has no argument {quote(name)}", help)
-    try:
-        return msgspec.convert(given, tool.arguments)
-    except msgspec.ValidationError as error:
-        message, place = describe_unfit(error)
-        where = f" at {quote(place.removeprefix('.'))}" if place else ""
-        raise UsageError(
-            f"the arguments do not fit{where}: {message}", f"see the schema of {quote(tool.name)}"
-        ) from None
 
 
 # -- who am I ----------------------------------------------------------------------------------------------------------
@@ -172,16 +137,15 @@ def _version(kernel: Kernel, asker: Asker) -> dict[str, Any]:
 
 
 async def _may_i(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
-    requests = [_request(asker, asked, resource) for resource in _resources(asked)]
+    requests = [build_request(asker, asked, resource) for resource in resources_in(asked)]
     answered = [await asker.decide(request) for request in requests]
-    order = [_WORST_FIRST.index(each[0].outcome) for each in answered]
-    worst = order.index(min(order))
+    worst = worst_of(each[0].outcome for each in answered)
     decision, reasons, row = answered[worst]
     request = requests[worst]
     explanation: AccessExplanation | None = None
     grantors: tuple[str, ...] = ()
     if decision.outcome != "allow":
-        explanation, grantors = await asker.ask(lambda kernel: _explain(kernel, asker, request))
+        explanation, grantors = await asker.ask(lambda kernel: explain_to(kernel, asker, request))
     answer = shapes.MayAnswer(
         outcome=decision.outcome, code=decision.code, codes=decision.codes, reasons=reasons,
         level_required=decision.level_required, level_effective=decision.level_effective,
@@ -194,19 +158,18 @@ async def _may_i(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
         **_ways(explanation, grantors),
     )  # fmt: skip
     text = decision_text(
-        _sentence(request), decision, reasons, explanation, grantors, _how_to_ask(asker, request)
+        sentence_of(request), decision, reasons, explanation, grantors, how_to_ask(asker, request)
     )
     return answer, text
 
 
 async def _why(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
-    requests = [_request(asker, asked, resource) for resource in _resources(asked)]
+    requests = [build_request(asker, asked, resource) for resource in resources_in(asked)]
 
     def look(kernel: Kernel) -> tuple[AccessRequest, AccessExplanation, tuple[str, ...]]:
         decisions = [kernel.decide(asker.org_id, request) for request in requests]
-        order = [_WORST_FIRST.index(each.outcome) for each in decisions]
-        request = requests[order.index(min(order))]
-        return request, *_explain(kernel, asker, request)
+        request = requests[worst_of(each.outcome for each in decisions)]
+        return request, *explain_to(kernel, asker, request)
 
     request, found, grantors = await asker.ask(look)
     decision = found.decision
@@ -224,7 +187,7 @@ async def _why(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
         snapshot=decision.snapshot, state_version=decision.state_version, **_ways(found, grantors),
     )  # fmt: skip
     text = decision_text(
-        _sentence(request), decision, found.reasons, found, grantors, _how_to_ask(asker, request)
+        sentence_of(request), decision, found.reasons, found, grantors, how_to_ask(asker, request)
     )
     steps = [
         f"{each.layer}: {plain(each.statement)}"
@@ -233,68 +196,6 @@ async def _why(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
         if each.change or each.statement != NEUTRAL
     ]
     return answer, "\n".join([text, *(["layer by layer:"] if steps else []), *steps])
-
-
-def _resources(asked: shapes.MayArguments) -> tuple[str, ...]:
-    """The resource, or each of the paths as a part of it. Raises `UsageError`."""
-    kind, _, name = asked.resource.partition(":")
-    if not kind or not name:
-        raise UsageError(
-            f"the resource {quote(asked.resource)} has no kind",
-            f"write it as `KIND:ID`, such as {quote(f'tool:{asked.resource}')}",
-        )
-    if not asked.paths:
-        return (asked.resource,)
-    if kind != "tool" or ":" in name:
-        raise UsageError("only a tool has paths", "name it as `tool:ID`, and its files in `paths`")
-    return tuple(f"{asked.resource}:{path}" for path in asked.paths)
-
-
-def _request(asker: Asker, asked: shapes.MayArguments, resource: str) -> AccessRequest:
-    """The question in the name of the asker. What the server was started with counts; arguments add what it leaves open.
-
-    Raises `UsageError`.
-    """
-    settled = msgspec.to_builtins(asker.base.context)
-    said = dict(asked.context)
-    for name, value in said.items():
-        if name in _SUBJECT_WORDS or name in _OF_HOST:
-            raise UsageError(
-                f"the context cannot say {quote(name)}",
-                "leave it out: it comes from the options of the server, and from nothing else",
-            )
-        if name not in AccessContext.__struct_fields__:
-            known = [each for each in AccessContext.__struct_fields__ if each not in _OF_HOST]
-            help = did_you_mean(name, known) or f"known names are {listing(known, len(known))}"
-            raise UsageError(f"unknown name {quote(name)} in the context", help)
-        if name in settled and settled[name] != value:
-            raise UsageError(
-                f"the context says another {quote(name)} than the server was started with", "leave it out"
-            )
-    try:
-        context = msgspec.convert({**said, **settled}, AccessContext)
-    except msgspec.ValidationError as error:
-        message, place = describe_unfit(error)
-        raise UsageError(
-            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
-        ) from None
-    return msgspec.structs.replace(asker.base, action=asked.action, resource=resource, context=context)
-
-
-def _explain(
-    kernel: Kernel, asker: Asker, request: AccessRequest
-) -> tuple[AccessExplanation, tuple[str, ...]]:
-    """Why, and who could grant what is missing."""
-    found = kernel.explain(asker.org_id, request, counted=_COUNTED)
-    for remedy in found.remedies:
-        for change in remedy.changes:
-            if change.kind == "grant":
-                wanted = Grant(
-                    "", change.subject or asker.subject, (change.value,), change.level or "full",  # type: ignore[arg-type]
-                    change.waives, asker.org_id,  # type: ignore[arg-type]
-                )  # fmt: skip
-                return found, find_grantors(kernel, wanted)
-    return found, ()
 
 
 def _ways(found: AccessExplanation | None, grantors: tuple[str, ...]) -> dict[str, Any]:
@@ -307,28 +208,16 @@ def _ways(found: AccessExplanation | None, grantors: tuple[str, ...]) -> dict[st
     }
 
 
-def _sentence(request: AccessRequest) -> str:
-    return f"{quote(request.subject)} {quote(request.action)} {quote(request.resource)}"
-
-
-def _how_to_ask(asker: Asker, request: AccessRequest) -> str:
-    """How to ask for it, where it can be asked for."""
-    if not asker.may("request") or request.resource.startswith("role:"):
-        return ""
-    said = {"resource": request.resource, "action": request.action, "reason": "…"}
-    return f"to ask for it: call `request_access` with {plain(msgspec.json.encode(said).decode())}"
-
-
 # -- who can, and who takes this ---------------------------------------------------------------------------------------
 
 
 async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> ToolReply:
-    _resources(shapes.MayArguments(resource=asked.resource))
+    resources_in(shapes.MayArguments(resource=asked.resource))
 
     def look(kernel: Kernel) -> shapes.WhoCanAnswer:
         rows = kernel.who_can(asker.org_id, asked.action, asked.resource)
         by_outcome = {
-            outcome: _each(row.subject for row in rows if row.outcome == outcome) for outcome in _WORST_FIRST
+            outcome: _each(row.subject for row in rows if row.outcome == outcome) for outcome in WORST_FIRST
         }
         shown = {outcome: found[:_MOST_SUBJECTS] for outcome, found in by_outcome.items()}
         return shapes.WhoCanAnswer(
@@ -365,7 +254,7 @@ async def _who_takes_this(asker: Asker, asked: shapes.WhoTakesArguments) -> Tool
 
 
 async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> ToolReply:
-    _resources(shapes.MayArguments(resource=asked.resource))
+    resources_in(shapes.MayArguments(resource=asked.resource))
     draft = RequestDraft(
         resources=(asked.resource,), action=asked.action, level=asked.level, reason=asked.reason, org_id=asker.org_id,
     )  # fmt: skip

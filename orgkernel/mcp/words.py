@@ -13,6 +13,7 @@ from orgkernel.decisions.reasons import Reason, Why
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import OrgkernelError
 
+_APPROVAL = "approval:"
 _SHOWN = 3
 """Remedies, places and names that a text has. The structured answer has more."""
 # What would end a code block, or begin HTML or the target of a link, where a host shows a JSON text as Markdown. None of it
@@ -77,11 +78,15 @@ def decision_text(
     explanation: AccessExplanation | None = None,
     grantors: tuple[str, ...] = (),
     how_to_ask: str = "",
+    waiting: str = "",
 ) -> str:
-    """A decision with everything that is needed to act on it."""
+    """A decision with everything that is needed to act on it. `waiting` says what became of asking for an approval."""
     lines = [f"{decision.outcome}: {plain(asked)}", *because(reasons)]
-    if decision.obligations:
-        lines.append(f"to do first: {plain(', '.join(decision.obligations))}")
+    todo = [each for each in decision.obligations if not (waiting and each.startswith(_APPROVAL))]
+    if todo:
+        lines.append(f"to do first: {plain(', '.join(todo))}")
+    if waiting:
+        lines.append(waiting)
     if explanation is not None and decision.outcome != "allow":
         remedies = explanation.remedies if explanation.decision.outcome != "allow" else ()
         lines += _change(remedies)

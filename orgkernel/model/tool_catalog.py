@@ -89,6 +89,8 @@ class Tool(Record):
     """An essential tool is never hidden from a role and never refused to it: for every role, or for the given ones."""
     input_schema: dict[str, Any] | None = None
     """JSON Schema of the tool's input."""
+    action_argument: str = ""
+    """The argument whose value names the action of a call. Without it, who calls the tool names the action."""
     path_arguments: tuple[str, ...] | None = None
     """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
     names: dict[Id, str] = Field(default_factory=dict)

@@ -9,8 +9,8 @@ credential may not report, or belongs to a subject that has no right over the ho
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -137,6 +137,7 @@ def build_entry(
     at: float,
     actor: str = "",
     seconds: float | None = None,
+    detail: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
     """What was asked and answered, as the audit has it; `actor` is the credential of whoever asked."""
     context = request.context
@@ -172,6 +173,7 @@ def build_entry(
         snapshot=decision.snapshot,
         state_version=decision.state_version,
         seconds=seconds,
+        detail=detail,
     )
 
 

@@ -53,6 +53,7 @@ _PLAIN = Grant("", "", ())
 _COMPARED = {
     "grant_id", "subject", "resources", "level", "waives", "org_id", "channel", "session", "reason", "issued_by", "issued_at",
     "expires_at", "revoked_at", "uses_left", "request_id", "action", "input_digest",
+    "snapshot",
 }  # fmt: skip
 """The fields of a grant that bind nobody, or that are compared with what is given."""
 
@@ -278,6 +279,8 @@ def _lacks(grant: Grant, wanted: Grant) -> str:
         return f"is for the action {quote(grant.action)} alone"
     if grant.input_digest is not None and grant.input_digest != wanted.input_digest:
         return "is for one input alone"
+    if grant.snapshot is not None and grant.snapshot != wanted.snapshot:
+        return "is for one version of the documents alone"
     for field in grant.__struct_fields__:  # INVARIANT: a bond that nobody compares here is not passed on.
         if field not in _COMPARED and getattr(grant, field) != getattr(_PLAIN, field):
             return f"is bound by its {quote(field)}"

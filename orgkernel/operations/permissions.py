@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind, grant_asked_for
 from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
-from orgkernel.operations.organizations import choose_organization
+from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
 from orgkernel.operations.rights import (
     UNKNOWN_NAME,
@@ -32,7 +32,7 @@ from orgkernel.records.levels import LEVELS, ToolLevel
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
 
-OTHER_ORGANIZATION, BAD_VALUE = "OTHER_ORGANIZATION", "BAD_VALUE"
+OTHER_ORGANIZATION, BAD_VALUE, SNAPSHOT_CHANGED = "OTHER_ORGANIZATION", "BAD_VALUE", "SNAPSHOT_CHANGED"
 LONGEST_WORD = 200
 ID = "[!-~]{1,150}$"
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_WORD)]
@@ -42,6 +42,7 @@ Requester = Annotated[str, msgspec.Meta(pattern=f"^(agent|person|role|system|web
 GrantableResource = Annotated[str, msgspec.Meta(pattern=f"^(tool|credential|data):{ID}")]
 Resources = Annotated[tuple[GrantableResource, ...], msgspec.Meta(min_length=1, max_length=100)]
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+SnapshotDigest = Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")]
 Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 
 
@@ -61,6 +62,8 @@ class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """The only action it gives; left out for every action of the level."""
     input_digest: Digest | None = None
     """SHA-256 of the only input it is good for, as JSON with sorted keys and no spaces."""
+    snapshot: SnapshotDigest | None = None
+    """The only version of the documents it is good for: the digest that answers name; left out for every version."""
     reason: Text = ""
     expires_at: float | None = None
     """Seconds since 1970-01-01 UTC."""
@@ -99,6 +102,8 @@ class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The only action that is asked for; left out for every action of the level."""
     input_digest: Digest | None = None
     """SHA-256 of the only input that is asked for, as JSON with sorted keys and no spaces."""
+    snapshot: SnapshotDigest | None = None
+    """The only version of the documents it is asked for: the digest that answers name; left out for every version."""
     reason: Text = ""
     summary: Text = ""
     original_message: Text = ""
@@ -120,7 +125,7 @@ def issue_grant(context: Context, draft: GrantDraft) -> Grant:
         wanted.subject, wanted.resources, issued_by=context.actor.name, level=wanted.level, waives=wanted.waives,
         org_id=wanted.org_id, channel=wanted.channel, session=wanted.session, reason=draft.reason,
         expires_at=draft.expires_at, uses=None if draft.uses is None else int(draft.uses), action=wanted.action,
-        input_digest=wanted.input_digest,
+        input_digest=wanted.input_digest, snapshot=wanted.snapshot,
     )  # fmt: skip
 
 
@@ -157,6 +162,7 @@ def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: 
             OTHER_ORGANIZATION,
         )
     store = noted_in(context, require_may_give(context, replace(found, org_id=org_id)))
+    require_current(context, org_id, found.snapshot)
     return store.grants.wake(grant_id, org_id=org_id, actor=context.actor.name, reason=reason)
 
 
@@ -209,6 +215,7 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
         channel=wanted.channel, session=wanted.session, reason=draft.reason, summary=draft.summary,
         original_message=draft.original_message, tool_call_id=draft.tool_call_id,
         context=_asked_by(context), action=wanted.action, input_digest=wanted.input_digest,
+        snapshot=wanted.snapshot,
     )  # fmt: skip
 
 
@@ -217,10 +224,13 @@ def approve(
 ) -> tuple[PermissionRequest, Grant]:
     """Say yes; returns the request and the grant. Approving is granting, so it needs the same right.
 
-    Raises `Refused`, `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
+    Raises `Refused`, `UnknownRecord`, and `Conflict`: `NOT_PENDING` when it was answered already, `SNAPSHOT_CHANGED` when
+    it is for another version of the documents.
     """
     asked = context.store.requests.get(request_id)
     right = None if asked is None else require_may_approve(context, asked, approval)
+    if asked is not None and asked.status == "pending":
+        require_current(context, asked.org_id or "", asked.snapshot)
     store = noted_in(context, right)
     return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
@@ -257,6 +267,7 @@ def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | Req
             f"name a level from {listing(LEVELS[1:])}; `orgkernel restriction issue` takes away",
             BAD_VALUE,
         )
+    require_current(context, org_id, draft.snapshot)
     level = draft.level or "full"
     if draft.action is not None and context.kernel is not None:
         required = [_required_levels(context.kernel, org_id, each, draft.action) for each in draft.resources]
@@ -270,8 +281,23 @@ def _wanted(context: Context, org_id: str, subject: str, draft: GrantDraft | Req
             )
     return Grant(
         "", subject, draft.resources, level, draft.waives, org_id, draft.channel, draft.session, action=draft.action,
-        input_digest=draft.input_digest,
+        input_digest=draft.input_digest, snapshot=draft.snapshot,
     )  # fmt: skip
+
+
+def require_current(context: Context, org_id: str, snapshot: str | None) -> None:
+    """Raise `Conflict` (`SNAPSHOT_CHANGED`) for what would be for another version of the documents, and give nothing."""
+    if snapshot is None:
+        return
+    require_one(org_id, "a snapshot")
+    views = () if context.kernel is None else views_of(context.kernel.state, org_id)
+    for view in views:
+        if view.digest != snapshot:
+            raise Conflict(
+                f"{quote(snapshot)} is not the version of the documents of {quote(org_id)} that answers now",
+                f"decide again: the documents are at {quote(view.digest)} now, and what was asked before holds no longer",
+                SNAPSHOT_CHANGED,
+            )
 
 
 def _required_levels(kernel: Kernel, org_id: str, written: str, action: str) -> list[int]:

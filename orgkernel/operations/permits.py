@@ -13,7 +13,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -96,21 +96,26 @@ class Permits:
         """The kernel as it is now, deciding with the state of the store; it is a copy, so it is not to be kept."""
         return self._opened if self._store is None else self._opened.with_store(self._store)
 
-    def decide(self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True) -> Ruling:
+    def decide(
+        self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
+        about: Mapping[str, str] | None = None,
+    ) -> Ruling:  # fmt: skip
         """Decide about a call and, where it is allowed, permit it. With a store, what is answered is on the disk first.
 
         Grants that are good for a number of uses are used by this, in the same transaction. Without `permit` it is only
-        decided and written down. Raises what `Kernel.decide` and the store raise.
+        decided and written down. `actor` is the credential of whoever calls, and `about` what else the audit has of the call.
+        Raises what `Kernel.decide` and the store raise.
         """
         context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
         request = msgspec.structs.replace(request, context=context)
+        detail = {"input_sha256": digest_input(tool_input), **(about or {})}
         decision = self.kernel.decide(org, request)
         try:
-            audit_id = self._write(org, request, decision, decision.grants if permit else ())
+            audit_id = self._write(org, request, decision, permit, actor, detail)
         except Conflict:
             # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
             decision = self.kernel.decide(org, request)
-            audit_id = self._write(org, request, decision, decision.grants if permit else ())
+            audit_id = self._write(org, request, decision, permit, actor, detail)
         allowed = permit and decision.outcome == "allow"
         return Ruling(decision, self._permit(org, request, tool_input) if allowed else None, audit_id)
 
@@ -160,13 +165,17 @@ class Permits:
         return permit
 
     def _write(
-        self, org: str, request: AccessRequest, decision: AccessDecision, uses: tuple[str, ...]
-    ) -> str:
+        self, org: str, request: AccessRequest, decision: AccessDecision, uses: bool, actor: str,
+        detail: Mapping[str, str],
+    ) -> str:  # fmt: skip
         if self._store is None:
             return ""
         view = self._opened.organization(org).snapshot.index
-        entry = build_entry(view, request, decision, at=self._wall_clock(), actor=request.on_behalf_of or "")
-        return self._store.audit.write(entry, uses)
+        entry = build_entry(
+            view, request, decision, at=self._wall_clock(), actor=actor or request.on_behalf_of or "",
+            detail=detail,
+        )  # fmt: skip
+        return self._store.audit.write(entry, decision.grants if uses else ())
 
 
 def record_use(

@@ -36,6 +36,7 @@ class Tool(Record, frozen=True, kw_only=True):
     falls_back_to: tuple[ToolId, ...] = ()
     essential: Essential = False
     input_schema: dict[str, Any] | None = None
+    action_argument: str = ''
     path_arguments: tuple[str, ...] | None = None
     names: dict[Id, str] = msgspec.field(default_factory=dict)
     enabled: bool = True

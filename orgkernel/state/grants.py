@@ -192,12 +192,14 @@ class Grants(Issued[Grant]):
         uses: int | None = None,
         action: str | None = None,
         input_digest: str | None = None,
+        snapshot: str | None = None,
     ) -> Grant:
         """Give a permission; raises `Refused` for what cannot be stored."""
         require_time("the end", expires_at)
         grant = Grant(
             self._context.new_id("g"), subject, tuple(resources), level, tuple(waives), org_id, channel, session, reason,
             issued_by, expires_at=expires_at, uses_left=uses, action=action, input_digest=input_digest,
+            snapshot=snapshot,
         )  # fmt: skip
         return self._context.change(lambda transaction: insert_grant(transaction, grant))
 
@@ -254,12 +256,12 @@ def insert_grant(transaction: Transaction, grant: Grant) -> Grant:
         require_word("the waiver", waiver, get_args(Waiver))
     if grant.issued_by == grant.subject:
         raise Refused(f"{quote(grant.subject)} cannot give itself a permission", code="SELF_GRANT")
-    require_bound(grant.action, grant.input_digest)
+    require_bound(grant.action, grant.input_digest, grant.snapshot)
     if grant.uses_left is not None and grant.uses_left < 1:
         raise Refused("use at least 1", code="BAD_VALUE")
     detail = {
         "waives": list(grant.waives), "uses_left": grant.uses_left, "channel": grant.channel, "session": grant.session,
-        "action": grant.action, "input_digest": grant.input_digest,
+        "action": grant.action, "input_digest": grant.input_digest, "snapshot": grant.snapshot,
     }  # fmt: skip
     return insert_issued(transaction, grants, grant, detail)
 

@@ -19,7 +19,7 @@ from orgkernel.state.location import StoreLocation
 from orgkernel.state.store_lock import locked
 from orgkernel.state.tables import metadata, state_version
 
-VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+VERSIONS: Sequence[str] = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 """All there are, oldest first; opening a store must not import Alembic to know the newest."""
 NEWEST = VERSIONS[-1]
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "migrations")

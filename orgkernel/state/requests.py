@@ -87,9 +87,11 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     recent = connection.execute(
         select(requests.c.created_at).where(
             mine,
+            requests.c.status != "approved",  # whoever was given it once may need it again
             requests.c.resources == row_of(request)["resources"],
             requests.c.action.is_not_distinct_from(request.action),
             requests.c.input_digest.is_not_distinct_from(request.input_digest),
+            requests.c.snapshot.is_not_distinct_from(request.snapshot),
             requests.c.created_at > now - limits.cooldown,
             requests.c.created_at < now + limits.cooldown,
         )
@@ -127,6 +129,7 @@ class Requests:
         context: Mapping[str, Any] | None = None,
         action: str | None = None,
         input_digest: str | None = None,
+        snapshot: str | None = None,
     ) -> PermissionRequest:
         """Ask; raises `TooManyRequests` (`TOO_MANY_PENDING`, `REQUEST_COOLDOWN`, `REQUESTS_BLOCKED`) and `Refused`."""
         require_reference("the requester", requester, REQUESTERS)
@@ -134,7 +137,7 @@ class Requests:
         require_word("the kind", kind, TIMERS)
         require_word("the level", level, LEVELS)
         require_id("the organization", org_id)
-        require_bound(action, input_digest)
+        require_bound(action, input_digest, snapshot)
         for waiver in waives:
             require_word("the waiver", waiver, get_args(Waiver))
         draft = PermissionRequest(
@@ -156,6 +159,7 @@ class Requests:
             None if context is None else clean_value(context),
             action=action,
             input_digest=input_digest,
+            snapshot=snapshot,
         )
 
         def change(transaction: Transaction) -> PermissionRequest:
@@ -188,7 +192,7 @@ class Requests:
                 request.org_id or "", request.channel, request.session, reason or request.reason, responder,
                 expires_at=None if holds is None else transaction.now + holds,
                 uses_left=1 if approval == "once" else None, request_id=request_id, action=request.action,
-                input_digest=request.input_digest,
+                input_digest=request.input_digest, snapshot=request.snapshot,
             )  # fmt: skip
             grant = insert_grant(transaction, wanted)
             done = _answer(transaction, request, "approved", approval, responder, reason, grant.grant_id)
@@ -302,6 +306,7 @@ def _note(
                 "waives": list(request.waives),
                 "action": request.action,
                 "input_digest": request.input_digest,
+                "snapshot": request.snapshot,
             }
             if activity == "created"
             else {"response": request.response}

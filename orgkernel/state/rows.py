@@ -27,6 +27,7 @@ _JSON = frozenset(
 )
 _LONGEST_ID = 200
 _DIGEST = re.compile("[0-9a-f]{64}")
+_SNAPSHOT = re.compile("sha256:[0-9a-f]{64}")
 _FURTHEST = 1e11
 """Seconds: some three thousand years."""
 
@@ -170,14 +171,20 @@ def require_reference(what: str, text: str, kinds: Collection[str]) -> str:
     return require_id(what, text)
 
 
-def require_bound(action: str | None, input_digest: str | None) -> None:
-    """Whether the action and the input that something is bound to can be stored; raises `Refused`."""
+def require_bound(action: str | None, input_digest: str | None, snapshot: str | None = None) -> None:
+    """Whether the action, the input and the snapshot that something is bound to can be stored; raises `Refused`."""
     if action is not None:
         require_id("the action", action)
     if input_digest is not None and not _DIGEST.fullmatch(input_digest):
         raise Refused(
             f"{quote(input_digest)} is not a digest",
             "write the SHA-256 as 64 hexadecimal digits",
+            "BAD_VALUE",
+        )
+    if snapshot is not None and not _SNAPSHOT.fullmatch(snapshot):
+        raise Refused(
+            f"{quote(snapshot)} is not the digest of a snapshot",
+            "write it as every answer names it: `sha256:` and 64 hexadecimal digits",
             "BAD_VALUE",
         )
 

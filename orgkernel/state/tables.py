@@ -65,6 +65,7 @@ grants = Table(
     Column("request_id", _WORDS),
     Column("action", _WORDS),
     Column("input_digest", _WORDS),
+    Column("snapshot", _WORDS),
     Column("asleep_since", Float),
     Column("expiry_noted", Boolean, nullable=False),
     Column("version", BigInteger, nullable=False, index=True),
@@ -122,6 +123,7 @@ requests = Table(
     Column("grant_id", _WORDS),
     Column("action", _WORDS),
     Column("input_digest", _WORDS),
+    Column("snapshot", _WORDS),
     Index("ix_requests_requester_status", "requester", "status"),
     Index("ix_requests_status_created_at", "status", "created_at"),
 )

@@ -79,6 +79,9 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     tool = parts.tool(asked.org, asked.tool_id)
     actions = () if tool is None else tuple(tool.required_levels)
     action = actions[0] if len(actions) == 1 and asked.action in WHOLE else asked.action
+    if not action and tool is not None and tool.action_argument:
+        named = asked.tool_input.get(tool.action_argument)
+        action = named if isinstance(named, str) else ""
     if actions and not action:
         text = f"`{asked.tool_id}` has several actions; choose one of {', '.join(actions)}"
         return Attempt(Step(asked.kind, who, "failed", codes.ACTION_NEEDED, text))
@@ -117,6 +120,10 @@ class Planned:
     tool_input: bytes
     is_sole_action: bool
     timeout: float | None
+    actor: str = ""
+    """The credential of whoever calls, for the audit."""
+    about: Mapping[str, str] | None = None
+    """What else the audit has of the call."""
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
         """A step for this call."""
@@ -135,8 +142,9 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     try:
         adapter = parts.adapters.get(planned.tool_id)
         ruling = await asyncio.to_thread(
-            parts.permits.decide, planned.org, planned.request, planned.tool_input, permit=adapter is not None
-        )
+            parts.permits.decide, planned.org, planned.request, planned.tool_input, permit=adapter is not None,
+            actor=planned.actor, about=planned.about,
+        )  # fmt: skip
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_refusal, parts, planned, ruling), None
         if adapter is None:

@@ -123,10 +123,11 @@ def test_an_answer_takes_no_more_with_many(stored: str) -> None:
 
 
 def test_as_many_sessions_and_parts_cost_a_check_and_an_explanation_nothing() -> None:
-    """Grants for other sessions, inputs and parts of the tool are not looked at."""
+    """Grants for other sessions, inputs, versions of the documents and parts of the tool are not looked at."""
     kinds: tuple[dict[str, Callable[[int], Any]], ...] = (
         {"session": lambda each: f"s{each}"},
         {"input_digest": lambda each: f"{each:064}"},
+        {"snapshot": lambda each: f"sha256:{each:064}"},
         {"resources": lambda each: (f"{TOOL}:src/part_{each}/**",)},
     )
     for more in kinds:

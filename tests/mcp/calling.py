@@ -107,11 +107,15 @@ class Session:
         """The result of a call in the name of an asker."""
         self.asker = asker
         if self._calls is None:
-            self._calls = self._stack.enter_context(calling(build_server(lambda _: self.asker)))  # type: ignore[arg-type,return-value]
+            self._calls = self._stack.enter_context(calling(build_server(self._current)))
         return self._calls.call(tool, **arguments)
 
     def close(self) -> None:
         self._stack.close()
+
+    def _current(self, _: Any) -> Asker:
+        assert self.asker is not None
+        return self.asker
 
 
 def sent(number: int, method: str, **params: Any) -> bytes:

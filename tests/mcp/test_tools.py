@@ -277,14 +277,16 @@ def test_documents_are_read_again(tmp_path: Path) -> None:
     assert before["name"] != after["name"] == broken["name"] == "Open Sources"
 
 
-def test_a_fault_says_nothing_of_the_inside(tmp_path: Path, kernel: Kernel, caplog: Any) -> None:
+def test_a_fault_says_nothing_of_the_inside(
+    tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The client gets an error of the protocol without the text of the exception."""
     asker = asker_of(kernel, ORG, ROLE, tmp_path)
 
     async def fail(question: Any) -> Any:
         raise RuntimeError("the secret of the inside")
 
-    asker.ask = fail  # type: ignore[method-assign]
+    monkeypatch.setattr(asker, "ask", fail)
     with calling(build_server(lambda _: asker)) as calls, pytest.raises(MCPError) as caught:
         calls.call("who_am_i")
     assert "secret" not in str(caught.value)

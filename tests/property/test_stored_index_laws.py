@@ -75,7 +75,7 @@ class Rows:
                 row, waives=some(((), (), ("rank",), ("rank", "visibility"))), channel=some((None, None, "slack")),
                 session=some((None, None, "s", "")), uses_left=some((None, None, 0, 1)), action=some((None, None, "look")),
                 input_digest=some((None, None, *(find_digest(each) for each in INPUTS))),
-                asleep_since=some((None, None, None, 1.0)),
+                asleep_since=some((None, None, None, 1.0)), snapshot=some((None, None, "now", "then")),
             )  # fmt: skip
         return row
 
@@ -114,13 +114,13 @@ def test_indexed_equals_scanned(seed: int) -> None:
     for _ in range(12):
         resource, path, action, context = maker.question()
         rows = [row for key in KEYS for row in grants.get(key, ())]
-        scanned = gather_grants(rows, resource, path, action, "o", context)
-        found = find_given(grants, KEYS, resource, path, action, "o", context)
+        scanned = gather_grants(rows, resource, path, action, "o", "now", context)
+        found = find_given(grants, KEYS, resource, path, action, "o", "now", context)
         assert (found.level, found.waives) == (scanned.level, scanned.waives)
         assert set(found.grants) <= set(scanned.grants)
         told = [
             (level, row)
-            for level, each in all_given(grants, KEYS, resource, path, action, "o", context)
+            for level, each in all_given(grants, KEYS, resource, path, action, "o", "now", context)
             for row in each.active
         ]
         assert sorted(told, key=_by_id) == sorted(
@@ -166,6 +166,10 @@ def test_rows_that_stand_together_are_alike(seed: int) -> None:
                 len({(row.level, row.org_id, row.action, frozenset(row.waives)) for row in group.rows}) == 1
             )
             assert {(row.channel, row.session, row.input_digest) for row in group.rows} == {group.said.bond}
+            assert {row.snapshot for row in group.rows} == {group.said.snapshot}
+        loose = [row for group in about.loose(parts=True, snapshot="now") for row in group.rows]
+        good = [row for row in grouped if row.snapshot in (None, "now")]
+        assert sorted(map(str, loose)) == sorted(map(str, good))
     assert {root for rows in stored.values() for root in roots_of(rows)} == {
         ":".join(word.split(":")[:2]) for rows in stored.values() for row in rows for word in row.resources
     }

@@ -726,6 +726,9 @@ def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:
 
 # -- what is stored ----------------------------------------------------------------------------------------------------
 
+SNAPSHOT = "now"
+"""What the digest of every world is called."""
+
 
 def stored_for(world: World, request: Request, subject: Subject, what: str) -> list[dict[str, Any]]:
     """Grants or restrictions of somebody that hold now."""
@@ -738,6 +741,7 @@ def stored_for(world: World, request: Request, subject: Subject, what: str) -> l
         and each.get("asleep_since") is None
         and each.get("action") in (None, request["action"])
         and each.get("input_digest") in (None, digest_of(request["context"].get("input")))
+        and each.get("snapshot") in (None, SNAPSHOT)
         and (each.get("expires_at") is None or each["expires_at"] > now)
         and (each.get("revoked_at") is None or each["revoked_at"] > now)
         and (each.get("uses_left") is None or each["uses_left"] > 0)

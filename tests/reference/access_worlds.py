@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from orgkernel.decisions.state_view import (
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.org_graph import OrgGraph
 from orgkernel.index.org_index import OrgIndex
-from tests.reference.access_oracle import digest_of
+from tests.reference.access_oracle import SNAPSHOT, digest_of
 from tests.reference.organizations import TOP, build_tree, build_views
 
 ROLES = ["r0", "r1", "r2", "r3"]
@@ -301,6 +302,7 @@ class WorldMaker:
                     0.15, channel=lambda: "slack", session=lambda: "s", uses_left=lambda: self._number(0, 2),
                     asleep_since=lambda: 1.0, action=lambda: self._one(["use", "a0", "a1"]),
                     input_digest=lambda: self._one([digest_of({"a": 1}), digest_of({"a": 2})]),
+                    snapshot=lambda: self._one([SNAPSHOT, "before"]),
                 )
                 for number in range(self._number(0, 5))
             ],
@@ -400,7 +402,7 @@ def views_of(world: Mapping[str, Any]) -> tuple[OrgIndex, OrgGraph]:
     tree = build_tree(documents_of(world))
     assert not [found for found in tree.diagnostics if found.severity.value == "error"], tree.diagnostics
     (records,) = assemble(tree).organizations
-    return build_views(records)
+    return build_views(replace(records, digest=SNAPSHOT))
 
 
 def state_of(world: Mapping[str, Any]) -> StateView:

@@ -197,7 +197,7 @@ def _names_parts(evaluation: Evaluation) -> bool:
         for stored in (state.grants, state.restrictions)
         for about in find_about(stored, evaluation.subject.keys, evaluation.resource)
         for group in about.groups
-        if group.holds_in(evaluation.tables.org_id) and group.at(now).active
+        if group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot) and group.at(now).active
     )
 
 

@@ -126,7 +126,8 @@ class AccessExplanation(msgspec.Struct, frozen=True):
 
     decision: AccessDecision
     reasons: tuple[Reason, ...]
-    """One for each code of the decision, and after them a grant that ran out and is missed (`GRANT_EXPIRED`)."""
+    """One for each code of the decision, and after them the grants that are missed: one that ran out (`GRANT_EXPIRED`),
+    and one that is for another version of the documents (`GRANT_OUTDATED`)."""
     trace: tuple[TraceLine, ...]
     remedies: tuple[Remedy, ...]
     who_can: Who

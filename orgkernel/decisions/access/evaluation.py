@@ -226,7 +226,7 @@ def evaluate_subject(evaluation: Evaluation) -> Moves:
         evaluation.has_stored = True
         evaluation.given = find_given(
             state.grants, subject.keys, resource, evaluation.path, evaluation.action, evaluation.tables.org_id,
-            evaluation.request.context, () if assumed is None else assumed.grants,
+            evaluation.tables.snapshot, evaluation.request.context, () if assumed is None else assumed.grants,
         )  # fmt: skip
     if evaluation.trace is None:
         for move in steps:

@@ -147,9 +147,7 @@ def what_can(
             resource, path = tables.find(written)
         said: tuple[GrantedLevel, int] | None = None
         if static and is_static_resource(tables, resource, path):
-            said = (
-                stored_for(found, resource, tables.org_id, asked.context, state) if stored else NOTHING_STORED
-            )
+            said = stored_for(found, resource, tables, asked.context, state) if stored else NOTHING_STORED
         if said is not None:
             row = static_row(found, resource, "", *said)
             if row is not None:

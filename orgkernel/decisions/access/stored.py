@@ -162,6 +162,7 @@ def find_given(
     path: StatedPaths | None,
     action: str,
     org_id: str,
+    snapshot: str,
     context: AccessContext,
     assumed: Sequence[Grant] = (),
 ) -> GrantedLevel:
@@ -176,23 +177,29 @@ def find_given(
         if not found:
             return NOTHING_GRANTED
         if len(found) == 1 and found[0].is_plain:
-            return given_plainly(found[0], resource, org_id, context)
+            return given_plainly(found[0], resource, org_id, snapshot, context)
     grants = [
-        row for about in found for group in about.giving(path, context) for row in group.at(context.now).one
+        row
+        for about in found
+        for group in about.giving(path, context, snapshot)
+        for row in group.at(context.now).one
     ]
-    return gather_grants((*grants, *assumed), resource, path, action, org_id, context)
+    return gather_grants((*grants, *assumed), resource, path, action, org_id, snapshot, context)
 
 
 def given_plainly(
-    about: About[Grant], resource: Resource, org_id: str, context: AccessContext
+    about: About[Grant], resource: Resource, org_id: str, snapshot: str, context: AccessContext
 ) -> GrantedLevel:
-    """What grants give that hold in all circumstances and for all actions: the same until one of them ends."""
+    """What grants give that hold in all circumstances and for all actions: the same until one of them ends.
+
+    They are for every version of the documents, so that what was found is kept for all of them.
+    """
     now = context.now
     known: GrantedLevel | None = about.kept(org_id, now)
     if known is not None:
         return known
     first = [row for group in about.groups for row in group.at(now).one]
-    return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, context))
+    return about.keep(org_id, now, gather_grants(first, resource, None, "", org_id, snapshot, context))
 
 
 def all_given(
@@ -202,14 +209,15 @@ def all_given(
     path: StatedPaths | None,
     action: str,
     org_id: str,
+    snapshot: str,
     context: AccessContext,
     assumed: Iterable[Grant] = (),
 ) -> Iterator[tuple[int, GroupNow[Grant]]]:
     """All grants that give something to an action, those that say the same together, each with the level."""
     found = [*find_about(stored, keys, resource), About(assumed, resource)]
-    for group in (group for about in found for group in about.giving(path, context)):
+    for group in (group for about in found for group in about.giving(path, context, snapshot)):
         rows = group.at(context.now)
-        given = gather_grants(rows.active[:1], resource, path, action, org_id, context)
+        given = gather_grants(rows.active[:1], resource, path, action, org_id, snapshot, context)
         if given.grants:
             yield given.level, rows
 
@@ -220,16 +228,17 @@ def gather_grants(
     path: StatedPaths | None,
     action: str,
     org_id: str,
+    snapshot: str,
     context: AccessContext,
 ) -> GrantedLevel:
-    """What those of some grants give to an action that are active."""
+    """What those of some grants give to an action that are active and good for this version of the documents."""
     level, waives, found = 0, dict[str, int](), []
     for grant in grants:
         if not is_active(grant, org_id, context.now):
             continue
         if grant.channel not in (None, context.channel) or grant.session not in (None, context.session):
             continue
-        if grant.action not in (None, action):
+        if grant.action not in (None, action) or grant.snapshot not in (None, snapshot):
             continue
         if grant.input_digest is not None and not is_input_of(grant.input_digest, context.input):
             continue
@@ -303,7 +312,7 @@ def _left_by(
 ) -> Iterator[tuple[int, tuple[Restriction, ...]]]:
     for group in groups:
         rows = group.at(now).active
-        if rows and group.holds_in(org_id):
+        if rows and group.holds_in(org_id, ""):  # no restriction is for one version of the documents
             left = level_in(rows[0], resource, path)
             if left is not None:
                 yield left, rows

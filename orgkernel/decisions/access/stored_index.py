@@ -34,6 +34,9 @@ Bond = tuple[str | None, str | None, str | None]
 """The channel, the session and the digest of the input that a row holds for."""
 FREE: Bond = (None, None, None)
 """That of a row that holds in all of them."""
+_Terms = tuple[Bond, str | None]
+"""A bond, and the only version of the documents that a row is for."""
+_FREE: _Terms = (FREE, None)
 
 
 class CommonTerms(NamedTuple):
@@ -46,6 +49,8 @@ class CommonTerms(NamedTuple):
     waives: tuple[str, ...] = ()
     action: str | None = None
     bond: Bond = FREE
+    snapshot: str | None = None
+    """The only version of the documents they are good for."""
     only: str = ""
     """The only row, where each stands for itself."""
 
@@ -91,9 +96,9 @@ class Alike(Generic[Row]):
             known = self._known = _moment(self.rows, now)
         return known
 
-    def holds_in(self, org_id: str) -> bool:
-        """Whether they are stored for an organization."""
-        return self.said.org_id in (org_id, ALL_ORGANIZATIONS)
+    def holds_in(self, org_id: str, snapshot: str) -> bool:
+        """Whether they are stored for an organization, and for this version of its documents."""
+        return self.said.org_id in (org_id, ALL_ORGANIZATIONS) and self.said.snapshot in (None, snapshot)
 
 
 def _moment(rows: Sequence[Row], now: float) -> GroupNow[Row]:
@@ -166,11 +171,11 @@ def _group(rows: Iterable[Row], resource: Resource) -> list[Alike[Row]]:
         words = tuple([word for word in row.resources if meant[word]])
         only = "" if ENABLED else id_of(row)
         if not isinstance(row, Grant):
-            said: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, only
+            said: tuple[Any, ...] = row.org_id, row.level, words, (), None, FREE, None, only
         elif row.asleep_since is None and (row.uses_left is None or row.uses_left > 0):
             waives = row.waives if len(row.waives) < 2 else tuple(sorted(row.waives))
             bond = row.channel, row.session, row.input_digest
-            said = row.org_id, row.level, words, waives, row.action, bond, only
+            said = row.org_id, row.level, words, waives, row.action, bond, row.snapshot, only
         else:
             continue
         groups.setdefault(said, []).append(row)
@@ -229,13 +234,14 @@ class About(Generic[Row]):
         self.rows = tuple(rows)
         self.groups = _group(self.rows, resource)
         self.has_actions = any(each.said.action is not None for each in self.groups)
-        self.is_plain = not self.has_actions and all(
+        self.has_snapshots = any(each.said.snapshot is not None for each in self.groups)
+        self.is_plain = not (self.has_actions or self.has_snapshots) and all(
             each.said.bond == FREE and not each.globs for each in self.groups
         )
         """Whether it depends on nothing but the time what they say of the resource."""
         self._kept: dict[object, tuple[float, float, Any]] = {}
-        self._loose: dict[bool, list[Alike[Row]]] = {}
-        self._parts: dict[tuple[Bond, str | None], _Parts[Row]] = {}
+        self._loose: dict[tuple[bool, str | None], list[Alike[Row]]] = {}
+        self._parts: dict[tuple[_Terms, str | None], _Parts[Row]] = {}
 
     def kept(self, key: object, now: float) -> Any:
         """What was found before, if nothing ended since; else None. `key` says what it depends on besides the rows."""
@@ -259,37 +265,62 @@ class About(Generic[Row]):
             known = self.keep((), now, all(group.at(now).end is None for group in self.groups))
         return known
 
-    def loose(self, *, parts: bool) -> list[Alike[Row]]:
-        """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about."""
-        found = self._loose.get(parts)
+    def loose(self, *, parts: bool, snapshot: str | None = None) -> list[Alike[Row]]:
+        """The groups whatever the circumstances they hold in; and, unless `parts`, whatever the part they are about.
+
+        Without those that are for another version of the documents, which is no circumstance.
+        """
+        key = parts, snapshot if self.has_snapshots else None
+        found = self._loose.get(key)
         if found is None:
             merged: dict[CommonTerms, list[Row]] = {}
             for each in self.groups:
-                said = each.said._replace(bond=FREE)
-                merged.setdefault(said if parts else said._replace(words=()), []).extend(each.rows)
-            found = self._loose[parts] = [Alike(said, rows) for said, rows in merged.items()]
+                if each.said.snapshot in (None, snapshot):
+                    said = each.said._replace(bond=FREE, snapshot=None)
+                    merged.setdefault(said if parts else said._replace(words=()), []).extend(each.rows)
+            if len(self._loose) >= _MOST_KEPT:
+                self._loose.clear()
+            found = self._loose[key] = [Alike(said, rows) for said, rows in merged.items()]
         return found
+
+    def outdated(self, snapshot: str, now: float) -> tuple[Row, ...]:
+        """Those that would hold, and are for another version of the documents; of alike ones the one issued last."""
+        if not self.has_snapshots:
+            return ()
+        known: tuple[Row, ...] | None = self.kept(("outdated", snapshot), now)
+        if known is not None:
+            return known
+        last: dict[CommonTerms, Row] = {}
+        for group in self.groups:
+            if group.said.snapshot not in (None, snapshot):
+                said = group.said._replace(snapshot=None)
+                for row in group.at(now).active:
+                    last[said] = max(last.get(said, row), row, key=lambda each: (each.issued_at, id_of(each)))
+        return self.keep(("outdated", snapshot), now, tuple(last.values()))
 
     @cached_property
     def whole(self) -> list[Alike[Row]]:
         """The groups that are not about parts of a tool only."""
         return [each for each in self.groups if not each.globs]
 
-    def giving(self, path: StatedPaths | None, context: AccessContext) -> Iterable[Alike[Row]]:
-        """The groups of grants that may count for a request."""
+    def giving(self, path: StatedPaths | None, context: AccessContext, snapshot: str) -> Iterable[Alike[Row]]:
+        """The groups of grants that may count for a request about a version of the documents."""
         if self.is_plain or len(self.groups) <= _FEW or not ENABLED:
             return self.groups
-        return chain.from_iterable(self._giving(path, context))
+        return chain.from_iterable(self._giving(path, context, snapshot))
 
-    def _giving(self, path: StatedPaths | None, context: AccessContext) -> Iterator[Iterable[Alike[Row]]]:
+    def _giving(
+        self, path: StatedPaths | None, context: AccessContext, snapshot: str
+    ) -> Iterator[Iterable[Alike[Row]]]:
         digest = None
         if context.input is not None and self._by_bond.digests:
             digest = find_digest(context.input)
         stated = ({None, context.channel}, {None, context.session}, {None, digest})
-        for bond in product(*stated):
-            yield self._by_bond.whole.get(bond, ())
-            if path is not None and bond in self._by_bond.parts:
-                yield self._of_parts(bond, path.root).holding(path)
+        for bond, version in product(product(*stated), {None, snapshot if self.has_snapshots else None}):
+            terms = bond, version
+            yield self._by_bond.whole.get(terms, ())
+            if path is not None and terms in self._by_bond.parts:
+                yield self._of_parts(terms, path.root).holding(path)
 
     def leaving(self, path: StatedPaths | None) -> Iterable[Alike[Row]]:
         """The groups of restrictions that may count for a request."""
@@ -297,29 +328,30 @@ class About(Generic[Row]):
             return self.groups
         if path is None:
             return self.loose(parts=False)
-        touched = self._of_parts(FREE, path.root).touching(path)
-        return self.groups if touched is None else chain(self._by_bond.whole.get(FREE, ()), touched)
+        touched = self._of_parts(_FREE, path.root).touching(path)
+        return self.groups if touched is None else chain(self._by_bond.whole.get(_FREE, ()), touched)
 
-    def _of_parts(self, bond: Bond, root: str | None) -> _Parts[Row]:
-        found = self._parts.get((bond, root))
+    def _of_parts(self, terms: _Terms, root: str | None) -> _Parts[Row]:
+        found = self._parts.get((terms, root))
         if found is None:
-            found = self._parts[bond, root] = _Parts(self._by_bond.parts[bond], root)
+            found = self._parts[terms, root] = _Parts(self._by_bond.parts[terms], root)
         return found
 
     @cached_property
     def _by_bond(self) -> _ByBond[Row]:
-        whole: dict[Bond, list[Alike[Row]]] = {}
-        parts: dict[Bond, list[Alike[Row]]] = {}
+        whole: dict[_Terms, list[Alike[Row]]] = {}
+        parts: dict[_Terms, list[Alike[Row]]] = {}
         for each in self.groups:
-            (parts if each.globs else whole).setdefault(each.said.bond, []).append(each)
-        return _ByBond(whole, parts, any(bond[2] for bond in (*whole, *parts)))
+            terms = each.said.bond, each.said.snapshot
+            (parts if each.globs else whole).setdefault(terms, []).append(each)
+        return _ByBond(whole, parts, any(bond[2] for bond, _ in (*whole, *parts)))
 
 
 class _ByBond(NamedTuple, Generic[Row]):
-    """Groups by the circumstances they hold in."""
+    """Groups by the circumstances they hold in, and by the version of the documents they are for."""
 
-    whole: dict[Bond, list[Alike[Row]]]
-    parts: dict[Bond, list[Alike[Row]]]
+    whole: dict[_Terms, list[Alike[Row]]]
+    parts: dict[_Terms, list[Alike[Row]]]
     digests: bool
     """Whether some are for one input only."""
 

@@ -114,7 +114,8 @@ class _Compiler:
         state = desk.state
         self._state = StateView(
             version=state.version,
-            # What is good for one session, one input or a few uses cannot be told apart from a table.
+            # What is good for one session, one input or a few uses cannot be told apart from a table, and the documents
+            # may be edited while the table stays: what is good for one version of them would go on opening.
             grants={
                 subject: tuple(each for each in grants if each.uses_left is None and not _is_bound(each))
                 for subject, grants in state.grants.items()
@@ -340,7 +341,8 @@ def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tup
 
 
 def _is_bound(grant: Grant) -> bool:
-    return grant.channel is not None or grant.session is not None or grant.input_digest is not None
+    bonds = grant.channel, grant.session, grant.input_digest, grant.snapshot
+    return any(each is not None for each in bonds)
 
 
 def _example_of(glob: str) -> str:

@@ -10,9 +10,9 @@ from httpx2 import AsyncBaseTransport, AsyncByteStream, AsyncHTTPTransport, Deco
 class LimitedTransport(AsyncBaseTransport):
     """Requests uncompressed answers, and reads a limited number of bytes of each."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, transport: AsyncBaseTransport | None = None) -> None:
         self._limit = limit
-        self._transport = AsyncHTTPTransport()
+        self._transport = transport or AsyncHTTPTransport()
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer. Reading its body beyond the limit raises `DecodingError`."""

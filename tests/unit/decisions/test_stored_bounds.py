@@ -1,4 +1,6 @@
-"""What is stored gives no more than it says: one organization, one action, one input, awake, and a score that is enough."""
+"""What is stored gives no more than it says: one organization, one action, one input, one version of the documents, awake,
+and a score that is enough.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
-from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tool_input import digest_input, encode_input
 from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
@@ -35,6 +38,7 @@ FILES = {
 }
 ANN, INPUT = "agent:ann", {"channel": 7}
 DIGEST = digest_input(encode_input(INPUT))
+EDITED = "sha256:" + "0" * 64
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +133,49 @@ def test_a_rank_that_is_stored_for_all_organizations_can_only_lower(view: OrgVie
             for each in (replace(own, org_id="*"), own)
         ]
         assert levels == [everywhere, here], rank
+
+
+def test_a_grant_of_one_version_of_the_documents_gives_nothing_in_another(view: OrgView) -> None:
+    """Checks and lists in both directions say so alike, whatever the circumstances."""
+    for snapshot, counts in ((view.digest, True), (EDITED, False), ("", False)):
+        state = given(snapshot=snapshot, action="send")
+        assert may(view, state) is counts
+        asked = AccessRequest(ANN, "send", "tool:radio")
+        told = ("send",) if counts else None
+        rows = what_can(view, ANN, request=asked, state=state)
+        assert [row.actions for row in rows] == ([told] if told else [])
+        there = who_can(view, "send", "tool:radio", state=state, kinds=("agent",))
+        assert [row.subject for row in there] == ([ANN] if counts else [])
+
+
+def test_a_refusal_names_the_grant_of_another_version_and_the_way_out(view: OrgView) -> None:
+    """Where the grant would have helped, and only there; the remedies say what to give now."""
+    asked = AccessRequest(ANN, "send", "tool:radio", AccessContext(now=10.0))
+    found = explain_access(view, asked, given(snapshot=EDITED, level="write"))
+    assert [reason.code for reason in found.reasons] == ["NOT_BOUND_TO_ROLE", "GRANT_OUTDATED"]
+    assert found.reasons[-1].text == (
+        "grant `g` of `tool:radio` to `agent:ann` holds only for another version of the documents; ask for it again"
+    )
+    assert "grant `tool:radio` at level `write`" in [each.text for each in found.remedies]
+    for bounds in ({"action": "tune"}, {"level": "read"}, {"expires_at": 9.0}, {"uses_left": 0}):
+        told = explain_access(view, asked, given(snapshot=EDITED, **bounds)).reasons
+        assert [reason.code for reason in told] == ["NOT_BOUND_TO_ROLE"], bounds
+
+
+def test_a_version_is_no_circumstance(view: OrgView) -> None:
+    """A grant for this version that also needs a session is conditional on the session; one for another is never told."""
+    asked = AccessRequest(ANN, "send", "tool:radio")
+    rows = what_can(view, ANN, request=asked, state=given(session="s", snapshot=view.digest))
+    assert [(row.outcome, row.conditions) for row in rows] == [("deny", ("session:s",))]
+    assert what_can(view, ANN, request=asked, state=given(session="s", snapshot=EDITED)) == ()
+
+
+def test_an_approval_given_twice_tells_the_later_one(view: OrgView) -> None:
+    """Of the grants for other versions, the one that was issued last is named."""
+    asked = AccessRequest(ANN, "send", "tool:radio", AccessContext(now=10.0))
+    rows = tuple(
+        Grant(f"g{number}", ANN, ("tool:radio",), snapshot=f"sha256:{number:064}", issued_at=at)
+        for number, at in enumerate((3.0, 5.0, 4.0, 1.0, 2.0, 0.0))
+    )
+    told = explain_access(view, asked, StateView(1, grants={ANN: rows})).reasons
+    assert told[-1].text.startswith("grant `g1` of")

@@ -106,7 +106,7 @@ def _cap(subject: Subject, resource: Resource, waives: Mapping[str, int]) -> int
 
 
 def stored_for(
-    subject: Subject, resource: Resource, org_id: str, context: AccessContext, state: StateView
+    subject: Subject, resource: Resource, tables: AccessTables, context: AccessContext, state: StateView
 ) -> tuple[GrantedLevel, int] | None:
     """What is stored for a role about a tool, where no circumstance and no end changes it; else None."""
     now = context.now
@@ -119,14 +119,16 @@ def stored_for(
             return None
     given = NOTHING_GRANTED
     if grants:
-        given = find_given(state.grants, subject.keys, resource, None, "", org_id, context)
+        given = find_given(
+            state.grants, subject.keys, resource, None, "", tables.org_id, tables.snapshot, context
+        )
     if given.level and subject.deciding is not None:
         asks = (subject.deciding.effects.get(resource.resource) or subject.deciding.effect_on(resource))[3]
         if asks:  # somebody has been asked about a part of the actions
             return None
     if not restrictions:
         return given, FULL
-    return given, lowest_left(state.restrictions, subject.keys, resource, None, org_id, now)
+    return given, lowest_left(state.restrictions, subject.keys, resource, None, tables.org_id, now)
 
 
 def static_roles(

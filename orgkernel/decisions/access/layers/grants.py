@@ -6,7 +6,7 @@ the level of its own grant, in the layer of that cap.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -31,8 +31,8 @@ from orgkernel.decisions.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import LISTED, listing, quote
 from orgkernel.runtime.utc import as_utc
 
-GRANT_EXPIRED = "GRANT_EXPIRED"
-"""Told beside what fails, and none of it: what has expired is absent."""
+GRANT_EXPIRED, GRANT_OUTDATED = "GRANT_EXPIRED", "GRANT_OUTDATED"
+"""Told beside what fails, and none of it: what has expired, or is for another version of the documents, is absent."""
 NOWHERE = AccessContext()
 _MOST_TRIED = 20
 """Expired grants that are tried: whoever asks every day has many, and the last ones are those anybody remembers."""
@@ -77,7 +77,8 @@ def _given(evaluation: Evaluation) -> Iterator[tuple[int, GroupNow[Grant]]]:
     assumed = evaluation.assumed
     return all_given(
         evaluation.state.grants, evaluation.subject.keys, evaluation.resource, evaluation.path, evaluation.action,
-        evaluation.tables.org_id, evaluation.request.context, () if assumed is None else assumed.grants,
+        evaluation.tables.org_id, evaluation.tables.snapshot, evaluation.request.context,
+        () if assumed is None else assumed.grants,
     )  # fmt: skip
 
 
@@ -160,22 +161,45 @@ def _missed(evaluation: Evaluation) -> Sentence | None:
 
     Whoever is refused something that was given until yesterday has to read that, and when it ended.
     """
-    state = evaluation.state
-    if evaluation.outcome == "conditional":
-        return None
-    if not (evaluation.is_declared and (state.grants or state.expired)) or evaluation.resource.unknown:
+    if not _may_miss(evaluation):
         return None
     found = sorted(_expired(evaluation), key=lambda each: (each.expires_at, each.grant_id), reverse=True)
+    grant = _first_missed(evaluation, found, expires_at=None)
+    return None if grant is None else (f"{_called(grant)} expired at {as_utc(grant.expires_at)}", ())
+
+
+def _overtaken(evaluation: Evaluation) -> Sentence | None:
+    """The grant issued last among those with which less would fail, and that are for another version of the documents."""
+    if not _may_miss(evaluation):
+        return None
+    found = sorted(_outdated(evaluation), key=lambda each: (each.issued_at, each.grant_id), reverse=True)
+    grant = _first_missed(evaluation, found, snapshot=None)
+    if grant is None:
+        return None
+    return f"{_called(grant)} holds only for another version of the documents; ask for it again", ()
+
+
+def _may_miss(evaluation: Evaluation) -> bool:
+    state = evaluation.state
+    if evaluation.outcome == "conditional" or evaluation.resource.unknown:
+        return False
+    return evaluation.is_declared and bool(state.grants or state.expired)
+
+
+def _first_missed(evaluation: Evaluation, found: Sequence[Grant], **lifted: None) -> Grant | None:
+    """The first of some grants with which less would fail if some bounds of it were lifted."""
     for grant in found[:_MOST_TRIED]:
         # What has to be stated besides keeps nobody from hearing of the grant.
-        revived = add_grant(state, replace(grant, expires_at=None))
+        revived = add_grant(evaluation.state, replace(grant, **lifted))
         again = evaluation.again(state=revived, is_complete=True)
         then = evaluate(again).failing
         if then != evaluation.failing and not then & ~evaluation.failing:
-            resources, subject = listing(grant.resources), quote(grant.subject)
-            ended = as_utc(grant.expires_at)
-            return f"grant {quote(grant.grant_id)} of {resources} to {subject} expired at {ended}", ()
+            return grant
     return None
+
+
+def _called(grant: Grant) -> str:
+    return f"grant {quote(grant.grant_id)} of {listing(grant.resources)} to {quote(grant.subject)}"
 
 
 def _expired(evaluation: Evaluation) -> Iterator[Grant]:
@@ -183,20 +207,39 @@ def _expired(evaluation: Evaluation) -> Iterator[Grant]:
 
     Of several that said the same it is the last.
     """
-    tables, state, context = evaluation.tables, evaluation.state, evaluation.request.context
-    resource, path = evaluation.resource, evaluation.path
-    others = [tables.subject(each) for each in evaluation.parent_names()]
+    state, context = evaluation.state, evaluation.request.context
+    for about in _about_all(evaluation, state.grants, state.expired):
+        for group in about.giving(evaluation.path, context, evaluation.tables.snapshot):
+            grant = group.at(context.now).ended
+            if grant is not None and _would_give(evaluation, replace(grant, expires_at=None)):
+                yield grant
+
+
+def _outdated(evaluation: Evaluation) -> Iterator[Grant]:
+    """What was given to the subject, or to those it acts for, for another version of the documents."""
+    for about in _about_all(evaluation, evaluation.state.grants):
+        for grant in about.outdated(evaluation.tables.snapshot, evaluation.request.context.now):
+            if _would_give(evaluation, replace(grant, snapshot=None)):
+                yield grant
+
+
+def _about_all(evaluation: Evaluation, *stored: Mapping[str, Sequence[Grant]]) -> Iterator[About[Grant]]:
+    """The grants about the resource to the subject, and to those it acts for."""
+    others = [evaluation.tables.subject(each) for each in evaluation.parent_names()]
     keys = dict.fromkeys(
         key for each in (evaluation.subject, *others) if each is not None for key in each.keys
     )
-    for stored in (state.grants, state.expired):
-        for about in find_about(stored, keys, resource):
-            for group in about.giving(path, context):
-                grant = group.at(context.now).ended
-                if grant is not None:
-                    alone = [replace(grant, expires_at=None)]
-                    if gather_grants(alone, resource, path, evaluation.action, tables.org_id, context).grants:
-                        yield grant
+    for each in stored:
+        yield from find_about(each, keys, evaluation.resource)
+
+
+def _would_give(evaluation: Evaluation, grant: Grant) -> bool:
+    """Whether a grant gives something to what is asked."""
+    tables, context = evaluation.tables, evaluation.request.context
+    given = gather_grants(
+        [grant], evaluation.resource, evaluation.path, evaluation.action, tables.org_id, tables.snapshot, context
+    )  # fmt: skip
+    return bool(given.grants)
 
 
 # -- what depends on circumstances -------------------------------------------------------------------------------------
@@ -208,16 +251,21 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 
 
 def _stored_words(evaluation: Evaluation) -> Iterator[str]:
-    now, org_id = evaluation.request.context.now, evaluation.tables.org_id
+    now, org_id, snapshot = (
+        evaluation.request.context.now,
+        evaluation.tables.org_id,
+        evaluation.tables.snapshot,
+    )
     state, resource, pathless = evaluation.state, evaluation.resource, evaluation.has_open_path
     for key in evaluation.subject.keys:
         for grants in find_about(state.grants, (key,), resource):
-            about = (org_id, evaluation.action if grants.has_actions else "", pathless)
+            version = snapshot if grants.has_snapshots else ""
+            about = (org_id, version, evaluation.action if grants.has_actions else "", pathless)
             words: tuple[str, ...] | None = grants.kept(about, now)
             yield from grants.keep(about, now, _words_of(grants, evaluation)) if words is None else words
         for restrictions in find_about(state.restrictions, (key,), resource):
             for left in restrictions.groups:
-                for restriction in left.at(now).one if left.holds_in(org_id) else ():
+                for restriction in left.at(now).one if left.holds_in(org_id, snapshot) else ():
                     yield from (f"path:{glob}" for glob in left.parts) if pathless else ()
                     if level_in(restriction, resource, evaluation.path) is not None:
                         yield from _end(left.at(now).end)
@@ -231,7 +279,7 @@ def _words_of(about: About[Grant], evaluation: Evaluation) -> tuple[str, ...]:
         said = group.said
         if said.action not in (None, evaluation.action) or (group.globs and not pathless):
             continue
-        if group.at(now).one and group.holds_in(evaluation.tables.org_id):
+        if group.at(now).one and group.holds_in(evaluation.tables.org_id, evaluation.tables.snapshot):
             named = zip(("channel", "session", "input"), said.bond, strict=True)
             found.update((f"{name}:{value}", None) for name, value in named if value is not None)
             found.update((f"path:{glob}", None) for glob in (group.parts if pathless else ()))
@@ -266,12 +314,14 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
 
 def _supposed_grants(evaluation: Evaluation, key: str, kindly: bool) -> Iterator[Grant]:
     now, pathless = evaluation.request.context.now, evaluation.has_open_path
+    snapshot = evaluation.tables.snapshot
     for about in find_about(evaluation.state.grants, (key,), evaluation.resource):
         if kindly:
-            loose = about.loose(parts=not pathless)
+            loose = about.loose(parts=not pathless, snapshot=snapshot)
             yield from (_widened(row, pathless) for group in loose for row in group.at(now).one)
         else:
-            free = (each for each in about.giving(evaluation.path, NOWHERE) if each.said.bond == FREE)
+            giving = about.giving(evaluation.path, NOWHERE, snapshot)
+            free = (each for each in giving if each.said.bond == FREE)
             found = (group.at(now).lasting for group in free)
             yield from (each for each in found if each is not None)
 
@@ -307,7 +357,7 @@ GRANTS = AccessLayer(
     _compile,
     of_stored=True,
     unchanged=_applied,
-    besides={GRANT_EXPIRED: _missed},
+    besides={GRANT_EXPIRED: _missed, GRANT_OUTDATED: _overtaken},
     explains={"granted": _too_little, "ceiling": _leaving},
     circumstances=_words,
     suppose=_suppose,

@@ -1,0 +1,101 @@
+"""What a call may say: arguments of a known name and shape, and nothing about who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.diagnostics.validation_text import describe_unfit
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.errors import UsageError
+from orgkernel.mcp import shapes
+
+if TYPE_CHECKING:
+    from orgkernel.mcp.asker import Asker
+
+MOST_BYTES = 64 * 1024
+"""Bytes of the arguments of a call, as of a body over HTTP."""
+_SUBJECT_WORDS = frozenset(
+    {"subject", "agent", "as", "on_behalf_of", "via", "envelope", "org", "org_id", "requester"}
+)
+# What a run is, which only the host knows: it is settled by how the server was started.
+_OF_HOST = frozenset({"now", "utc_offset"})
+
+
+def read_arguments(
+    tool: str, shape: type[shapes.Arguments], said: Mapping[str, Any] | None
+) -> shapes.Arguments:
+    """The arguments of a call of a tool, in their shape. Raises `UsageError`."""
+    given = dict(said or {})
+    if len(msgspec.json.encode(given)) > MOST_BYTES:
+        raise UsageError(f"the arguments have more than {MOST_BYTES} bytes", "send less")
+    known = [field.encode_name for field in msgspec.structs.fields(shape)]
+    for name in given:
+        if name in known:
+            continue
+        if name in _SUBJECT_WORDS or name == "role":
+            raise UsageError(
+                f"the argument {quote(name)} cannot say who asks",
+                "leave it out: the subject comes from the options of the server or from the key, and from nothing else",
+            )
+        help = did_you_mean(name, known) or (
+            f"arguments are {listing(known)}" if known else "it has no arguments"
+        )
+        raise UsageError(f"{quote(tool)} has no argument {quote(name)}", help)
+    try:
+        return msgspec.convert(given, shape)
+    except msgspec.ValidationError as error:
+        message, place = describe_unfit(error)
+        where = f" at {quote(place.removeprefix('.'))}" if place else ""
+        raise UsageError(
+            f"the arguments do not fit{where}: {message}", f"see the schema of {quote(tool)}"
+        ) from None
+
+
+def resources_in(asked: shapes.MayArguments) -> tuple[str, ...]:
+    """The resource, or each of the paths as a part of it. Raises `UsageError`."""
+    kind, _, name = asked.resource.partition(":")
+    if not kind or not name:
+        raise UsageError(
+            f"the resource {quote(asked.resource)} has no kind",
+            f"write it as `KIND:ID`, such as {quote(f'tool:{asked.resource}')}",
+        )
+    if not asked.paths:
+        return (asked.resource,)
+    if kind != "tool" or ":" in name:
+        raise UsageError("only a tool has paths", "name it as `tool:ID`, and its files in `paths`")
+    return tuple(f"{asked.resource}:{path}" for path in asked.paths)
+
+
+def build_request(asker: Asker, asked: shapes.MayArguments, resource: str) -> AccessRequest:
+    """The question in the name of the asker. What the server was started with counts; arguments add what it leaves open.
+
+    Raises `UsageError`.
+    """
+    settled = msgspec.to_builtins(asker.base.context)
+    said = dict(asked.context)
+    for name, value in said.items():
+        if name in _SUBJECT_WORDS or name in _OF_HOST:
+            raise UsageError(
+                f"the context cannot say {quote(name)}",
+                "leave it out: it comes from the options of the server, and from nothing else",
+            )
+        if name not in AccessContext.__struct_fields__:
+            known = [each for each in AccessContext.__struct_fields__ if each not in _OF_HOST]
+            help = did_you_mean(name, known) or f"known names are {listing(known, len(known))}"
+            raise UsageError(f"unknown name {quote(name)} in the context", help)
+        if name in settled and settled[name] != value:
+            raise UsageError(
+                f"the context says another {quote(name)} than the server was started with", "leave it out"
+            )
+    try:
+        context = msgspec.convert({**said, **settled}, AccessContext)
+    except msgspec.ValidationError as error:
+        message, place = describe_unfit(error)
+        raise UsageError(
+            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
+        ) from None
+    return msgspec.structs.replace(asker.base, action=asked.action, resource=resource, context=context)

@@ -1,0 +1,55 @@
+"""Why something is not allowed, who could grant what is missing, and how to ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessExplanation, Outcome
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_view import Grant
+from orgkernel.diagnostics.wording import quote
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.asker import Asker
+from orgkernel.mcp.words import plain
+from orgkernel.operations.grantors import find_grantors
+
+_COUNTED = 3
+WORST_FIRST: Final[tuple[Outcome, ...]] = ("deny", "ask", "conditional", "allow")
+
+
+def worst_of(outcomes: Iterable[Outcome]) -> int:
+    """The place of the first outcome that is worst for whoever asks."""
+    order = [WORST_FIRST.index(each) for each in outcomes]
+    return order.index(min(order))
+
+
+def explain_to(
+    kernel: Kernel, asker: Asker, request: AccessRequest
+) -> tuple[AccessExplanation, tuple[str, ...]]:
+    """Why, and who could grant what is missing."""
+    found = kernel.explain(asker.org_id, request, counted=_COUNTED)
+    for remedy in found.remedies:
+        for change in remedy.changes:
+            if change.kind == "grant":
+                wanted = Grant(
+                    "", change.subject or asker.subject, (change.value,), change.level or "full",  # type: ignore[arg-type]
+                    change.waives, asker.org_id,  # type: ignore[arg-type]
+                )  # fmt: skip
+                return found, find_grantors(kernel, wanted)
+    return found, ()
+
+
+def sentence_of(request: AccessRequest) -> str:
+    """What was asked."""
+    return f"{quote(request.subject)} {quote(request.action)} {quote(request.resource)}"
+
+
+def how_to_ask(asker: Asker, request: AccessRequest, tool: str = "request_access") -> str:
+    """How to ask for it, where it can be asked for."""
+    if not asker.may("request") or request.resource.startswith("role:"):
+        return ""
+    said = {"resource": request.resource, "action": request.action, "reason": "…"}
+    return f"to ask for it: call `{tool}` with {plain(msgspec.json.encode(said).decode())}"

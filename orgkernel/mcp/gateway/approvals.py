@@ -1,0 +1,80 @@
+"""A call that needs an approval: ask for it, and let the person on the other side answer where there is one.
+
+A request is for this call alone: its action, the digest of its arguments and the documents as they are, once. Who answers
+a form is who sits at the host. Only a process that was started with `--approver` takes that for an approval; everybody
+else approves with a credential of their own, and the form only waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal, NamedTuple
+
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_records import PermissionRequest, grant_asked_for
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import OrgkernelError
+from orgkernel.mcp.explaining import sentence_of
+from orgkernel.mcp.gateway.caller import GatewayCaller
+from orgkernel.mcp.words import error_text, plain
+from orgkernel.operations.asking import request_for_call
+from orgkernel.operations.grantors import find_grantors
+from orgkernel.runtime.utc import as_utc
+
+FormAnswer = Literal["accept", "decline", "cancel"]
+Asked = Callable[[str, str], Awaitable[FormAnswer | None]]
+"""Asks whoever sits at the host: a message, and the id of the request. None where the host has no forms."""
+
+
+class Approval(NamedTuple):
+    """What became of asking."""
+
+    is_given: bool
+    """Whether to decide again."""
+    text: str
+    """What to do, for whoever called."""
+
+
+async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: Asked) -> Approval:
+    """Ask for an approval of one call. Raises what `asked` raises."""
+    if not caller.may("request"):
+        return Approval(False, "no request was made: the credential has no scope `request`")
+    try:
+        decision = await caller.ask(lambda kernel: kernel.decide(caller.org_id, request))
+        made = await caller.operate(
+            lambda context: request_for_call(context, request, decision, org=caller.org_id)
+        )
+        able = await caller.ask(lambda kernel: find_grantors(kernel, grant_asked_for(made)))
+    except OrgkernelError as error:
+        return Approval(False, f"no request was made: {error_text(error)}")
+    waiting = _waiting(made, able)
+    answer = await asked(_form(caller, request, made), made.request_id)
+    if answer is None or answer == "cancel":
+        return Approval(False, waiting)
+    if not caller.approver:
+        return Approval(answer == "accept", waiting)
+    try:
+        if answer == "accept":
+            await caller.approve(made.request_id)
+            return Approval(True, waiting)
+        await caller.deny(made.request_id)
+    except OrgkernelError as error:
+        return Approval(False, f"{waiting}\n{quote(caller.approver)} cannot answer it: {error_text(error)}")
+    return Approval(False, f"denied: {quote(caller.approver)} has denied request `{made.request_id}`")
+
+
+def _form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:
+    """What the form says."""
+    said = f"{plain(sentence_of(request))} needs an approval (request {made.request_id}, for this call only, once)."
+    if caller.approver:
+        return f"{said} Accept to approve it as {caller.approver}, or decline to deny it."
+    return f"{said} Approve it with: orgkernel request approve {made.request_id}. Then accept to go on."
+
+
+def _waiting(made: PermissionRequest, able: tuple[str, ...]) -> str:
+    granted = f"{listing(able)}, or an operator" if able else "an operator"
+    return (
+        f"request `{made.request_id}` waits for an approval of exactly this call, until {as_utc(made.expires_at)}\n"
+        f"who can approve it: {granted}, with `orgkernel request approve {made.request_id}`\n"
+        "then call again with the same arguments"
+    )

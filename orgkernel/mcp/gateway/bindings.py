@@ -1,0 +1,98 @@
+"""Which declared tool and which of its actions a tool of a server is.
+
+A declared tool belongs to a server by its type `mcp_server` and its `provider`. From the most to the least exact: the tool
+that is named so for MCP (`names.mcp`), the tool `mcp__SERVER__NAME`, an action NAME of a tool, the tool with the id NAME,
+and the tool `mcp__SERVER`, which is every tool of the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.names import named_tool_id, server_tool_id
+from orgkernel.records.tool_catalog import Tool
+
+_TYPE = "mcp_server"
+_RUNTIME = "mcp"
+
+
+class Binding(msgspec.Struct, frozen=True):
+    """The declared tool that a tool of a server is."""
+
+    tool_id: str
+    actions: tuple[str, ...]
+    """The action that a call is; of a tool whose argument says it, all that it may be."""
+    argument: str = ""
+    """The argument whose value is the action."""
+
+    def action_in(self, arguments: Mapping[str, Any]) -> str:
+        """The action of a call. Of a value that is no action, the value itself, which is denied as unknown."""
+        if not self.argument:
+            return self.actions[0]
+        value = arguments.get(self.argument)
+        return value if isinstance(value, str) and value else f"({self.argument} not given)"
+
+
+def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
+    """The declared tools that a server provides."""
+    return {
+        tool_id: found.record
+        for tool_id, found in view.records.tools.items()
+        if found.record.type == _TYPE and found.record.provider == server
+    }
+
+
+def servers_in(view: OrgView) -> tuple[str, ...]:
+    """The servers that declared tools name as their provider."""
+    found = {
+        each.record.provider
+        for each in view.records.tools.values()
+        if each.record.type == _TYPE and each.record.provider
+    }
+    return tuple(sorted(found))
+
+
+def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[Binding, ...]:
+    """The declared tools of a server that one of its tools is, by the most exact way in which any is.
+
+    None if it is not declared. If there are several, the declarations contradict each other.
+    """
+    whole = server_tool_id(server)
+    exact = {tool_id: tool for tool_id, tool in tools.items() if tool.names.get(_RUNTIME) == name}
+    if not exact:
+        own = named_tool_id(server, name)
+        exact = {own: tools[own]} if own in tools and own != whole else {}
+    if exact:
+        return tuple(_whole_tool(tool_id, tool, name) for tool_id, tool in exact.items())
+    by_action = tuple(
+        Binding(tool_id, (name,))
+        for tool_id, tool in tools.items()
+        if name in tool.actions and not tool.action_argument
+    )
+    if by_action:
+        return by_action
+    for tool_id in (name, whole):
+        if tool_id in tools and _RUNTIME not in tools[tool_id].names:
+            return (_whole_tool(tool_id, tools[tool_id], name),)
+    return ()
+
+
+def _whole_tool(tool_id: str, tool: Tool, name: str) -> Binding:
+    actions = tuple(tool.required_levels)
+    if tool.action_argument:
+        return Binding(tool_id, actions, tool.action_argument)
+    if name in actions:
+        return Binding(tool_id, (name,))
+    # Several actions, and nothing says which one a call is: it needs the one that requires the most.
+    return Binding(tool_id, (_highest(tool),))
+
+
+def _highest(tool: Tool) -> str:
+    from orgkernel.records.levels import LEVELS
+
+    levels = tool.required_levels
+    return max(levels, key=lambda action: LEVELS.index(levels[action]))

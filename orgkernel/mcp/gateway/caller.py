@@ -1,0 +1,84 @@
+"""Who calls through the gateway: an asker whose calls are decided, written down and made."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orgkernel.mcp.asker import Asker
+from orgkernel.mcp.local import LocalAsker
+from orgkernel.operations import permissions
+from orgkernel.operations.context import Context, actor_named
+from orgkernel.operations.permits import Permits
+from orgkernel.toolbox.upstream_tools import UpstreamTools
+
+if TYPE_CHECKING:
+    from orgkernel.decisions.access.request import AccessRequest
+    from orgkernel.graph.questions import OrgView
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.stored import StoreLocation
+
+
+_BY_FORM = "answered in a form of the host"
+
+
+class GatewayCaller(Asker):
+    """The subject of a connection or of a key. No argument of a call can say another one."""
+
+    actor_name: str = ""
+    """The credential in the audit. Empty for a process that was started for one subject."""
+    approver: str = ""
+    """The person who answers forms on the side of this caller. Empty if nobody is known to."""
+
+    @abstractmethod
+    async def tools(self) -> UpstreamTools:
+        """What decides about calls and makes them. Raises `StoreError`."""
+
+    async def approve(self, request_id: str) -> None:
+        """Approve a request in the name of the approver, with its rights. Raises `OrgkernelError`."""
+        raise NotImplementedError  # only a process that names an approver gets here
+
+    async def deny(self, request_id: str) -> None:
+        """Deny a request in the name of the approver, with its rights. Raises `OrgkernelError`."""
+        raise NotImplementedError
+
+    async def view(self) -> OrgView:
+        """The organization as it is now."""
+        return await self.ask(lambda kernel: kernel.organization(self.org_id).snapshot.index)
+
+
+class LocalCaller(LocalAsker, GatewayCaller):
+    """The role or agent that a process was started for. There has to be a store, because every call is written down."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        org_id: str,
+        subject: str,
+        location: StoreLocation,
+        base: AccessRequest,
+        approver: str = "",
+    ) -> None:
+        super().__init__(kernel, org_id, subject, location, base)
+        self.approver = approver
+        opened = self.open_store()
+        self._tools = UpstreamTools(Permits(kernel, opened), opened)
+
+    async def approve(self, request_id: str) -> None:
+        """Approve it once."""
+        await self.operate(
+            lambda context: permissions.approve(self._answering(context), request_id, "once", _BY_FORM)
+        )
+
+    async def deny(self, request_id: str) -> None:
+        """Deny it."""
+        await self.operate(lambda context: permissions.deny(self._answering(context), request_id, _BY_FORM))
+
+    def _answering(self, context: Context) -> Context:
+        return msgspec.structs.replace(context, actor=actor_named(self.approver))
+
+    async def tools(self) -> UpstreamTools:
+        """What makes calls."""
+        return self._tools

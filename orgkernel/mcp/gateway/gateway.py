@@ -1,0 +1,137 @@
+"""The gateway: the servers, and what each caller sees of them and may do with them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics.wording import clean, printable_lines, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.mcp.gateway.bindings import Binding, bind, tools_of
+from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
+from orgkernel.mcp.gateway.pins import Definition, Pins
+from orgkernel.mcp.gateway.servers import ReviewedServer, Say
+from orgkernel.records.tool_catalog import Tool
+from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
+
+
+class Target(NamedTuple):
+    """What a call is for: a tool of a server, and the declared tools that it is."""
+
+    server: ReviewedServer
+    name: str
+    bindings: tuple[Binding, ...]
+
+
+class Offered(NamedTuple):
+    """A tool of a server that is declared, with its definition."""
+
+    exposed: str
+    server: str
+    definition: Definition
+    binding: Binding
+
+
+class Gateway:
+    """The servers behind one gateway. Nothing of a server is started before it is needed."""
+
+    def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Say) -> None:
+        """Raises `UsageError` for servers that cannot be told apart."""
+        require_apart(each.name for each in upstreams)
+        self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
+        self._say = say
+        self._silent: set[str] = set()
+        self._fronts = {front_of(name): name for name in self.servers}
+        self._offers: dict[str, tuple[OrgView, Mapping[str, Definition], tuple[Offered, ...]]] = {}
+        self._declared: tuple[OrgView | None, dict[str, dict[str, Tool]]] = None, {}
+
+    async def offers(self, view: OrgView) -> list[Offered]:
+        """Every reviewed and declared tool of every server that answers, by name."""
+        found = await asyncio.gather(*(self._offers_of(view, server) for server in self.servers.values()))
+        return sorted((each for offers in found for each in offers), key=lambda each: each.exposed)
+
+    async def find(self, view: OrgView, exposed: str) -> Target | None:
+        """What a name in front of a host means. Raises `UpstreamError` if the server has to be asked and does not answer."""
+        server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
+        if server is None:
+            return None
+        name = await server.tool_called(exposed)
+        if name is None:
+            return None
+        return Target(server, name, bind(self.declared(view, server.name), server.name, name))
+
+    def declared(self, view: OrgView, server: str) -> dict[str, Tool]:
+        """The declared tools of a server."""
+        if self._declared[0] is not view:
+            self._declared = view, {}
+        known = self._declared[1]
+        if server not in known:
+            known[server] = tools_of(view, server)
+        return known[server]
+
+    async def aclose(self) -> None:
+        """End every server that was started."""
+        await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
+
+    async def _offers_of(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
+        declared = self.declared(view, server.name)
+        if not declared:
+            return ()  # nobody may use it, so it is not started
+        try:
+            definitions = await server.definitions()
+        except UpstreamError as error:
+            if server.name not in self._silent:
+                self._silent.add(server.name)
+                self._say(
+                    f"server {quote(server.name)} does not answer, so its tools are not shown: {clean(error.error)}"
+                )
+            return ()
+        self._silent.discard(server.name)
+        known = self._offers.get(server.name)
+        if known is not None and known[0] is view and known[1] is definitions:
+            return known[2]
+        offers, several = offers_of(server.name, definitions, declared)
+        for name, bindings in several.items():
+            ids = ", ".join(quote(each.tool_id) for each in bindings)
+            self._say(
+                f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so nobody has it"
+            )
+        self._offers[server.name] = view, definitions, tuple(offers)
+        return self._offers[server.name][2]
+
+
+def offers_of(
+    server: str, definitions: Mapping[str, Definition], declared: Mapping[str, Tool]
+) -> tuple[list[Offered], dict[str, tuple[Binding, ...]]]:
+    """The tools of a server that are declared, and those that are declared several times, which nobody has."""
+    offers: list[Offered] = []
+    several: dict[str, tuple[Binding, ...]] = {}
+    for exposed, name in names_of(server, definitions).items():
+        bindings = bind(declared, server, name)
+        if len(bindings) == 1:
+            offers.append(Offered(exposed, server, definitions[name], bindings[0]))
+        elif bindings:
+            several[name] = bindings
+    return offers, several
+
+
+def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
+    """A tool as a host sees it."""
+    shown = {key: visible(value) for key, value in offer.definition.items()}
+    shown["name"] = offer.exposed
+    if asks:
+        shown["description"] = f"{shown.get('description') or ''} (each call needs an approval)".strip()
+        shown["_meta"] = {**(shown.get("_meta") or {}), "orgkernel/access": "ask"}
+    return shown
+
+
+def visible(value: Any) -> Any:
+    """A value in whose texts every character that a reader does not see is written out."""
+    if isinstance(value, str):
+        return printable_lines(value)
+    if isinstance(value, Mapping):
+        return {visible(key): visible(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [visible(each) for each in value]
+    return value

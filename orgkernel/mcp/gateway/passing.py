@@ -1,0 +1,171 @@
+"""Prompts and resources pass by server: whoever may use a tool of a server reads what the server has to read.
+
+Reading is decided as the use of the tool of that server that requires the least. Names of prompts have the server in front,
+as tools have. A resource keeps its URI, because results refer to it; where two servers list the same one, the server stands
+in front (`SERVER+URI`), and the plain URI means neither.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from orgkernel.decisions.access.tool_input import encode_input
+from orgkernel.diagnostics.wording import clean, listing, quote
+from orgkernel.errors import Refused, UnknownRecord
+from orgkernel.mcp.gateway.bindings import Binding
+from orgkernel.mcp.gateway.caller import GatewayCaller
+from orgkernel.mcp.gateway.gateway import Gateway, visible
+from orgkernel.mcp.gateway.listing import Usable, find_usable
+from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.mcp.gateway.refusals import refusal_text
+from orgkernel.mcp.gateway.servers import ReviewedServer
+from orgkernel.records.levels import LEVELS
+from orgkernel.toolbox.upstream_tools import UpstreamError, request_with
+
+Listed = Sequence[Mapping[str, Any]]
+_Listing = Callable[[ReviewedServer], Awaitable[Listed]]
+
+
+async def list_prompts(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+    """The prompts of the servers that a caller may use, by name."""
+    found = await _from_servers(gateway, caller, lambda server: server.upstream.prompts())
+    prompts = [
+        {**visible(each), "name": exposed_name(server.name, each["name"])}
+        for server, listed in found
+        for each in listed
+        if isinstance(each.get("name"), str)
+    ]
+    return sorted(prompts, key=lambda each: str(each["name"]))
+
+
+async def find_prompt(
+    gateway: Gateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """A prompt, from its server. Raises `OrgkernelError`."""
+    for server, listed in await _from_servers(gateway, caller, lambda server: server.upstream.prompts()):
+        for each in listed:
+            name = each.get("name")
+            if isinstance(name, str) and exposed_name(server.name, name) == exposed:
+                await _decide_reading(gateway, caller, server, {"prompt": name, "arguments": dict(arguments)})
+                return await _answered(server, server.upstream.get_prompt(name, dict(arguments)))
+    raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
+
+
+async def list_resources(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+    """The resources of the servers that a caller may use, by URI."""
+    found = await _from_servers(gateway, caller, lambda server: server.upstream.resources())
+    return _told_apart(found, "uri")
+
+
+async def list_templates(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+    """The templates of resources of the servers that a caller may use, by URI."""
+    found = await _from_servers(gateway, caller, lambda server: server.upstream.resource_templates())
+    return _told_apart(found, "uriTemplate")
+
+
+async def find_resource(gateway: Gateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
+    """A resource, from the only server that has it. Raises `OrgkernelError`."""
+    front, _, rest = uri.partition("+")
+    named = [server for server in gateway.servers.values() if server.name == front and rest]
+    listed = await _from_servers(gateway, caller, lambda server: server.upstream.resources())
+    templates = await _from_servers(gateway, caller, lambda server: server.upstream.resource_templates())
+    owners = [server for server, found in listed if any(each.get("uri") == uri for each in found)]
+    if not owners:
+        owners = [
+            server
+            for server, found in templates
+            if any(_fits(each.get("uriTemplate"), uri) for each in found)
+        ]
+    if not owners and named and any(server is named[0] for server, _ in listed):
+        owners, uri = named, rest
+    if not owners:
+        raise UnknownRecord(f"there is no resource {quote(clean(uri))}", "see `resources/list`")
+    if len(owners) > 1:
+        names = [server.name for server in owners]
+        raise Refused(
+            f"several servers have {quote(clean(uri))}: {listing(names)}",
+            f"put the server in front, such as {quote(clean(f'{names[0]}+{uri}'))}",
+            "AMBIGUOUS_RESOURCE",
+        )
+    await _decide_reading(gateway, caller, owners[0], {"uri": uri})
+    return await _answered(owners[0], owners[0].upstream.read_resource(uri))
+
+
+async def _from_servers(
+    gateway: Gateway, caller: GatewayCaller, ask: _Listing
+) -> list[tuple[ReviewedServer, Listed]]:
+    """What the servers list of which a caller may use a tool. One that does not answer has nothing."""
+    usable = await find_usable(caller)
+    view = await caller.view()
+    open_to = [
+        server for server in gateway.servers.values() if _least_use(usable, gateway, view, server) is not None
+    ]
+
+    async def listed(server: ReviewedServer) -> Listed:
+        try:
+            return await ask(server)
+        except UpstreamError:
+            return ()
+
+    return list(zip(open_to, await asyncio.gather(*map(listed, open_to)), strict=True))
+
+
+def _least_use(usable: Usable, gateway: Gateway, view: Any, server: ReviewedServer) -> Binding | None:
+    """The use of a tool of a server that requires the least of those that a caller has without asking."""
+    found: list[tuple[int, str, str]] = []
+    for tool_id, tool in gateway.declared(view, server.name).items():
+        for action, asks in usable.get(tool_id, {}).items():
+            if not asks and action in tool.required_levels:
+                found.append((LEVELS.index(tool.required_levels[action]), tool_id, action))
+    return Binding(min(found)[1], (min(found)[2],)) if found else None
+
+
+async def _decide_reading(
+    gateway: Gateway, caller: GatewayCaller, server: ReviewedServer, said: dict[str, Any]
+) -> None:
+    """Decide about reading something of a server, and write it down. Raises `Refused`."""
+    usable, view = await find_usable(caller), await caller.view()
+    use = _least_use(usable, gateway, view, server)
+    if use is None:
+        raise Refused(f"nothing of server {quote(server.name)} is yours to use", "ask for one of its tools")
+    request = request_with(caller.base, use.tool_id, use.actions[0], encode_input(said))
+    tools = await caller.tools()
+    decision = await tools.decide(caller.org_id, request, encode_input(said), caller.actor_name)
+    if decision.outcome != "allow":
+        raise Refused(await refusal_text(caller, request), "", decision.code)
+
+
+async def _answered(server: ReviewedServer, asked: Awaitable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    try:
+        return await asked
+    except UpstreamError as error:
+        said = f"server {quote(server.name)} does not answer: {clean(error.error)}"
+        raise Refused(said, "try again later", "TOOL_UNAVAILABLE") from None
+
+
+def _told_apart(found: Sequence[tuple[ReviewedServer, Listed]], field: str) -> list[dict[str, Any]]:
+    """What servers list, each under a URI that only one of them has."""
+    owners: dict[str, set[str]] = {}
+    for server, listed in found:
+        for each in listed:
+            owners.setdefault(str(each.get(field)), set()).add(server.name)
+    shown = []
+    for server, listed in found:
+        for each in listed:
+            uri = str(each.get(field))
+            if visible(uri) != uri or "\n" in uri:
+                continue  # a URI has only characters that can be seen, and a reader has to repeat it exactly
+            name = uri if len(owners[uri]) == 1 else f"{server.name}+{uri}"
+            shown.append({**visible(each), field: name})
+    return sorted(shown, key=lambda each: str(each[field]))
+
+
+def _fits(template: object, uri: str) -> bool:
+    """Whether a URI begins as a template does. What follows is the server's to judge."""
+    return (
+        isinstance(template, str)
+        and bool(template.partition("{")[0])
+        and uri.startswith(template.partition("{")[0])
+    )

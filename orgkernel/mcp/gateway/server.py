@@ -1,0 +1,212 @@
+"""The gateway in the words of the SDK, which speaks both eras of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from orgkernel import __version__
+from orgkernel.errors import OrgkernelError
+from orgkernel.mcp.arguments import read_arguments
+from orgkernel.mcp.gateway.approvals import Asked, FormAnswer
+from orgkernel.mcp.gateway.caller import GatewayCaller
+from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
+from orgkernel.mcp.gateway.gateway import Gateway
+from orgkernel.mcp.gateway.listing import list_tools
+from orgkernel.mcp.gateway.passing import (
+    find_prompt,
+    find_resource,
+    list_prompts,
+    list_resources,
+    list_templates,
+)
+from orgkernel.mcp.gateway.refusals import ASKING
+from orgkernel.mcp.server import describe_tool
+from orgkernel.mcp.tools import BY_NAME
+from orgkernel.mcp.words import as_json, error_text, quoted
+
+if TYPE_CHECKING:
+    from mcp import types
+    from mcp.server.lowlevel import Server
+
+_INSTRUCTIONS = (
+    "These are the tools of your role. A refusal says why, what would change it, and who can do it instead: do what it "
+    f"says, or call {ASKING}; do not try another way."
+)
+_LIST_TTL = 60_000
+"""Milliseconds for which a list may be reused. Nothing relies on it: every call is decided."""
+_INVALID_PARAMS = -32602
+_FORM = {"type": "object", "properties": {}}
+_QUESTION = "approval"
+
+
+class _NeedsInput(Exception):
+    """A client of the newer era has to answer a form, and to send the call again."""
+
+    def __init__(self, message: str, request_id: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.request_id = request_id
+
+
+def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayCaller]) -> Server[Any]:
+    """A server whose every message is answered in the name of the caller that is found for its context."""
+    from mcp import types
+    from mcp.server.caching import CacheHint
+    from mcp.server.lowlevel import Server
+    from mcp.shared.exceptions import MCPError
+
+    def refused(error: OrgkernelError | UnknownTool) -> MCPError:
+        text = error_text(error) if isinstance(error, OrgkernelError) else str(error)
+        return MCPError(code=_INVALID_PARAMS, message=text)
+
+    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+        try:
+            return _in_era(ctx, {field: await found})
+        except OrgkernelError as error:
+            raise refused(error) from None
+
+    async def on_list_tools(ctx: Any, params: Any) -> Any:
+        caller = find_caller(ctx)
+        try:
+            tools = await list_tools(gateway, caller)
+        except OrgkernelError as error:
+            raise refused(error) from None
+        if caller.may("request"):
+            own = describe_tool(BY_NAME["request_access"])
+            tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
+        return _in_era(ctx, {"tools": sorted(tools, key=lambda each: str(each["name"]))})
+
+    async def on_call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
+        caller = find_caller(ctx)
+        if params.name == ASKING:
+            return _in_era(ctx, await _request_access(caller, params.arguments))
+        try:
+            result = await call_tool(
+                gateway,
+                caller,
+                params.name,
+                params.arguments or {},
+                asked=_asking(ctx, params),
+                on_progress=_progress(ctx),
+            )
+            return _in_era(ctx, result)
+        except UnknownTool as error:
+            raise refused(error) from None
+        except _NeedsInput as form:
+            asked = types.ElicitRequest(
+                params=types.ElicitRequestFormParams(message=form.message, requested_schema=_FORM)
+            )
+            return types.InputRequiredResult(input_requests={_QUESTION: asked}, request_state=form.request_id)
+
+    async def on_list_prompts(ctx: Any, params: Any) -> Any:
+        return await listed(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
+
+    async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
+        try:
+            found = await find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
+            return _in_era(ctx, found)
+        except OrgkernelError as error:
+            raise refused(error) from None
+
+    async def on_list_resources(ctx: Any, params: Any) -> Any:
+        return await listed(ctx, "resources", list_resources(gateway, find_caller(ctx)))
+
+    async def on_list_templates(ctx: Any, params: Any) -> Any:
+        return await listed(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
+
+    async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
+        try:
+            return _in_era(ctx, await find_resource(gateway, find_caller(ctx), str(params.uri)))
+        except OrgkernelError as error:
+            raise refused(error) from None
+
+    lists = CacheHint(_LIST_TTL, "private")
+    return Server(
+        "orgkernel-gateway",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        cache_hints={
+            "tools/list": lists,
+            "prompts/list": lists,
+            "resources/list": lists,
+            "resources/templates/list": lists,
+            "resources/read": CacheHint(0, "private"),
+        },
+        on_list_tools=on_list_tools,
+        on_call_tool=on_call_tool,
+        on_list_prompts=on_list_prompts,
+        on_get_prompt=on_get_prompt,
+        on_list_resources=on_list_resources,
+        on_list_resource_templates=on_list_templates,
+        on_read_resource=on_read_resource,
+    )
+
+
+async def run_gateway_stdio(gateway: Gateway, caller: GatewayCaller) -> None:
+    """Serve one caller on standard input and output, until the input ends."""
+    from mcp.server.stdio import stdio_server
+
+    server = build_gateway_server(gateway, lambda _: caller)
+    try:
+        async with stdio_server() as (received, sent):
+            await server.run(received, sent, server.create_initialization_options())
+    finally:
+        await gateway.aclose()
+
+
+async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Ask for a permission, as over `orgkernel mcp`."""
+    tool = BY_NAME["request_access"]
+    try:
+        answer, text = await tool.run(caller, read_arguments(tool.name, tool.arguments, arguments))
+    except OrgkernelError as error:
+        return {"content": [{"type": "text", "text": error_text(error)}], "isError": True}
+    data = quoted(answer)
+    return {"content": [{"type": "text", "text": text or as_json(data)}], "structuredContent": data}
+
+
+def _asking(ctx: Any, params: types.CallToolRequestParams) -> Asked:
+    """How to ask whoever sits at the host."""
+    from mcp.shared.exceptions import MCPError, NoBackChannelError
+    from mcp.types import ClientCapabilities, ElicitationCapability
+    from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+    async def ask(message: str, request_id: str) -> FormAnswer | None:
+        session = ctx.session
+        if not session.check_client_capability(ClientCapabilities(elicitation=ElicitationCapability())):
+            return None
+        if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            said = (params.input_responses or {}).get(_QUESTION)
+            if said is None or params.request_state != request_id:
+                raise _NeedsInput(message, request_id)
+            action: FormAnswer | None = getattr(said, "action", None)
+            return action
+        try:
+            answer = await session.elicit_form(message, _FORM, related_request_id=ctx.request_id)
+        except (MCPError, NoBackChannelError):
+            return None
+        given: FormAnswer = answer.action
+        return given
+
+    return ask
+
+
+def _in_era(ctx: Any, result: Mapping[str, Any]) -> dict[str, Any]:
+    """A result with what the era of a connection demands."""
+    from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+    is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return {**result, "resultType": "complete"} if is_modern else dict(result)
+
+
+def _progress(ctx: Any) -> Any:
+    """Pass progress on, if the client asked for it."""
+    token = None if ctx.meta is None else ctx.meta.get("progress_token")
+    if token is None:
+        return None
+
+    async def pass_on(progress: float, total: float | None, message: str | None) -> None:
+        await ctx.session.report_progress(progress, total, message)
+
+    return pass_on

@@ -1,0 +1,156 @@
+"""A server behind the gateway, of which only reviewed tools are shown and called."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics.wording import clean, listing, quote
+from orgkernel.errors import UsageError
+from orgkernel.mcp.gateway.names import names_of
+from orgkernel.mcp.gateway.pins import Definition, Pins, Reviewed, changed_fields, digest_of
+from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
+
+_LONGEST_WORD = 80
+_MOST_TOLD = 200
+"""Sentences about one server. One that lists something else every time cannot fill the log or the memory."""
+Say = Callable[[str], None]
+"""What tells an operator something."""
+
+
+class Withheld(NamedTuple):
+    """A tool that is neither shown nor called before somebody accepts it."""
+
+    name: str
+    state: Reviewed
+    fields: tuple[str, ...]
+
+    def sentence(self, server: str) -> str:
+        """What is wrong, and what to do."""
+        tool = f"tool {quote(self.name)} of server {quote(server)}"
+        if self.state == "new":
+            return f"{tool} is withheld: nobody has reviewed it; run {_command(server, self.name)}"
+        changed = f" (changed: {listing(self.fields)})" if self.fields else ""
+        return (
+            f"{tool} is withheld: its definition has changed since it was reviewed{changed}; "
+            f"run {_command(server, self.name)}"
+        )
+
+
+class _Live(NamedTuple):
+    listed: tuple[Definition, ...]
+    """What the server said. The same object until the server says something else."""
+    accepted: Mapping[str, Definition]
+    withheld: Mapping[str, Withheld]
+
+
+class ReviewedServer:
+    """A server, with the definitions of its tools that somebody has accepted."""
+
+    def __init__(self, upstream: Upstream, pins: Pins, say: Say) -> None:
+        self.name = upstream.name
+        self.upstream = upstream
+        self._pins = pins
+        self._say = say
+        self._live: _Live | None = None
+        self._told: set[str] = set()
+        self._names: dict[str, str] = {}
+
+    async def definitions(self) -> Mapping[str, Definition]:
+        """The accepted tools. A server whose tools are known is not started for it. Raises `UpstreamError`."""
+        if self._pins.refresh():
+            self._live = None
+        if self._live is None and self._pins.knows(self.name) and self.upstream.status.state != "running":
+            return self._pins.definitions(self.name)
+        return (await self._look()).accepted
+
+    async def tool_called(self, exposed: str) -> str | None:
+        """The tool that is called so in front of a host. Raises `UpstreamError`."""
+        name = self._names.get(exposed)
+        if name is None:
+            await self.definitions()
+            known = {*self._pins.definitions(self.name)}
+            if self._live is not None:
+                known |= {*self._live.accepted, *self._live.withheld}
+            self._names = names_of(self.name, known)
+            name = self._names.get(exposed)
+        return name
+
+    async def call(
+        self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
+    ) -> UpstreamReply:
+        """Call a tool if its definition is the accepted one."""
+        try:
+            live = await self._look()
+        except UpstreamError as error:
+            return UpstreamReply(None, error.error, "unavailable")
+        if name not in live.accepted:
+            withheld = live.withheld.get(name)
+            said = (
+                f"the server has no tool {quote(name)} now"
+                if withheld is None
+                else withheld.sentence(self.name)
+            )
+            return UpstreamReply(None, said, "unavailable")
+        return await self.upstream.call(name, arguments, seconds=seconds, on_progress=on_progress)
+
+    async def _look(self) -> _Live:
+        """What the server lists now, compared with what was accepted. Raises `UpstreamError`."""
+        listed = await self.upstream.tools()
+        live = self._live
+        if live is None or live.listed is not listed or self._pins.refresh():
+            live = self._live = self._compare(listed)
+        return live
+
+    def _compare(self, listed: tuple[Definition, ...]) -> _Live:
+        by_name: dict[str, Definition] = {}
+        twice: set[str] = set()
+        for each in listed:
+            name = each.get("name")
+            if isinstance(name, str):
+                if name in by_name:
+                    twice.add(name)
+                by_name[name] = each
+        for name in twice:  # which of them a call would reach, nobody knows
+            del by_name[name]
+            self._tell(f"server {quote(self.name)} lists tool {quote(name)} twice, so it is not shown")
+        if not self._pins.knows(self.name) and not self._pins.require_review:
+            try:
+                self._pins.accept(self.name, by_name)
+            except UsageError as error:  # the other servers are none the worse for it
+                raise UpstreamError(f"its tools cannot be accepted: {error.message}") from None
+            self._tell(
+                f"accepted {len(by_name)} tools of server {quote(self.name)} at first sight; they are in {quote(self._pins.path)}"
+            )
+        accepted: dict[str, Definition] = {}
+        withheld: dict[str, Withheld] = {}
+        known = self._pins.definitions(self.name)
+        for name, definition in by_name.items():
+            state = self._pins.review(self.name, name, digest_of(definition))
+            if state == "accepted":
+                accepted[name] = definition
+            else:
+                fields = changed_fields(known[name], definition) if name in known else ()
+                withheld[name] = Withheld(name, state, fields)
+                self._tell(withheld[name].sentence(self.name))
+        return _Live(listed, accepted, withheld)
+
+    def _tell(self, text: str) -> None:
+        if text in self._told or len(self._told) > _MOST_TOLD:
+            return
+        self._told.add(text)
+        if len(self._told) > _MOST_TOLD:
+            text = f"server {quote(self.name)} has changed so often that nothing more is said about it"
+        self._say(clean(text))
+
+
+def _command(server: str, name: str) -> str:
+    """What somebody can paste into a shell: the server chooses the name, and it must stay one word."""
+    if len(name) > _LONGEST_WORD or clean(name) != name or "`" in name:
+        return f"`orgkernel gateway accept {_word(server)}`"
+    return f"`orgkernel gateway accept {_word(server)} {_word(name)}`"
+
+
+def _word(text: str) -> str:
+    return f"-- {shlex.quote(text)}" if text.startswith("-") else shlex.quote(text)

@@ -1,0 +1,163 @@
+"""Ask for what was not permitted: find the request that waits for it already, or make the one that fits.
+
+The request of a call is for that call alone: its action, its input, and the version of the documents that refused it. Once
+somebody has edited the documents, nobody can approve it any more, and an approval that was given holds no longer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tool_input import find_digest
+from orgkernel.decisions.state_records import PermissionRequest
+from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.diagnostics.wording import LISTED, listing, quote
+from orgkernel.errors import Refused, TooManyRequests
+from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import choose_organization
+from orgkernel.operations.permissions import BAD_VALUE, RequestDraft, ask
+from orgkernel.records.levels import LEVELS
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.stored import Store
+
+NOTHING_TO_ASK = "NOTHING_TO_ASK"
+_BY_THE_CALLER = ("state", "path", "lock")
+"""Changes that whoever asks can make without anybody's approval."""
+_PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_.-]{0,39}")
+
+
+def find_pending(
+    store: Store, org_id: str, request: AccessRequest, decision: AccessDecision
+) -> tuple[PermissionRequest, ...]:
+    """The requests of the subject that wait for an answer and ask for at least this, oldest first."""
+    needed = LEVELS.index(decision.level_required) if decision.level_required in LEVELS else 0
+    tool_input = request.context.input
+    digest = None if tool_input is None else find_digest(tool_input)
+    return tuple(
+        each
+        for each in store.requests.list("pending", request.subject)
+        if request.resource in each.resources
+        and each.org_id in (org_id, ALL_ORGANIZATIONS)
+        and each.channel in (None, request.context.channel)
+        and each.session in (None, request.context.session)
+        and each.action in (None, request.action)
+        and each.input_digest in (None, digest)
+        and each.snapshot in (None, decision.snapshot)
+        and LEVELS.index(each.level) >= needed
+    )
+
+
+def smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> RemedyChange | None:
+    """The smallest grant that would permit a request once the caller has done its own part; None if no grant would."""
+    for remedy in kernel.explain(org_id, request).remedies:
+        missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
+        change = missing[0] if len(missing) == 1 else None
+        if change is not None and change.kind == "grant" and change.subject in ("", request.subject):
+            return change
+    return None
+
+
+def request_for_call(
+    context: Context,
+    request: AccessRequest,
+    decision: AccessDecision,
+    reason: str = "",
+    *,
+    org: str | None = None,
+) -> PermissionRequest:
+    """The request that waits for exactly this call, made if there is none. An approval of it permits the call once more.
+
+    The request states the arguments of the call, an empty object where it has none. `decision` is the one that refused it,
+    in the organization `org`, by default the one that is served or active. Raises `Refused`: `NOTHING_TO_ASK` where no
+    grant would permit the call, `SNAPSHOT_CHANGED` where the documents were edited since it was refused, and as `ask`;
+    and `TooManyRequests`.
+    """
+    org_id = choose_organization(context, org)
+    tool_input = request.context.input
+    digest = None if tool_input is None else find_digest(tool_input)
+    if tool_input is None or digest is None:
+        raise Refused(
+            f"the call of {quote(request.resource)} has no input that an approval can be bound to",
+            "state the arguments as JSON, an empty object where there are none",
+            BAD_VALUE,
+        )
+    draft = msgspec.structs.replace(
+        _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason,
+        summary=_summary(request, tuple(tool_input)),
+    )  # fmt: skip
+    try:
+        return _find_same(context.store, draft) or ask(context, draft)
+    except TooManyRequests:
+        # Another process may have asked between the look and the write.
+        same = _find_same(context.store, draft)
+        if same is None:
+            raise
+        return same
+
+
+def _draft(context: Context, org_id: str, request: AccessRequest, decision: AccessDecision) -> RequestDraft:
+    """The request for what is missing, not yet bound to a call. Raises `Refused` where no grant is missing."""
+    resource, level = request.resource, decision.level_required
+    waives: tuple[str, ...] = ()
+    if decision.outcome != "ask":
+        change = None if decision.outcome == "allow" else smallest_grant(context.documents, org_id, request)
+        if change is None:
+            raise Refused(
+                f"no grant would permit {quote(request.subject)} {quote(request.action)} {quote(request.resource)}",
+                f"`orgkernel why {request.subject} {request.action} {request.resource}` says what decides",
+                NOTHING_TO_ASK,
+            )
+        resource, waives = change.value, change.waives
+    asked = {
+        "requester": request.subject, "resources": (resource,), "kind": "action", "level": level or None, "waives": waives,
+        "org_id": org_id, "action": request.action,
+    }  # fmt: skip
+    try:
+        return msgspec.convert(asked, RequestDraft)
+    except msgspec.ValidationError:
+        raise Refused(
+            f"{quote(request.subject)} cannot ask for {quote(request.resource)}",
+            "an agent, a person, a role, a system origin or a webhook asks for a tool, a credential or a data tier",
+            BAD_VALUE,
+        ) from None
+
+
+def _find_same(store: Store, draft: RequestDraft) -> PermissionRequest | None:
+    """The oldest request that waits for exactly what a draft asks for."""
+    same = (
+        "resources",
+        "kind",
+        "level",
+        "waives",
+        "org_id",
+        "channel",
+        "session",
+        "action",
+        "input_digest",
+        "snapshot",
+    )
+    return next(
+        (
+            each
+            for each in store.requests.list("pending", draft.requester)
+            if all(getattr(each, name) == getattr(draft, name) for name in same)
+        ),
+        None,
+    )
+
+
+def _summary(request: AccessRequest, names: tuple[str, ...]) -> str:
+    """What is called with which arguments, for whoever answers. Values are never stored, and names only if they are plain."""
+    plain = sorted(each for each in names if _PLAIN_NAME.fullmatch(each))
+    shown = plain[:LISTED]
+    said = listing(shown)
+    if len(names) > len(shown):
+        said += f"{' and ' if shown else ''}{len(names) - len(shown)} {'more' if shown else 'arguments'}"
+    return f"{request.action} of {request.resource} with {said or 'no arguments'}"

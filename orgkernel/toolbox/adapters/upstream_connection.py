@@ -1,0 +1,203 @@
+"""One connection to an upstream server, in a task of its own, because the SDK is entered and left in one task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any, Final
+
+from httpx2 import AsyncClient
+from mcp import Client
+from mcp.client.session import IncomingMessage
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    Implementation,
+    PromptListChangedNotification,
+    ResourceListChangedNotification,
+    ToolListChangedNotification,
+)
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from orgkernel import __version__
+from orgkernel.runtime.own_text import one_line
+from orgkernel.toolbox.adapters.adapter import describe_error, headers_for, missing
+from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
+from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
+from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+from orgkernel.toolbox.adapters.watched_streams import Ending, watched
+from orgkernel.toolbox.providers import McpServer
+
+_KINDS: Final = (
+    (ToolListChangedNotification, ("tools",)),
+    (PromptListChangedNotification, ("prompts",)),
+    (ResourceListChangedNotification, ("resources", "resource_templates")),
+)
+_LONGEST_TEXT: Final = 500
+
+
+class UpstreamConnection:
+    """A connection that is starting, running or over."""
+
+    def __init__(
+        self,
+        provider: McpServer,
+        limits: UpstreamLimits,
+        credentials: Mapping[str, str],
+        on_change: Callable[[str], None],
+        on_end: Callable[[UpstreamConnection], None],
+    ) -> None:
+        self.calls = 0
+        """How many calls use it."""
+        self.tells_of_changes = False
+        """Whether a change of a list will be announced."""
+        self.ending = Ending(lambda: on_end(self))
+        self.breakage = Breakage()
+        self.has_started = False
+        loop = asyncio.get_running_loop()
+        self.started_at = loop.time()
+        self.ready: asyncio.Future[None] = loop.create_future()
+        """Done when the start is over, well or not. If not, the end has come, and it says why."""
+        self._is_retired = False
+        self._provider = provider
+        self._limits = limits
+        self._credentials = credentials
+        self._on_change = on_change
+        self._client: Client | None = None
+        self._task = loop.create_task(self._run())
+
+    @property
+    def client(self) -> Client:
+        """The client of the SDK, while the connection is running."""
+        assert self._client is not None
+        return self._client
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether it speaks a version of the protocol without a handshake."""
+        return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    def retire(self, reason: str) -> None:
+        """Take no more calls, and end when the last one is over."""
+        self._is_retired = True
+        self.ending.reason = self.ending.reason or reason
+        self.let_go()
+
+    def let_go(self) -> None:
+        """End it, if it is retired and has no calls."""
+        if self._is_retired and not self.calls:
+            self.ending.come("it was closed")
+
+    def on_gone(self, call: Callable[[UpstreamConnection], object]) -> None:
+        """Call something when nothing of it is left, such as a process."""
+        self._task.add_done_callback(lambda _: call(self))
+
+    async def aclose(self) -> None:
+        """End it now."""
+        self.ending.come("it was closed")
+        if not self.ready.done():
+            self._task.cancel()
+        await asyncio.wait([self._task])
+
+    async def _run(self) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(self._limits.start_seconds):
+                    transport = await self._transport(stack)
+                    client = Client(
+                        watched(transport, self._limits, self.ending),
+                        cache=None,
+                        message_handler=self._receive,
+                        client_info=Implementation(name="orgkernel", version=__version__),
+                    )
+                    self._client = await stack.enter_async_context(client)
+                self.has_started = True
+                self.ready.set_result(None)
+                async with asyncio.TaskGroup() as tasks:
+                    follower = tasks.create_task(self._follow(client))
+                    await self.ending.wait()
+                    follower.cancel()
+        except TimeoutError:
+            self.ending.come(f"it did not start within {self._limits.start_seconds:g} seconds")
+        except asyncio.CancelledError:
+            self.ending.come("it was closed")
+        except BaseException as error:
+            self.ending.come(self._describe(error))
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self.ending.come("its connection ended")
+            if not self.ready.done():
+                self.ready.set_result(None)
+
+    def _describe(self, error: BaseException) -> str:
+        error = first_cause(error)
+        if isinstance(error, _NotSetUp):
+            return str(error)
+        if isinstance(error, MCPError) and self.breakage.was_sent(error.error.data) is not None:
+            return clean(error.message)
+        said = error.message if isinstance(error, MCPError) else describe_error(error)
+        return clean(said if self.has_started else f"it could not be started: {said}")
+
+    async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
+        provider = self._provider
+        limit = min(provider.max_bytes, self._limits.max_bytes)
+        if isinstance(provider.server, str):
+            headers, lacks = headers_for(provider, self._credentials)
+            if lacks:
+                raise _NotSetUp(lacks)
+            transport = ContainedTransport(self._limits, limit, self.breakage)
+            http = await stack.enter_async_context(AsyncClient(headers=headers, transport=transport))
+            return streamable_http_client(provider.server, http_client=http, max_sse_event_size=limit)
+        environment = dict(provider.environment)
+        for variable, credential in provider.credential_environment.items():
+            if credential not in self._credentials:
+                raise _NotSetUp(missing(credential))
+            environment[variable] = self._credentials[credential]
+        return limited_stdio(provider.server, environment, limit, self.ending)
+
+    async def _receive(self, message: IncomingMessage) -> None:
+        for notification, kinds in _KINDS:
+            if isinstance(message, notification):
+                for kind in kinds:
+                    self._on_change(kind)
+
+    async def _follow(self, client: Client) -> None:
+        """Let the server tell of changes: by itself after a handshake, otherwise through a subscription."""
+        has = client.server_capabilities
+        tools, prompts, resources = (
+            bool(each is not None and each.list_changed) for each in (has.tools, has.prompts, has.resources)
+        )
+        if not (tools or prompts or resources):
+            return
+        if not self.is_modern:
+            self.tells_of_changes = True
+            return
+        try:
+            async with client.listen(
+                tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
+            ) as subscription:
+                self.tells_of_changes = True
+                async for _ in subscription:
+                    pass  # each event is also a notification
+        except Exception:
+            pass  # then lists are asked for again after a while
+        finally:
+            self.tells_of_changes = False
+
+
+class _NotSetUp(Exception):
+    """A connection cannot be made as its provider is set up."""
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """The first error of a group, because the SDK bundles errors in groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def clean(text: str) -> str:
+    """Text of a server on one line, without invisible characters, cut."""
+    return one_line(text[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)

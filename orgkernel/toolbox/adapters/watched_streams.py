@@ -1,0 +1,188 @@
+"""Streams of messages around those of a transport: they limit what a server says unasked, and note why they ended.
+
+The SDK starts a task for each notification and each request of a server. Here, a server that floods its client is
+read more slowly, so that it only delays itself. Notifications that nobody needs, or that are malformed, do not get
+through at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+
+_CHANGES = ("tools", "prompts", "resources")
+_CHANGED = {f"notifications/{kind}/list_changed": kind for kind in _CHANGES}
+_Item = SessionMessage | Exception
+
+
+class Ending:
+    """The end of a connection and the first reason given for it."""
+
+    def __init__(self, on_come: Callable[[], None] = lambda: None) -> None:
+        self.reason = ""
+        self._event = asyncio.Event()
+        self._on_come = on_come
+
+    @property
+    def has_come(self) -> bool:
+        """Whether the connection is over."""
+        return self._event.is_set()
+
+    def come(self, reason: str) -> None:
+        """End it. Only the first reason counts."""
+        if self.has_come:
+            return
+        self.reason = self.reason or reason
+        self._event.set()
+        self._on_come()
+
+    async def wait(self) -> None:
+        """Wait for it."""
+        await self._event.wait()
+
+
+class TooLong(Exception):
+    """A server sent a message that is too long, and its connection cannot be used any more."""
+
+
+class _Traffic:
+    """What both directions know of each other."""
+
+    def __init__(self, limits: UpstreamLimits) -> None:
+        self.answers_due = 0
+        self.unanswered = 0
+        self._rate = limits.unasked_per_second
+        self._left = self._rate
+        self._time = 0.0
+
+    async def charge(self) -> None:
+        """Count a message that answers nothing, and wait if there were too many."""
+        now = asyncio.get_running_loop().time()
+        self._left = min(self._rate, self._left + (now - self._time) * self._rate) - 1
+        self._time = now
+        if self._left < 0:
+            await asyncio.sleep(-self._left / self._rate)
+
+
+class WatchedReader:
+    """Reads the messages of a server."""
+
+    def __init__(self, inner: Any, traffic: _Traffic, limits: UpstreamLimits, ending: Ending) -> None:
+        self._inner = inner
+        self._traffic = traffic
+        self._limits = limits
+        self._ending = ending
+
+    async def receive(self) -> _Item:
+        """The next message that matters. Raises `EndOfStream`."""
+        while True:
+            try:
+                item = await self._inner.receive()
+            except TooLong as error:
+                self._ending.come(str(error))
+                raise anyio.EndOfStream from None
+            except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+                self._ending.come("its connection ended")
+                raise anyio.EndOfStream from None
+            if await self._matters(item):
+                return item  # type: ignore[no-any-return]
+
+    async def _matters(self, item: _Item) -> bool:
+        traffic = self._traffic
+        message = None if isinstance(item, Exception) else item.message
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            if traffic.answers_due:
+                traffic.answers_due -= 1
+            else:
+                await traffic.charge()
+            return True
+        await traffic.charge()
+        if isinstance(message, JSONRPCRequest):
+            if traffic.unanswered >= self._limits.most_unanswered:
+                return False
+            traffic.unanswered += 1
+            return True
+        return isinstance(message, JSONRPCNotification) and _is_useful(message)
+
+    async def aclose(self) -> None:
+        """Close the stream of the transport."""
+        await self._inner.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> _Item:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class WatchedWriter:
+    """Writes messages to a server."""
+
+    def __init__(self, inner: Any, traffic: _Traffic) -> None:
+        self._inner = inner
+        self._traffic = traffic
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message."""
+        if isinstance(item.message, JSONRPCRequest):
+            self._traffic.answers_due += 1
+        elif not isinstance(item.message, JSONRPCNotification):
+            self._traffic.unanswered = max(0, self._traffic.unanswered - 1)
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        """Close the stream of the transport."""
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+@asynccontextmanager
+async def watched(
+    transport: AbstractAsyncContextManager[Any], limits: UpstreamLimits, ending: Ending
+) -> AsyncIterator[tuple[WatchedReader, WatchedWriter]]:
+    """A transport with watched streams."""
+    async with transport as (read, write):
+        traffic = _Traffic(limits)
+        yield WatchedReader(read, traffic, limits, ending), WatchedWriter(write, traffic)
+
+
+def _is_useful(message: JSONRPCNotification) -> bool:
+    """Whether a notification is one that a client acts on, in its right form. The SDK logs malformed ones."""
+    params = message.params or {}
+    if message.method in _CHANGED:
+        meta = params.get("_meta")
+        message.params = {"_meta": meta} if isinstance(meta, dict) else None
+        return True
+    if message.method == "notifications/progress":
+        total, said = params.get("total"), params.get("message")
+        return (
+            isinstance(params.get("progressToken"), str | int)
+            and isinstance(params.get("progress"), int | float)
+            and (total is None or isinstance(total, int | float))
+            and (said is None or isinstance(said, str))
+        )
+    if message.method == "notifications/cancelled":
+        return isinstance(params.get("requestId"), str | int)
+    return message.method == "notifications/subscriptions/acknowledged"

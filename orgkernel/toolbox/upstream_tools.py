@@ -1,0 +1,112 @@
+"""Tools of upstream servers, each call with a decision and a permit of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.operations.permits import Permits
+from orgkernel.toolbox.adapters.progress import OnProgress
+from orgkernel.toolbox.adapters.upstream import CallsTools, UpstreamAdapter
+from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply
+from orgkernel.toolbox.attempt import Planned, call_permitted
+from orgkernel.toolbox.parts import Exclusive, Handover, Parts
+from orgkernel.toolbox.result import Step
+from orgkernel.toolbox.server_files import servers_of
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+__all__ = [
+    "OnProgress",
+    "Upstream",
+    "UpstreamCall",
+    "UpstreamError",
+    "UpstreamReply",
+    "UpstreamTools",
+    "open_servers",
+    "request_with",
+]
+
+
+class UpstreamCall(msgspec.Struct, frozen=True):
+    """A call of a tool of a server, as a declared tool and one of its actions."""
+
+    request: AccessRequest
+    """Who calls, in which circumstances, with the action, the resource and the input."""
+    tool_id: str
+    tool_input: bytes
+    upstream: CallsTools
+    name: str
+    """The name of the tool on its server."""
+    about: Mapping[str, str]
+    """What the audit has of the call besides: the server and the tool."""
+    seconds: float | None = None
+    on_progress: OnProgress | None = None
+    actor: str = ""
+    """The credential of whoever calls."""
+
+
+class UpstreamTools:
+    """Decides about calls and makes them. A call that is not decided, or not written down, is not made."""
+
+    def __init__(self, permits: Permits, store: Store | None) -> None:
+        exclusive = None if store is None else Exclusive(store)
+        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover())
+
+    async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
+        """Decide, and call. Returns how it went, and the result of the tool if there is one. Raises `OrgkernelError`."""
+        permits = self._parts.permits
+        adapter = UpstreamAdapter(
+            call.tool_id, permits.redeem, call.upstream, call.name, call.seconds, call.on_progress
+        )
+        parts = Parts(
+            self._parts.store,
+            permits,
+            {},
+            {call.tool_id: adapter},
+            self._parts.exclusive,
+            None,
+            self._parts.handover,
+        )
+        tool = parts.tool(org, call.tool_id)
+        is_sole = tool is not None and len(tool.required_levels) == 1
+        planned = Planned(
+            org, call.request, call.tool_id, tool, call.tool_input, is_sole, None, call.actor, call.about
+        )
+        step, reply = await call_permitted(parts, planned)
+        return step, None if reply is None else reply.output
+
+    async def decide(
+        self, org: str, request: AccessRequest, tool_input: bytes, actor: str = ""
+    ) -> AccessDecision:
+        """Decide about something else than a call, and write it down. Raises `OrgkernelError`."""
+        permits = self._parts.permits
+        ruling = await asyncio.to_thread(permits.decide, org, request, tool_input, permit=False, actor=actor)
+        return ruling.decision
+
+
+def request_with(request: AccessRequest, tool_id: str, action: str, tool_input: bytes) -> AccessRequest:
+    """The question whether a call may be made."""
+    context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
+    return msgspec.structs.replace(request, action=action, resource=f"tool:{tool_id}", context=context)
+
+
+def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:
+    """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
+    declared = servers_of(paths, variables)
+    opened = [
+        Upstream(name, each.provider, secrets=each.secrets)
+        for name, each in declared.items()
+        if each.provider is not None
+    ]
+    unusable = {
+        name: f"{each.place}: {each.error}" for name, each in declared.items() if each.provider is None
+    }
+    return opened, unusable
