@@ -150,7 +150,8 @@ class HttpGateway:
 
     @cached_property
     def _server(self) -> HttpServer:
-        logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs every request that it opens
+        for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
+            logging.getLogger(each).setLevel(logging.WARNING)
         return HttpServer(build_gateway_server(self.gateway, _find_caller))
 
 
