@@ -203,7 +203,8 @@ def over_http(shop: Shop, *arguments: str) -> Iterator[Http]:
     try:
         url = re.compile("gateway on (.*)/mcp")
         found = until(
-            lambda: url.search(errors.read_text(encoding="utf-8")) or not process.is_alive(), lambda it: bool(it)
+            lambda: url.search(errors.read_text(encoding="utf-8")) or not process.is_alive(),
+            lambda it: bool(it),
         )
         assert isinstance(found, re.Match), errors.read_text(encoding="utf-8")
         yield Http(shop, process, found[1], errors)

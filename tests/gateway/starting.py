@@ -20,7 +20,6 @@ def start(folder: Path, errors: Path, *arguments: str) -> tuple[BaseProcess, int
     read, said = os.pipe()
     wrong = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-
     process = _FORKING.Process(target=run, args=(str(folder), arguments, *map(_Passed, (given, said, wrong))))
     process.start()
     for each in (given, said, wrong):

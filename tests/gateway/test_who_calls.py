@@ -120,7 +120,10 @@ def test_there_is_no_session_to_take_over(http: Http, method: str) -> None:
     answer = http.post(
         http.key("ann"),
         message(
-            "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "x", "version": "1"}
+            "initialize",
+            protocolVersion="2025-11-25",
+            capabilities={},
+            clientInfo={"name": "x", "version": "1"},
         ),
     )
     assert answer.status_code == 200
@@ -187,7 +190,8 @@ def test_an_edit_is_followed_by_the_next_list_and_call(tmp_path: Path) -> None:
         assert "box__send" in wire.tools()
         assert wire.text("box__send") == "send done"
         shop.edit(
-            "roles/clerk.yaml", profile("clerk", "specialist", "lead", mcp__box__look="read", mcp__crate="read")
+            "roles/clerk.yaml",
+            profile("clerk", "specialist", "lead", mcp__box__look="read", mcp__crate="read"),
         )
         while "box__send" in wire.tools():
             pass
