@@ -68,7 +68,9 @@ class LocalCaller(LocalAsker, GatewayCaller):
 
     async def approve(self, request_id: str) -> None:
         """Approve it once."""
-        await self.operate(lambda context: permissions.approve(self._answering(context), request_id, "once", _BY_FORM))
+        await self.operate(
+            lambda context: permissions.approve(self._answering(context), request_id, "once", _BY_FORM)
+        )
 
     async def deny(self, request_id: str) -> None:
         """Deny it."""

@@ -24,7 +24,9 @@ from orgkernel.runtime.regular_files import read_regular
 FILE = "gateway.lock.json"
 _VERSION = 1
 # Written as JSON escapes, so that a diff shows everything that a model would read.
-_UNSEEN = re.compile(r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]")
+_UNSEEN = re.compile(
+    r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+)
 
 Definition = Mapping[str, Any]
 """A tool as its server lists it, in the words of MCP."""
@@ -60,16 +62,18 @@ class Pins:
         """Raises `UsageError` for a file that cannot be read."""
         self.path = path
         self.require_review = require_review
+        self.generation = 0
+        """How often the file was read. What was compared with an older one is not to be believed."""
         self._stamp: object = None
         self._servers: dict[str, dict[str, dict[str, Any]]] = {}
         self._digests: dict[str, dict[str, str]] = {}
         self.refresh()
 
-    def refresh(self) -> bool:
-        """Read the file again if it has changed. Raises `UsageError`."""
+    def refresh(self) -> int:
+        """Read the file again if it has changed. Returns the generation. Raises `UsageError`."""
         stamp = _stamp_of(self.path)
         if stamp == self._stamp:
-            return False
+            return self.generation
         if stamp is None:
             raise UsageError(
                 f"{quote(self.path)} is gone, so nobody knows which tools were accepted",
@@ -81,7 +85,8 @@ class Pins:
             for server, tools in self._servers.items()
         }
         self._stamp = stamp
-        return True
+        self.generation += 1
+        return self.generation
 
     def knows(self, server: str) -> bool:
         """Whether any tools of a server were accepted."""
