@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
@@ -32,6 +33,7 @@ settings.register_profile("nightly", settings.get_profile("orgkernel"), max_exam
 settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()
+FEWEST = 20  # examples of a search in `make test`, unless it asks for fewer
 engine.create_engine = create_engine
 MEMORY = find_memory_folder()
 if MEMORY is not None:
@@ -50,25 +52,32 @@ def _a_cache_of_its_own(tmp_path_factory):
 
 
 def pytest_collection_modifyitems(config, items):
-    """`make nightly`: only the tests that search, each `DEPTH` times as long as `make test` does."""
-    if DEPTH == 1:
-        return
+    """The tests that search, for a few examples in `make test`; in `make nightly` only they run, for many and other ones."""
     searching = []
     for item in items:
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test):
-            # Hypothesis has no other way to change what a test's own `@settings` say.
-            given = test._hypothesis_internal_use_settings
-            if not getattr(test, "is_deep", False):
-                test._hypothesis_internal_use_settings = settings(
-                    given, max_examples=DEPTH * given.max_examples, derandomize=False
-                )
-                test.is_deep = True
+            _search_deeply(test)
         elif item.get_closest_marker("deep") is None:
             continue
         searching.append(item)
-    config.hook.pytest_deselected(items=[item for item in items if item not in searching])
-    items[:] = searching
+    if DEPTH > 1:
+        config.hook.pytest_deselected(items=[item for item in items if item not in searching])
+        items[:] = searching
+
+
+def _search_deeply(test: Any) -> None:
+    """Hypothesis has no other way to change what a test's own `@settings` say."""
+    if getattr(test, "has_its_depth", False):
+        return
+    given = test._hypothesis_internal_use_settings
+    number = given.max_examples
+    test._hypothesis_internal_use_settings = settings(
+        given,
+        max_examples=min(number, max(FEWEST, number // 3)) if DEPTH == 1 else DEPTH * number,
+        derandomize=given.derandomize and DEPTH == 1,
+    )
+    test.has_its_depth = True
 
 
 @pytest.hookimpl(wrapper=True)

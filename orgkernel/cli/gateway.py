@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.gateway_report import command as report_command
 from orgkernel.cli.listening import tls_files, tls_options
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
 from orgkernel.cli.stores import located, store_option
@@ -196,6 +197,9 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
 
 def _say(text: str) -> None:
     click.echo(f"gateway: {printable(text)}", err=True)
+
+
+command.add_command(report_command)
 
 
 @command.command("accept")

@@ -11,10 +11,10 @@ from orgkernel.cli.opening import request_of
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
+from orgkernel.project.text_diff import byte_order_mark
 from orgkernel.project.upgrade import (
     FileUpgrade,
     UpgradeNote,
-    byte_order_mark,
     plan_upgrades,
     render_diff,
     write_upgrades,
@@ -40,7 +40,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
     if diff:
         for each in changed:
             # The bytes as in the file, for `patch`; always UTF-8.
-            click.echo(render_diff(each, byte_order_mark(each)).encode(), nl=False)
+            click.echo(render_diff(each, byte_order_mark(each.source.path)).encode(), nl=False)
     else:
         written: list[FileUpgrade] = []
         try:

@@ -15,7 +15,7 @@ from orgkernel.loading.cache import Cache
 from orgkernel.loading.files import Root, documents_in
 from orgkernel.snapshots.loader import Loader
 from orgkernel.snapshots.roots import Request
-from orgkernel.snapshots.snapshot import OrgSnapshot
+from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 _SAVE_WAIT = 1.0
 
@@ -33,6 +33,7 @@ class Registry:
         self._request = request
         self._active = active
         self._severities = severities
+        self._severities = dict(severities)
         self._loader = Loader(request, severities, cache)
         self._reloading = threading.Lock()
         self._state = next_state(self._loader.load(), {})[0]
@@ -126,6 +127,27 @@ class Registry:
             latest = self._loader.load()
             self._state, report = next_state(latest, self._state.served, self._state.latest)
             return report
+
+    def draft(self, texts: Mapping[str, str]) -> Snapshot:
+        """What the documents would be with other texts, by their paths. Nothing that answers changes.
+
+        >>> from orgkernel import Kernel
+        >>> kernel = Kernel.open()
+        >>> kernel.draft({}).digest == kernel.state.latest.digest
+        True
+        """
+        from orgkernel.snapshots.drafts import build_draft
+
+        sources = self._loader.sources
+        with self._reloading:
+            return build_draft(
+                self._state.latest,
+                texts,
+                (*self._request.roots, *sources.roots),
+                self._severities,
+                self._request.asked,
+                sources.refused,
+            )
 
     def save(self) -> None:
         """Put what was read last into the cache, where there is one; what cannot be written is the cache's `problem`."""

@@ -7,7 +7,6 @@ about reading or shape. Otherwise the file is left alone.
 from __future__ import annotations
 
 import codecs
-import difflib
 import hashlib
 import os
 import re
@@ -25,6 +24,7 @@ from orgkernel.loading.parsed import ParsedText
 from orgkernel.model.kinds import KINDS, VERSION
 from orgkernel.project.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
 from orgkernel.project.replacing import replace_file
+from orgkernel.project.text_diff import unified_diff
 from orgkernel.project.upgrade_steps import (
     STEPS,
     Draft,
@@ -44,7 +44,6 @@ FormatVersion: TypeAlias = tuple[int, int]
 Steps: TypeAlias = Mapping[FormatVersion, UpgradeStep]
 
 _VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _BY_HAND = "rewrite it by hand; `orgkernel check` shows what to change"
 
 
@@ -120,12 +119,8 @@ def upgrade_source(
 
 def render_diff(upgrade: FileUpgrade, mark: str = "") -> str:
     """The change as a unified diff. `mark` is the byte order mark of the file."""
-    old, new = (_LINE.findall(mark + text) for text in (upgrade.source.text, upgrade.text))
     name = upgrade.source.name
-    lines = difflib.unified_diff(old, new, name, name)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    return unified_diff(mark + upgrade.source.text, mark + upgrade.text, name, name)
 
 
 def _kind_of(value: Any) -> str | None:
@@ -275,12 +270,6 @@ def plan_upgrades(request: Request, folder: str) -> list[FileUpgrade]:
             "nothing to upgrade: no orgkernel documents there", "pass a file or a folder of documents"
         )
     return found
-
-
-def byte_order_mark(upgrade: FileUpgrade) -> str:
-    """The byte order mark at the start of a file, or an empty text."""
-    with open_regular(upgrade.source.path) as file:
-        return "\ufeff" if file.read(3) == codecs.BOM_UTF8 else ""
 
 
 def write_upgrades(upgrades: Sequence[FileUpgrade]) -> Iterator[FileUpgrade]:

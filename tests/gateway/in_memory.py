@@ -72,6 +72,9 @@ class DeskKernel:
     def organization(self, org: str) -> _Served:
         return _Served(self.desk.view)
 
+    def access(self, org: str) -> OrganizationAccess:
+        return self.desk
+
     def decide(self, org: str, request: AccessRequest) -> AccessDecision:
         return self.desk.decide(request)
 

@@ -118,21 +118,18 @@ def test_the_list_who_can_and_the_manifest_agree(seed: int, subject: str) -> Non
             rows: tuple[AccessRow, ...] = tuple(
                 row for row in world.kernel.who_can("o", action, f"tool:{tool_id}") if row.subject == subject
             )
-            if usable_in(rows):
+            if any(usable_in(rows, world.kernel.desk, caller.base).values()):
                 found.add(exposed)
         assert shown == found
         kind, _, name = subject.partition(":")
         if kind == "role":
             desk = world.kernel.desk
             manifest = build_role_manifest(desk.view, name, (), desk.state, desk.here_and_now())
+            tools = (*manifest.tools, *manifest.essential_tools)
             sure = {
-                (each.id, action)
-                for each in manifest.tools
-                for action in (*each.allowed_actions, *each.ask_actions)
+                (each.id, action) for each in tools for action in (*each.allowed_actions, *each.ask_actions)
             }
-            open_to_some = {
-                (each.id, action) for each in manifest.tools for action in each.conditional_actions
-            }
+            open_to_some = {(each.id, action) for each in tools for action in each.conditional_actions}
             assert {exposed for exposed, (_, use) in world.actions.items() if use in sure} <= shown
             assert shown <= {
                 exposed for exposed, (_, use) in world.actions.items() if use in sure | open_to_some

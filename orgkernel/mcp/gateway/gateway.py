@@ -91,18 +91,29 @@ class Gateway:
         known = self._offers.get(server.name)
         if known is not None and known[0] is view and known[1] is definitions:
             return known[2]
-        offers: list[Offered] = []
-        for exposed, name in names_of(server.name, definitions).items():
-            bindings = bind(declared, server.name, name)
-            if len(bindings) == 1:
-                offers.append(Offered(exposed, server.name, definitions[name], bindings[0]))
-            elif bindings:
-                ids = ", ".join(quote(each.tool_id) for each in bindings)
-                self._say(
-                    f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so nobody has it"
-                )
+        offers, several = offers_of(server.name, definitions, declared)
+        for name, bindings in several.items():
+            ids = ", ".join(quote(each.tool_id) for each in bindings)
+            self._say(
+                f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so nobody has it"
+            )
         self._offers[server.name] = view, definitions, tuple(offers)
         return self._offers[server.name][2]
+
+
+def offers_of(
+    server: str, definitions: Mapping[str, Definition], declared: Mapping[str, Tool]
+) -> tuple[list[Offered], dict[str, tuple[Binding, ...]]]:
+    """The tools of a server that are declared, and those that are declared several times, which nobody has."""
+    offers: list[Offered] = []
+    several: dict[str, tuple[Binding, ...]] = {}
+    for exposed, name in names_of(server, definitions).items():
+        bindings = bind(declared, server, name)
+        if len(bindings) == 1:
+            offers.append(Offered(exposed, server, definitions[name], bindings[0]))
+        elif bindings:
+            several[name] = bindings
+    return offers, several
 
 
 def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:

@@ -88,6 +88,11 @@ class Pins:
         self.generation += 1
         return self.generation
 
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The servers of which any tools were accepted, by name."""
+        return tuple(sorted(self._servers))
+
     def knows(self, server: str) -> bool:
         """Whether any tools of a server were accepted."""
         return server in self._servers

@@ -1,0 +1,208 @@
+"""Proposals as a diff of the documents: each edit is made, and kept if the organization has no new error with it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.diagnostics.diagnostic import fingerprint_finding
+from orgkernel.diagnostics.wording import listing
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.files import SourceText, is_file, read_text
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.mcp.gateway.proposals import NARROWING, Proposal
+from orgkernel.project.policy_edits import add_policy, name_policy, new_policies, policy_lines
+from orgkernel.project.role_edits import add_tool, limit_tool
+from orgkernel.project.text_diff import byte_order_mark, patch_names, unified_diff
+from orgkernel.project.yaml_lists import CannotEdit
+
+_NEW_FILES = ("policies.yaml", "asking.yaml")
+
+
+class Drafted(NamedTuple):
+    """What came of the proposals."""
+
+    diff: str
+    proposals: tuple[Proposal, ...]
+    """All of them; those that are not in the diff say why."""
+    findings: tuple[str, ...]
+    """What `orgkernel check` would find besides: no errors."""
+    folder: str
+    """The folder to apply the diff in."""
+
+
+class _Texts:
+    """The texts of files as they would be."""
+
+    def __init__(self) -> None:
+        self.old: dict[str, SourceText] = {}
+        self.new: dict[str, SourceText] = {}
+
+    def read(self, document: SourceDocument) -> SourceText:
+        """The text of a document as it would be by now. Raises `CannotEdit`."""
+        path = document.path
+        if path not in self.new:
+            source = read_text(path, document.name)
+            if source.refusal is not None or source.digest != document.digest:
+                raise CannotEdit("the file has changed since it was read")
+            self.old[path] = self.new[path] = source
+        return self.new[path]
+
+    def changed(self) -> dict[str, str]:
+        return {
+            path: source.text
+            for path, source in self.new.items()
+            if path not in self.old or source.text != self.old[path].text
+        }
+
+
+def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[Proposal], folder: str) -> Drafted:
+    """Make the edits of the proposals that have none of `by_hand`, as far as they cause no error."""
+    drafting = _Drafting(kernel, kernel.organization(org_id).snapshot.index)
+    wanted = [number for number, each in enumerate(proposals) if not each.by_hand]
+    kept = drafting.fitting(proposals, [], wanted)
+    texts = drafting.edited(proposals, kept)
+    said = tuple(
+        msgspec.structs.replace(each, by_hand=drafting.refused[number])
+        if number in drafting.refused
+        else each
+        for number, each in enumerate(proposals)
+    )
+    changed = texts.changed()
+    findings = [each for each in drafting.new_findings(changed) if each.severity is not Severity.ERROR]
+    base = _common_folder([*changed], folder)
+    return Drafted(
+        "".join(_diff(texts, path, base) for path in sorted(changed)),
+        said,
+        tuple(f"{each.place}: {each.severity.value}[{each.code}] {each.message}" for each in findings),
+        base,
+    )
+
+
+class _Drafting:
+    def __init__(self, kernel: Kernel, view: OrgView) -> None:
+        self._kernel = kernel
+        self._view = view
+        self.refused: dict[int, str] = {}
+        """Number of a proposal to why it is not in the diff."""
+        self._before = Counter(map(fingerprint_finding, kernel.state.latest.diagnostics))
+
+    def fitting(self, proposals: Sequence[Proposal], kept: list[int], more: list[int]) -> list[int]:
+        """The proposals that cause no error together: all of them, or else those of each half."""
+        if not more:
+            return kept
+        texts = self.edited(proposals, [*kept, *more])
+        more = [number for number in more if number not in self.refused]
+        errors = [each for each in self.new_findings(texts.changed()) if each.severity is Severity.ERROR]
+        if not errors:
+            return [*kept, *more]
+        if len(more) == 1:
+            found = errors[0]
+            self.refused[more[0]] = f"it would be an error: {found.message} [{found.code}]"
+            return kept
+        middle = len(more) // 2
+        kept = self.fitting(proposals, kept, more[:middle])
+        return self.fitting(proposals, kept, more[middle:])
+
+    def edited(self, proposals: Sequence[Proposal], numbers: Sequence[int]) -> _Texts:
+        """The texts after some proposals. What cannot be edited is refused, and changes nothing."""
+        texts = _Texts()
+        for number in numbers:
+            before = dict(texts.new)
+            try:
+                self._edit(texts, proposals[number])
+            except CannotEdit as error:
+                texts.new = before
+                self.refused[number] = str(error)
+        return texts
+
+    def new_findings(self, changed: dict[str, str]) -> list[Diagnostic]:
+        """What would be found with other texts and is not found now."""
+        if not changed:
+            return []
+        left, found = Counter(self._before), []
+        for each in self._kernel.draft(changed).diagnostics:
+            key = fingerprint_finding(each)
+            if left[key]:
+                left[key] -= 1
+            else:
+                found.append(each)
+        return found
+
+    def _edit(self, texts: _Texts, proposal: Proposal) -> None:
+        post = self._view.records.posts[proposal.role]
+        others = self._view.records.elsewhere.get(proposal.role, ())
+        if others:
+            raise CannotEdit(f"the profile belongs to {listing(others)} too")
+        if proposal.kind in NARROWING:
+            for part in self._parts(post, proposal):
+                texts.new[part.path] = limit_tool(
+                    texts.read(part), proposal.role, proposal.tool, proposal.level
+                )
+            return
+        assert proposal.level is not None
+        part = _own(post.document.part(("capabilities", "tools")))
+        source = add_tool(texts.read(part), proposal.role, proposal.tool, proposal.level)
+        self._add_policy(texts, proposal)
+        texts.new[part.path] = source
+
+    def _parts(self, post: RolePost, proposal: Proposal) -> list[SourceDocument]:
+        """The documents that give the tool to the role. Raises `CannotEdit`."""
+        files = {edge.place.file for edge in self._view.equipping(proposal.role, proposal.tool)}
+        return [_own(part) for part in post.document.parts if part.name in files]
+
+    def _add_policy(self, texts: _Texts, proposal: Proposal) -> None:
+        """Ask before each use. Raises `CannotEdit`."""
+        records = self._view.records
+        policy_id = name_policy(proposal.role, proposal.tool, records.policies)
+        lines = policy_lines(policy_id, proposal.role, proposal.tool)
+        for definition in records.policies.values():
+            document = definition.document
+            if definition.own and not (document.format or document.shared or document.context):
+                texts.new[document.path] = add_policy(texts.read(document), policy_id, lines)
+                return
+        home, around = os.path.dirname(_own(records.document).path), os.path.dirname(records.document.name)
+        for name in _NEW_FILES:
+            path = os.path.join(home, name)
+            if path in texts.new and path not in texts.old:
+                texts.new[path] = add_policy(texts.new[path], policy_id, lines)
+                return
+            if not is_file(path):
+                texts.new[path] = SourceText(path, os.path.join(around, name), new_policies(lines), "")
+                return
+        raise CannotEdit("there is no file for a policy")
+
+
+def _own(document: SourceDocument) -> SourceDocument:
+    """A document of ours that belongs to the organization alone. Raises `CannotEdit`."""
+    if document.format:
+        raise CannotEdit(f"{document.name} is written in the format of others")
+    if document.shared or document.context:
+        raise CannotEdit(f"{document.name} is shared with others")
+    return document
+
+
+def _common_folder(paths: Sequence[str], folder: str) -> str:
+    """The folder below which all files lie: the one of the caller, if it can be."""
+    here = os.path.realpath(folder)
+    found = [os.path.dirname(os.path.realpath(path)) for path in paths]
+    if all(each == here or each.startswith(here.rstrip(os.sep) + os.sep) for each in found):
+        return here
+    return os.path.commonpath(found)
+
+
+def _diff(texts: _Texts, path: str, folder: str) -> str:
+    name = os.path.relpath(os.path.realpath(path), folder).replace(os.sep, "/")
+    old, new = texts.old.get(path), texts.new[path]
+    names = patch_names(name, is_new=old is None)
+    if old is None:
+        return unified_diff("", new.text, *names)
+    mark = byte_order_mark(path)
+    return unified_diff(mark + old.text, mark + new.text, *names)

@@ -1,0 +1,155 @@
+"""What the use of tools suggests: take away what nobody uses, and ask first where a role is refused again and again.
+
+Nothing is proposed for a role whose history is too short, and nothing is taken from a role that was never seen to work: what
+cannot be known changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, get_args
+
+import msgspec
+
+from orgkernel.decisions.access.decision import AccessExplanation, Remedy, RemedyChange
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.state_view import Grant
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.gateway.bindings import tools_of
+from orgkernel.operations.grantors import find_grantors
+from orgkernel.records.levels import LEVELS, ToolLevel
+from orgkernel.records.tool_catalog import Tool
+from orgkernel.reports.tool_use import RefusedUse, ToolUse
+
+ProposalKind = Literal["remove", "lower", "ask", "grant", "declare"]
+NARROWING: tuple[ProposalKind, ...] = ("remove", "lower")
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """One change of what a role may use."""
+
+    kind: ProposalKind
+    role: str
+    tool: str
+    """The declared tool."""
+    level: ToolLevel | None = None
+    """The level that the role would have; None for none."""
+    text: str
+    because: str
+    file: str = ""
+    line: int = 0
+    by_hand: str = ""
+    """Why it is not in the diff; empty where it is."""
+    commands: tuple[str, ...] = ()
+    """Commands that grant it instead."""
+    grantors: tuple[str, ...] = ()
+    """Who may grant it, besides an operator."""
+
+
+def propose_narrowing(
+    view: OrgView, servers: Iterable[str], use: ToolUse, roles: Iterable[str]
+) -> Iterator[Proposal]:
+    """Tools and levels of these servers that nobody in these roles used."""
+    tools = {tool_id: tool for server in servers for tool_id, tool in tools_of(view, server).items()}
+    for role in roles:
+        levels = view.tool_levels_of(role)
+        for edge in view.tools_of(role):
+            if edge.target in tools:
+                used = use.actions.get((role, edge.target), frozenset())
+                found = _narrowed(
+                    role, edge.target, tools[edge.target], levels[edge.target], used, edge.place
+                )
+                if found is not None:
+                    yield found
+
+
+def _narrowed(
+    role: str, tool_id: str, tool: Tool, level: ToolLevel, used: frozenset[str], place: Place
+) -> Proposal | None:
+    if not used:
+        return Proposal(
+            kind="remove", role=role, tool=tool_id, file=place.file, line=place.line,
+            text=f"take {quote(tool_id)} from role {quote(role)}", because="nobody in it has called it",
+        )  # fmt: skip
+    required = tool.required_levels
+    needed = max((LEVELS.index(required[each]) for each in used if each in required), default=None)
+    if needed is None:
+        return None  # what was called is no action of it, so nothing says what the role needs
+    lost = [each for each, of in required.items() if needed < LEVELS.index(of) <= LEVELS.index(level)]
+    if not lost:
+        return None
+    return Proposal(
+        kind="lower", role=role, tool=tool_id, level=LEVELS[needed], file=place.file, line=place.line,
+        text=f"lower {quote(tool_id)} of role {quote(role)} from {level} to {LEVELS[needed]}",
+        because=f"nobody in it has called {listing(lost)}",
+    )  # fmt: skip
+
+
+def propose_asking(
+    kernel: Kernel, org_id: str, use: ToolUse, roles: Iterable[str], often: int
+) -> Iterator[Proposal]:
+    """Tools that these roles were refused at least so often. Raises `StoreError`."""
+    known = set(roles)
+    for (role, tool_id), refused in use.refused.items():
+        if role in known and refused.times >= often:
+            found = _opened(kernel, org_id, role, tool_id, refused)
+            if found is not None:
+                yield found
+
+
+def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: RefusedUse) -> Proposal | None:
+    because = f"it was refused {refused.times} times ({listing(refused.codes)})"
+    view = kernel.organization(org_id).snapshot.index
+    if tool_id not in view.records.tools:
+        return Proposal(
+            kind="declare", role=role, tool=tool_id, because=because,
+            text=f"declare {quote(tool_id)}, if role {quote(role)} is to have it", by_hand="no document declares the tool",
+        )  # fmt: skip
+    request = AccessRequest(f"role:{role}", next(iter(refused.actions)), f"tool:{tool_id}")
+    found = kernel.explain(org_id, request)
+    if found.decision.outcome != "deny":
+        return None  # somebody has changed it since
+    grant = _sole(found.remedies, "grant")
+    grantors = () if grant is None else find_grantors(kernel, _grant_of(grant[1], org_id, request.subject))
+    commands = () if grant is None else grant[0].commands
+    equip = _sole(found.remedies, "equip")
+    level = _level_in(found)
+    if equip is not None and equip[1].value == f"tool:{tool_id}" and level is not None:
+        has = tool_id in view.tool_levels_of(role)
+        edit = equip[0].edits[0] if equip[0].edits else None
+        return Proposal(
+            kind="ask", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
+            file=edit.file if edit else "", line=edit.line if edit else 0,
+            text=f"let role {quote(role)} have {quote(tool_id)} at level {level}, and ask first",
+            by_hand="the role has it at a lower level, which would have to ask as well" if has else "",
+        )  # fmt: skip
+    remedy = grant[0] if grant is not None else next(iter(found.remedies), None)
+    return Proposal(
+        kind="grant", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
+        text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to others: nothing opens it",
+        by_hand="no edit of a profile would open it",
+    )  # fmt: skip
+
+
+def _sole(remedies: Iterable[Remedy], kind: str) -> tuple[Remedy, RemedyChange] | None:
+    """The first remedy that is one change of a kind and nothing else."""
+    for each in remedies:
+        if len(each.changes) == 1 and each.changes[0].kind == kind:
+            return each, each.changes[0]
+    return None
+
+
+def _grant_of(change: RemedyChange, org_id: str, subject: str) -> Grant:
+    level = _as_level(change.level) or "full"
+    return Grant("", change.subject or subject, (change.value,), level, change.waives, org_id)  # type: ignore[arg-type]
+
+
+def _level_in(found: AccessExplanation) -> ToolLevel | None:
+    return _as_level(found.decision.level_required)
+
+
+def _as_level(text: str) -> ToolLevel | None:
+    return next((each for each in get_args(ToolLevel) if each == text), None)

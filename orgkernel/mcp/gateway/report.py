@@ -1,0 +1,137 @@
+"""The report of a gateway: what each role is spared, how tools were used, and which changes of the documents that suggests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import msgspec
+
+from orgkernel.decisions.access.identity import identify
+from orgkernel.decisions.state_records import AuditRow
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.gateway.bindings import servers_in, tools_of
+from orgkernel.mcp.gateway.drafting import draft_diff
+from orgkernel.mcp.gateway.pins import Pins
+from orgkernel.mcp.gateway.proposals import NARROWING, Proposal, propose_asking, propose_narrowing
+from orgkernel.mcp.gateway.spared import Spared, count_spared
+from orgkernel.reports.tool_use import ToolCalls, ToolUse, count_tool_use
+from orgkernel.runtime.utc import as_utc
+
+DAY = 86_400.0
+
+
+class ReportTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a report."""
+
+    since: float
+    """From when on calls count, in seconds since 1970."""
+    now: float
+    at_least: float
+    """Seconds of calls without which nothing is taken away."""
+    often: int
+    """Refusals from which on asking is proposed."""
+    role: str | None = None
+    """The only role to report about."""
+    asks: bool = False
+    """Whether the diff has the proposals to ask as well."""
+    folder: str = "."
+    """The folder that the diff is for."""
+
+
+class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a gateway was used for, and what follows from that."""
+
+    org_id: str
+    since: str
+    days: float
+    """Days of calls that the audit has in this time."""
+    spared: Spared
+    calls: tuple[ToolCalls, ...]
+    proposals: tuple[Proposal, ...]
+    notes: tuple[str, ...]
+    """Sentences about what the report cannot say."""
+    findings: tuple[str, ...]
+    """What `orgkernel check` would find besides, after the diff."""
+    diff: str
+    folder: str
+    """The folder to apply the diff in."""
+
+
+def build_report(
+    kernel: Kernel,
+    org_id: str,
+    pins: Pins,
+    decisions: Iterable[AuditRow],
+    uses: Iterable[AuditRow],
+    terms: ReportTerms,
+) -> GatewayReport:
+    """Build the report. The kernel decides with the state of the store. Nothing is changed. Raises `StoreError`."""
+    view = kernel.organization(org_id).snapshot.index
+    tools = {tool_id for server in pins.servers for tool_id in tools_of(view, server)}
+    roles = [
+        each
+        for each in view.roles
+        if terms.role in (None, each)
+        and (each == terms.role or not tools.isdisjoint(view.tool_levels_of(each)))
+    ]
+    use = count_tool_use(decisions, uses, org_id, partial(_roles_of, view))
+    seasoned = [each for each in roles if terms.now - use.first_of.get(each, terms.now) >= terms.at_least]
+    found = [
+        *propose_narrowing(view, pins.servers, use, seasoned),
+        *propose_asking(
+            kernel, org_id, use, [each for each in view.roles if terms.role in (None, each)], terms.often
+        ),
+    ]
+    # Whoever is refused could write a proposal to open something. It is in no diff that nobody asked for.
+    said = [
+        each
+        if terms.asks or each.by_hand or each.kind in NARROWING
+        else msgspec.structs.replace(each, by_hand="it opens something; `--asks` puts it into the diff")
+        for each in found
+    ]
+    drafted = draft_diff(kernel, org_id, said, terms.folder)
+    days = 0.0 if use.first_at is None else (terms.now - use.first_at) / DAY
+    return GatewayReport(
+        org_id=org_id,
+        since=as_utc(terms.since) or "",
+        days=round(days, 1),
+        spared=count_spared(kernel, org_id, pins, roles),
+        calls=tuple(
+            each for each in use.calls if terms.role is None or terms.role in _roles_of(view, each.subject)
+        ),
+        proposals=drafted.proposals,
+        notes=tuple(_notes(view, pins, use, roles, seasoned, terms)),
+        findings=drafted.findings,
+        diff=drafted.diff,
+        folder=drafted.folder,
+    )
+
+
+def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
+    found = identify(view, subject)
+    return found.roles if found is not None and found.is_crew else ()
+
+
+def _notes(
+    view: OrgView, pins: Pins, use: ToolUse, roles: Sequence[str], seasoned: Sequence[str], terms: ReportTerms
+) -> Iterable[str]:
+    if not pins.servers:
+        yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"
+    if unknown := [each for each in servers_in(view) if not pins.knows(each)]:
+        yield f"nothing is said about {listing(map(quote, unknown))}: {quote(pins.path)} has no tools of it"
+    if not roles:
+        yield "no role has a tool of these servers"
+    idle = [each for each in roles if each not in use.first_of]
+    short = [each for each in roles if each not in idle and each not in seasoned]
+    if idle:
+        yield f"nobody in {_roles(idle)} has called anything, so nothing is proposed to take away"
+    if short:
+        days = terms.at_least / DAY
+        yield f"the calls of {_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
+
+
+def _roles(roles: Sequence[str]) -> str:
+    return f"{'role' if len(roles) == 1 else 'roles'} {listing(map(quote, roles))}"

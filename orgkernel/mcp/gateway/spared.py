@@ -1,0 +1,99 @@
+"""What a role is spared: all tools of all servers in a prompt, against those that the role sees.
+
+A host puts the name, the description and the schema of the arguments of every tool in front of the model, in every call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.gateway.bindings import tools_of
+from orgkernel.mcp.gateway.gateway import Offered, offers_of, visible
+from orgkernel.mcp.gateway.listing import shown_to, usable_in
+from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.mcp.gateway.pins import Pins
+from orgkernel.mcp.tokens import find_counter
+
+Unit = Literal["tokens", "bytes"]
+
+
+class SparedRole(msgspec.Struct, frozen=True):
+    """What one role sees."""
+
+    role: str
+    tools: int
+    size: int
+    """Of its tools in a prompt."""
+    spared: int
+    """How much less that is than all tools."""
+
+
+class Spared(msgspec.Struct, frozen=True):
+    """The tools of all servers in a prompt, and what each role is spared of them."""
+
+    unit: Unit
+    """Tokens, or bytes where nothing counts tokens."""
+    servers: tuple[str, ...]
+    tools: int
+    size: int
+    roles: tuple[SparedRole, ...]
+
+
+def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) -> Spared:
+    """Count the accepted tools. No server is started. Raises `StoreError`."""
+    counter = find_counter()
+    sizes = _Sizes(counter or (lambda text: len(text.encode())))
+    view = kernel.organization(org_id).snapshot.index
+    everything: list[Mapping[str, Any]] = []
+    offers: list[Offered] = []
+    for server in pins.servers:
+        definitions = pins.definitions(server)
+        everything += [
+            {**visible(each), "name": exposed_name(server, name)} for name, each in definitions.items()
+        ]
+        offers += offers_of(server, definitions, tools_of(view, server))[0]
+    size = sizes.of(everything)
+    found = []
+    for role in roles:
+        subject = f"role:{role}"
+        rows = kernel.what_can(org_id, subject, request=AccessRequest(subject, "", ""), kinds=["tool"])
+        shown = shown_to(usable_in(rows), offers)
+        its = sizes.of(shown)
+        found.append(SparedRole(role, len(shown), its, max(0, size - its)))
+    return Spared("bytes" if counter is None else "tokens", pins.servers, len(everything), size, tuple(found))
+
+
+def prompt_text(definition: Mapping[str, Any]) -> str:
+    """A tool as a host puts it in front of a model.
+
+    >>> prompt_text({"name": "files__read", "inputSchema": {"type": "object"}, "outputSchema": {}})
+    '{"name":"files__read","description":"","input_schema":{"type":"object"}}'
+    """
+    shown = {
+        "name": definition.get("name"),
+        "description": definition.get("description") or "",
+        "input_schema": definition.get("inputSchema") or {},
+    }
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+
+
+class _Sizes:
+    """Each text is counted once, however many roles see it."""
+
+    def __init__(self, count: Callable[[str], int]) -> None:
+        self._count = count
+        self._known: dict[str, int] = {}
+
+    def of(self, definitions: Iterable[Mapping[str, Any]]) -> int:
+        total = 0
+        for text in map(prompt_text, definitions):
+            if text not in self._known:
+                self._known[text] = self._count(text)
+            total += self._known[text]
+        return total

@@ -1,0 +1,69 @@
+"""What documents would be with other texts: a snapshot of a change that nobody has written yet."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+
+from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.loading.documents import read_documents, says_ours
+from orgkernel.loading.files import Located, Root, SourceText
+from orgkernel.loading.sources import FileRead
+from orgkernel.snapshots.snapshot import Snapshot
+
+
+def build_draft(
+    latest: Snapshot,
+    texts: Mapping[str, str],
+    roots: Sequence[Root],
+    severities: Mapping[str, Severity | None],
+    asked: frozenset[str],
+    refused: Sequence[Diagnostic],
+) -> Snapshot:
+    """The snapshot with other texts at some paths. A path that was not read yet is a new file in the folder of one that was.
+
+    The other documents are those of the latest snapshot. Only documents of our own format have drafts.
+    """
+    from orgkernel.snapshots.build import build_snapshot
+
+    located, known = [], {}
+    left = dict(texts)
+    for file in latest.tree.files:
+        path = file.located.path
+        text = left.pop(path, None)
+        located.append(file.located)
+        known[path] = file if text is None else _read(file.located, text, among_ours=file.among_ours)
+    for path, text in left.items():
+        place = _beside(path, latest)
+        located.append(place)
+        known[path] = _read(place, text, among_ours=False)
+    return build_snapshot(
+        roots,
+        severities,
+        asked,
+        located=located,
+        known=known,
+        found_before=latest.found_before,
+        refused=refused,
+    )
+
+
+def _read(located: Located, text: str, *, among_ours: bool) -> FileRead:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    source, root = SourceText(located.path, located.name, text, digest), located.root
+    named = located.path == root.path
+    read = read_documents(
+        source, named=named, among_ours=among_ours, shared=root.shared, context=root.context
+    )
+    return FileRead(located, digest, says_ours(source), among_ours, read)
+
+
+def _beside(path: str, latest: Snapshot) -> Located:
+    """Where a new file belongs: to the root of the files in its folder."""
+    folder, file = os.path.split(path)
+    for each in latest.tree.files:
+        if os.path.dirname(each.located.path) == folder:
+            around = os.path.dirname(each.located.name)
+            return each.located._replace(path=path, name=os.path.join(around, file), leaves=False)
+    raise ValueError(f"nothing was read from the folder of {path}")
