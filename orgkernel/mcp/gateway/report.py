@@ -121,17 +121,19 @@ def _notes(
     if not pins.servers:
         yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"
     if unknown := [each for each in servers_in(view) if not pins.knows(each)]:
-        yield f"nothing is said about {listing(map(quote, unknown))}: {quote(pins.path)} has no tools of it"
+        yield f"nothing is said about {listing(unknown)}: {quote(pins.path)} has no tools of it"
     if not roles:
         yield "no role has a tool of these servers"
     idle = [each for each in roles if each not in use.first_of]
     short = [each for each in roles if each not in idle and each not in seasoned]
     if idle:
         yield f"nobody in {_roles(idle)} has called anything, so nothing is proposed to take away"
-    if short:
-        days = terms.at_least / DAY
+    days = terms.at_least / DAY
+    if short and terms.now - terms.since < terms.at_least:
+        yield f"`--since` leaves less than {days:g} days, so nothing is proposed to take away"
+    elif short:
         yield f"the calls of {_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
 
 
 def _roles(roles: Sequence[str]) -> str:
-    return f"{'role' if len(roles) == 1 else 'roles'} {listing(map(quote, roles))}"
+    return f"{'role' if len(roles) == 1 else 'roles'} {listing(roles)}"
