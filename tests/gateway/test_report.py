@@ -217,6 +217,22 @@ def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
 
 
+def test_one_entry_for_a_whole_server_is_to_be_declared_in_parts(tmp_path: Path) -> None:
+    """A role that calls one of its tools cannot be narrowed before they are told apart."""
+    tools = '_schema: orgkernel:tool_catalog\n_version: "1.0"\ntools:\n  mcp__wiki: {type: mcp_server, provider: wiki}\n'
+    clerk = "_schema: orgkernel:role_profile\nrole_id: clerk\ndescription: Keeps records.\ncapabilities: {tools_primary: [mcp__wiki]}\n"
+    dev = "_schema: orgkernel:role_profile\nrole_id: dev\ndescription: Writes code.\n"
+    lead = "_schema: orgkernel:role_profile\nrole_id: lead\nrole_type: commander\n"
+    shop = write_shop(tmp_path, tools=tools, roles_clerk=clerk, roles_dev=dev, roles_lead=lead)
+    with calling(shop, NOW) as calls:
+        calls.make("agent:bob", "mcp__wiki", "use", "read_page", server="wiki", days=9)
+    found = as_json(shop)
+    [proposal] = found["proposals"]
+    assert (proposal["kind"], proposal["tool"]) == ("declare", "mcp__wiki")
+    assert proposal["because"] == "it has called 1 of 2 (`read_page`)"
+    assert found["diff"] == ""
+
+
 def test_a_profile_of_others_is_left_to_a_person(tmp_path: Path) -> None:
     """An agent of Claude Code gets the proposal in words, with its file and line."""
     files = {

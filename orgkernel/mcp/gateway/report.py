@@ -12,7 +12,7 @@ from orgkernel.decisions.state_records import AuditRow
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import servers_in, tools_of
+from orgkernel.mcp.gateway.bindings import bind, servers_in, tools_of
 from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.proposals import NARROWING, Proposal, propose_asking, propose_narrowing
@@ -80,7 +80,7 @@ def build_report(
     use = count_tool_use(decisions, uses, org_id, partial(_roles_of, view))
     seasoned = [each for each in roles if terms.now - use.first_of.get(each, terms.now) >= terms.at_least]
     found = [
-        *propose_narrowing(view, pins.servers, use, seasoned),
+        *propose_narrowing(view, pins.servers, _served(view, pins), use, seasoned),
         *propose_asking(
             kernel, org_id, use, [each for each in view.roles if terms.role in (None, each)], terms.often
         ),
@@ -108,6 +108,18 @@ def build_report(
         diff=drafted.diff,
         folder=drafted.folder,
     )
+
+
+def _served(view: OrgView, pins: Pins) -> dict[str, list[str]]:
+    """The names of tools on their servers, by the declared tool that stands for them."""
+    found: dict[str, list[str]] = {}
+    for server in pins.servers:
+        definitions = pins.definitions(server)
+        declared = tools_of(view, server)
+        for name in definitions:
+            for binding in bind(declared, server, name):
+                found.setdefault(binding.tool_id, []).append(name)
+    return found
 
 
 def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
