@@ -77,6 +77,7 @@ class Server:
     def __init__(self, process: subprocess.Popen[str], port: int) -> None:
         self.port = port
         self._stat = Path(f"/proc/{process.pid}/stat")
+        self._memory = Path(f"/proc/{process.pid}/statm")
 
     @property
     def processor_seconds(self) -> float | None:
@@ -85,6 +86,13 @@ class Server:
             return None
         fields = self._stat.read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    @property
+    def resident_bytes(self) -> int | None:
+        """Memory it has now; None where the system does not say."""
+        if not self._memory.exists():
+            return None
+        return int(self._memory.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)\r\n", re.IGNORECASE)
 _CHUNK = 1 << 18
+_PATIENCE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class Burst:
 
 def request_bytes(path: str, headers: Mapping[str, str] | None = None, body: bytes | None = None) -> bytes:
     """A GET as it goes over the wire; with a body of JSON, a POST."""
-    lines = [f"{'GET' if body is None else 'POST'} {path} HTTP/1.1", "Host: 127.0.0.1"]
-    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
+    lines = [f"{'GET' if body is None else 'POST'} {path} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in {"Host": "127.0.0.1", **(headers or {})}.items()]
     if body is not None:
         lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + (body or b"")
@@ -54,8 +55,14 @@ def fetch(port: int, request: bytes) -> tuple[bytes, bytes]:
     return head, body
 
 
-def run_burst(port: int, requests: Sequence[bytes], connections: int, seconds: float) -> Burst:
-    """Ask for so many seconds; every connection takes the next of the requests when its answer is complete."""
+def run_burst(
+    port: int, requests: Sequence[bytes], connections: int, seconds: float, *, patient: bool = False
+) -> Burst:
+    """Ask for so many seconds; every connection takes the next of the requests when its answer is complete.
+
+    If `patient`, it sleeps while it waits, and waits for the last answers too. That is for requests that take long, and that
+    several processes work on one after the other, which would have one processor less.
+    """
     waiting = selectors.DefaultSelector()
     open_: list[socket.socket] = []
     latencies: list[float] = []
@@ -71,8 +78,8 @@ def run_burst(port: int, requests: Sequence[bytes], connections: int, seconds: f
             connection.sendall(requests[turn % len(requests)])
             turn += 1
         end = start + seconds
-        while (now := time.perf_counter()) < end:
-            for key, _ in waiting.select(0):
+        while (now := time.perf_counter()) < end or (patient and waiting.get_map()):
+            for key, _ in waiting.select(_PATIENCE if patient else 0):
                 state = key.data
                 more = key.fileobj.recv(_CHUNK)  # type: ignore[union-attr]
                 if not more:
@@ -85,9 +92,57 @@ def run_burst(port: int, requests: Sequence[bytes], connections: int, seconds: f
                 now = time.perf_counter()
                 latencies.append(now - state[2])
                 state[0], state[1], state[2] = b"", None, now
+                if patient and now >= end:
+                    waiting.unregister(key.fileobj)
+                    continue
                 key.fileobj.sendall(requests[turn % len(requests)])  # type: ignore[union-attr]
                 turn += 1
         return Burst(now - start, tuple(latencies))
+    finally:
+        waiting.close()
+        for connection in open_:
+            connection.close()
+
+
+def run_paced(port: int, request: bytes, connections: int, rate: float, seconds: float) -> Burst:
+    """Ask so many times a second, in turn on each connection, and sleep in between.
+
+    A request that has to wait for the answer before it is timed from when it should have been sent.
+    """
+    waiting = selectors.DefaultSelector()
+    open_: list[socket.socket] = []
+    latencies: list[float] = []
+    try:
+        for _ in range(connections):
+            connection = socket.create_connection(("127.0.0.1", port), 60)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            open_.append(connection)
+        start = time.perf_counter()
+        interval = connections / rate
+        due = {each: start + number / rate for number, each in enumerate(open_)}
+        for each in open_:
+            waiting.register(each, selectors.EVENT_READ)
+        said: dict[socket.socket, bytes] = {}
+        end = start + seconds
+        while (now := time.perf_counter()) < end:
+            idle = [each for each in open_ if each not in said]
+            for each in idle:
+                if due[each] <= now:
+                    each.sendall(request)
+                    said[each] = b""
+            pause = min([due[each] for each in open_ if each not in said], default=end) - time.perf_counter()
+            for key, _ in waiting.select(max(0.0, min(pause, end - now))):
+                each = key.fileobj  # type: ignore[assignment]
+                more = each.recv(_CHUNK)
+                if not more:
+                    raise ConnectionError("the server closed a connection")
+                said[each] += more
+                length = _end(said[each])
+                if length is not None and len(said[each]) >= length:
+                    latencies.append(time.perf_counter() - due[each])
+                    del said[each]
+                    due[each] += interval
+        return Burst(time.perf_counter() - start, tuple(latencies))
     finally:
         waiting.close()
         for connection in open_:

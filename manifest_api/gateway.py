@@ -17,6 +17,7 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.mcp_asker import HttpAsker, asker_of
 from manifest_api.problems import NO_STORE, RequestRefused
 from manifest_api.store_access import StoreAccess
+from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.caller import GatewayCaller
@@ -82,7 +83,10 @@ class HttpCaller(HttpAsker, GatewayCaller):
 
     async def tools(self) -> UpstreamTools:
         """What makes calls."""
-        return self._gateway.tools()
+        try:
+            return self._gateway.tools()
+        except RequestRefused as error:
+            raise Refused(error.detail, error.help, error.kind.code) from None
 
 
 class _Streamed(Response):

@@ -7,15 +7,18 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
+from orgkernel.kernel.stored import open_store
 from orgkernel.state import engine
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
 from tests.support.compiled_once import create_engine
 from tests.support.depth import DEPTH
+from tests.support.memory_folder import find_memory_folder
 
 settings.register_profile(
     "orgkernel",
@@ -30,7 +33,11 @@ settings.register_profile("nightly", settings.get_profile("orgkernel"), max_exam
 settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()
+FEWEST = 20  # examples of a search in `make test`, unless it asks for fewer
 engine.create_engine = create_engine
+MEMORY = find_memory_folder()
+if MEMORY is not None:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)  # where `tmp_path` is
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -45,25 +52,32 @@ def _a_cache_of_its_own(tmp_path_factory):
 
 
 def pytest_collection_modifyitems(config, items):
-    """`make nightly`: only the tests that search, each `DEPTH` times as long as `make test` does."""
-    if DEPTH == 1:
-        return
+    """The tests that search, for a few examples in `make test`; in `make nightly` only they run, for many and other ones."""
     searching = []
     for item in items:
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test):
-            # Hypothesis has no other way to change what a test's own `@settings` say.
-            given = test._hypothesis_internal_use_settings
-            if not getattr(test, "is_deep", False):
-                test._hypothesis_internal_use_settings = settings(
-                    given, max_examples=DEPTH * given.max_examples, derandomize=False
-                )
-                test.is_deep = True
+            _search_deeply(test)
         elif item.get_closest_marker("deep") is None:
             continue
         searching.append(item)
-    config.hook.pytest_deselected(items=[item for item in items if item not in searching])
-    items[:] = searching
+    if DEPTH > 1:
+        config.hook.pytest_deselected(items=[item for item in items if item not in searching])
+        items[:] = searching
+
+
+def _search_deeply(test: Any) -> None:
+    """Hypothesis has no other way to change what a test's own `@settings` say."""
+    if getattr(test, "has_its_depth", False):
+        return
+    given = test._hypothesis_internal_use_settings
+    number = given.max_examples
+    test._hypothesis_internal_use_settings = settings(
+        given,
+        max_examples=min(number, max(FEWEST, number // 3)) if DEPTH == 1 else DEPTH * number,
+        derandomize=given.derandomize and DEPTH == 1,
+    )
+    test.has_its_depth = True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -96,12 +110,32 @@ def postgres_server() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def prepared_database(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a database with a store in which nothing happened: copying it is faster than making one."""
+    place = parse_location(
+        postgres_server % _new_database(postgres_server), str(tmp_path_factory.mktemp("prepared"))
+    )
+    open_store(place).close()
+    return place.url.partition("@/")[2].partition("?")[0]
+
+
 @pytest.fixture
-def postgres_place(postgres_server: str, tmp_path) -> StoreLocation:
-    """An empty database."""
+def postgres_place(postgres_server: str, prepared_database: str, tmp_path: Path) -> StoreLocation:
+    """A database with a store in which nothing happened."""
+    return parse_location(postgres_server % _new_database(postgres_server, prepared_database), str(tmp_path))
+
+
+@pytest.fixture
+def empty_postgres_place(postgres_server: str, tmp_path: Path) -> StoreLocation:
+    """A database without anything."""
+    return parse_location(postgres_server % _new_database(postgres_server), str(tmp_path))
+
+
+def _new_database(server: str, template: str = "template1") -> str:
     import psycopg
 
     name = f"store_{next(_numbers)}"
-    with psycopg.connect(postgres_server % "postgres", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return parse_location(postgres_server % name, str(tmp_path))
+    with psycopg.connect(server % "postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+    return name

@@ -221,13 +221,16 @@ def accept(
 
     Exits 0, 1 if something is left to accept or a server does not answer, 2 if it cannot run.
     """
+    from orgkernel.mcp.gateway.names import require_apart
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.server import require_sdk
 
     require_sdk()
     if everything and server is not None:
         raise UsageError("`--all` accepts everything", "leave SERVER or `--all` out")
-    upstreams = {each.name: each for each in open_upstreams(configs, names)}
+    opened = open_upstreams(configs, names)
+    require_apart(each.name for each in opened)
+    upstreams = {each.name: each for each in opened}
     if server is not None and server not in upstreams:
         raise UsageError(f"there is no server {quote(server)}", did_you_mean(server, upstreams) or "")
     pins = Pins(lock_file)

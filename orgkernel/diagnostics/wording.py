@@ -13,8 +13,13 @@ LISTED = 5
 # difflib is quadratic in the words' lengths and linear in their number: 5,000 ids cost 165 ms a word. So only words of
 # about the same length that share their beginning or ending are compared, and only so many.
 _COMPARED = 200
-# Controls of direction are among them: they make a text look like another one.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# Controls of direction are among them: they make a text look like another one. So are characters in which a text can hide
+# that a reader does not see and a model does: tags, variation selectors and joiners in a row, and what has no width.
+_CONTROL = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    r"\U000e0000-\U000e0fff]|[\u200c\u200d]{2,}|[\ufe00-\ufe0f]{2,}"
+)
+_UNSEEN = re.compile(_CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f", 1))
 
 
 def quote(text: object) -> str:
@@ -27,9 +32,20 @@ def quote(text: object) -> str:
 
 def printable(text: str) -> str:
     """Text with control characters written out, so that a file cannot drive the reader's terminal."""
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    return _CONTROL.sub(_written_out, text)
+
+
+def printable_lines(text: str) -> str:
+    """Text of several lines in which every character that a reader does not see is written out."""
+    if text.isascii() and text.isprintable():
+        return text
+    return _UNSEEN.sub(_written_out, text)
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode()
 
 
 def clean(text: str) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
+from orgkernel.decisions.access.layers.lock import LOCKED
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
@@ -17,6 +21,9 @@ from orgkernel.decisions.reasons import Reason
 from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
+
+_WITH_A_CALL: Final = frozenset({LOCKED.name, WRITE_OUT_OF_SCOPE.name})
+_STATED_BY_A_CALL: Final = frozenset({"path", "lock", "input"})
 
 
 class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
@@ -59,6 +66,24 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         asked = at_this_moment(AccessRequest("", action, resource, context or AccessContext()), self.clock)
         wanted = SUBJECT_KINDS if kinds is None else kinds
         return who_can(self.view, action, resource, context=asked.context, state=self.state, kinds=wanted)
+
+    def open_to_calls(self, row: AccessRow, request: AccessRequest) -> tuple[str, ...]:
+        """The actions of a row that some call could do now. Of a denied row, those for which only a lock or a path is
+        missing, because a call takes the lock and states the path. `request` has the circumstances of the list.
+        """
+        if row.outcome in ("allow", "ask"):
+            return row.actions
+        if row.outcome == "conditional":
+            is_open = all(each.partition(":")[0] in _STATED_BY_A_CALL for each in row.conditions)
+            return row.actions if is_open else ()
+        if row.code not in _WITH_A_CALL:
+            return ()
+        asked = replace(request, subject=row.subject, resource=row.resource)
+        return tuple(
+            action
+            for action in row.actions
+            if _WITH_A_CALL.issuperset(self.decide(replace(asked, action=action)).codes)
+        )
 
     def what_can(
         self, subject: str, request: AccessRequest | None, kinds: Iterable[str]

@@ -146,6 +146,8 @@ class GivenGrant(Record):
     uses_left: int | None = None
     expires: Moment | None = None
     """Local date and time, `YYYY-MM-DD HH:MM`."""
+    snapshot: Annotated[str, StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$")] | None = None
+    """The only version of the documents it is good for. One that never was says what is left after an edit."""
 
 
 class GivenRestriction(Record):

@@ -294,8 +294,8 @@ def require_current(context: Context, org_id: str, snapshot: str | None) -> None
     for view in views:
         if view.digest != snapshot:
             raise Conflict(
-                f"the documents of {quote(org_id)} are not those of {quote(snapshot)} any more",
-                f"decide again and ask for {quote(view.digest)}, if it is still meant",
+                f"{quote(snapshot)} is not the version of the documents of {quote(org_id)} that answers now",
+                f"decide again: the documents are at {quote(view.digest)} now, and what was asked before holds no longer",
                 SNAPSHOT_CHANGED,
             )
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import time
+from collections.abc import Iterator
 from typing import Final
+
+try:
+    import fcntl
+except ImportError:  # no such locks there
+    fcntl = None  # type: ignore[assignment]
 
 BEFORE_US: Final = ".before-orgkernel"
 """The ending under which a file that was there before ours is kept."""
@@ -16,7 +23,7 @@ def replace_file(target: str, content: bytes) -> None:
 
     `target` must not be a link: a link would be replaced, not followed.
     """
-    beside = f"{target}.{os.getpid()}.new"
+    beside = _beside(target)
     with open(beside, "xb") as new:
         try:
             if os.path.exists(target):
@@ -29,6 +36,38 @@ def replace_file(target: str, content: bytes) -> None:
             with contextlib.suppress(OSError):
                 os.unlink(beside)
             raise
+
+
+@contextlib.contextmanager
+def change_alone(target: str, seconds: float) -> Iterator[None]:
+    """One process after the other reads a file and replaces it. Raises `TimeoutError` if another one takes longer.
+
+    The lock is that of the folder, so that nothing is left beside the file.
+    """
+    folder = os.open(os.path.dirname(os.path.abspath(target)), os.O_RDONLY)
+    try:
+        end = time.monotonic() + seconds
+        while fcntl and not _locked(folder):
+            if time.monotonic() > end:
+                raise TimeoutError("another process is changing it")
+            time.sleep(0.01)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(_beside(target))  # of a process with our number that was killed
+        yield
+    finally:
+        os.close(folder)
+
+
+def _locked(folder: int) -> bool:
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _beside(target: str) -> str:
+    return f"{target}.{os.getpid()}.new"
 
 
 def _keep_owner_and_mode(old: str, new: str) -> None:

@@ -105,6 +105,7 @@ class GivenGrant(Record, frozen=True, kw_only=True):
     session: str | None = None
     uses_left: int | None = None
     expires: Moment | None = None
+    snapshot: str | None = None
 
 
 class GivenRestriction(Record, frozen=True, kw_only=True):

@@ -42,7 +42,8 @@ begins.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 import msgspec
 
@@ -53,6 +54,9 @@ from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.known_tokens import find_known_tokens, is_installed, may_hold_token
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets, without_overlaps
+
+_SHORT: Final = 200
+"""Characters of a text whose answer is kept."""
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -74,8 +78,10 @@ def _may_hold_one(value: Any) -> bool:
 
 def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:
     for at, text, is_key in _texts(value, route):
+        name = "" if is_key else str(at[-1])
+        shaped = () if len(text) <= _SHORT and _is_clean(text, name) else find_secrets(text, name)
         known = () if is_key else find_known_tokens(text)
-        for found in without_overlaps((*find_secrets(text, "" if is_key else str(at[-1])), *known)):
+        for found in without_overlaps((*shaped, *known)):
             where = mask_secrets(".".join(map(str, at)))
             place = document.place(*at, key=True) if is_key else document.place_within(found.start, *at)
             yield Finding(
@@ -84,6 +90,12 @@ def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ..
                 "revoke the secret, and write the name of a credential instead",
                 f"field:{where}",
             )
+
+
+@lru_cache(maxsize=16_384)
+def _is_clean(text: str, name: str) -> bool:
+    """Whether nothing in a text has the shape of a secret. Keys and names of tools repeat, in a tree and in the next load."""
+    return next(find_secrets(text, name), None) is None
 
 
 def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:

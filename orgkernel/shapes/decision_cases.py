@@ -105,6 +105,7 @@ class GivenGrant(Record, frozen=True, kw_only=True):
     session: str | None = None
     uses_left: int | None = None
     expires: Moment | None = None
+    snapshot: Annotated[str, msgspec.Meta(pattern='^sha256:[0-9a-f]{64}\\Z')] | None = None
 
 
 class GivenRestriction(Record, frozen=True, kw_only=True):

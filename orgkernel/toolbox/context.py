@@ -175,14 +175,17 @@ class ToolContext:
 
 def available_tools(parts: Parts, org: str, request: AccessRequest) -> tuple[AvailableTool, ...]:
     """The tools above level none, by id. An exclusive tool is included if it could be used with its lock."""
-    rows: dict[str, list[AccessRow]] = {}
-    for row in parts.kernel.what_can(org, request.subject, request=request):
-        rows.setdefault(row.resource.split(":")[1], []).append(row)
+    desk = parts.kernel.access(org)
+    rows: dict[str, list[tuple[AccessRow, tuple[str, ...]]]] = {}
+    for row in desk.what_can(request.subject, request, ("tool",)):
+        rows.setdefault(row.resource.split(":")[1], []).append((row, desk.open_to_calls(row, request)))
     found = (_tool(parts, org, tool, rows[tool]) for tool in sorted(rows))
     return tuple(each for each in found if each is not None)
 
 
-def _tool(parts: Parts, org: str, tool_id: str, rows: list[AccessRow]) -> AvailableTool | None:
+def _tool(
+    parts: Parts, org: str, tool_id: str, rows: list[tuple[AccessRow, tuple[str, ...]]]
+) -> AvailableTool | None:
     tool = parts.tool(org, tool_id)
     if tool is None:
         return None
@@ -190,18 +193,14 @@ def _tool(parts: Parts, org: str, tool_id: str, rows: list[AccessRow]) -> Availa
     allowed: list[str] = []
     asks: list[str] = []
     conditions: list[str] = []
-    levels = [row.level for row in rows]
-    for row in rows:
-        # Calling takes the lock and states the paths, so that neither is there yet keeps nobody from a tool.
-        in_scope = row.code == WRITE_OUT_OF_SCOPE.name
-        waits = row.outcome == "deny" and all(
-            each == lock or (in_scope and each.startswith("path:")) for each in row.conditions
-        )
-        if row.outcome == "allow" or waits:
-            allowed += row.actions
-            levels += [tool.required_levels[action] for action in row.actions if in_scope and action != LOCK]
-        elif row.outcome == "ask":
+    levels = [row.level for row, _ in rows]
+    for row, open_ones in rows:
+        if row.outcome == "ask":
             asks += row.actions
+        elif row.outcome in ("allow", "deny"):
+            allowed += open_ones
+            if row.outcome == "deny" and row.code == WRITE_OUT_OF_SCOPE.name:
+                levels += [tool.required_levels[action] for action in open_ones if action != LOCK]
         conditions += [each for each in row.conditions if each != lock]
     allowed = [action for action in dict.fromkeys(allowed) if action != LOCK]
     if not allowed and not asks:

@@ -9,6 +9,7 @@ from typing import Any
 from orgkernel.errors import BadToolbox, UsageError
 from orgkernel.loading.files import read_text
 from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.marks import Marks
 from orgkernel.toolbox.providers import McpServer
 
 _FIELDS = ("mcpServers", "servers")
@@ -17,16 +18,24 @@ _VARIABLE = "${"
 
 def read_servers(path: str) -> dict[str, McpServer | str]:
     """The servers that a file declares; of one that cannot be asked, why. Raises `UsageError` for any other file."""
+    found: dict[str, McpServer | str] = {}
+    for _, servers, _ in read_declarations(path):
+        found |= {name: _server(server) for name, server in servers.items()}
+    return found
+
+
+def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
+    """The fields of a file that declare servers, with their values and marks. Raises `UsageError` for any other file."""
     source = read_text(path, path)
     parsed = parse_json(source.text)
     if source.refusal is not None or parsed.refusals or not parsed.documents:
         raise UsageError(f"`{path}` cannot be read as JSON", "run `orgkernel check --from mcp` on it")
-    value = parsed.documents[0].value
-    found: dict[str, McpServer | str] = {}
+    value, marks = parsed.documents[0].value, parsed.documents[0].marks
+    found = []
     for field in _FIELDS:
         servers = value.get(field) if isinstance(value, dict) else None
-        if isinstance(servers, dict):
-            found |= {name: _server(server) for name, server in servers.items()}
+        if isinstance(servers, dict) and servers:
+            found.append((field, servers, marks[1][field][1]))
     if not found:
         raise UsageError(f"`{path}` declares no MCP servers", "name a file with `mcpServers` or `servers`")
     return found

@@ -18,7 +18,7 @@ from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, Upstre
 from orgkernel.toolbox.attempt import Planned, call_permitted
 from orgkernel.toolbox.parts import Exclusive, Handover, Parts
 from orgkernel.toolbox.result import Step
-from orgkernel.toolbox.tool_lists import read_servers
+from orgkernel.toolbox.server_files import servers_of
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -100,12 +100,13 @@ def request_with(request: AccessRequest, tool_id: str, action: str, tool_input: 
 
 def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:
     """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
-    opened: list[Upstream] = []
-    unusable: dict[str, str] = {}
-    for path in paths:
-        for name, server in read_servers(path).items():
-            if isinstance(server, str):
-                unusable[name] = server
-            else:
-                opened.append(Upstream(name, server))
+    declared = servers_of(paths, variables)
+    opened = [
+        Upstream(name, each.provider, secrets=each.secrets)
+        for name, each in declared.items()
+        if each.provider is not None
+    ]
+    unusable = {
+        name: f"{each.place}: {each.error}" for name, each in declared.items() if each.provider is None
+    }
     return opened, unusable

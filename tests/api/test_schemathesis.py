@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
+from schemathesis.pytest.lazy import get_all_tests
 
 from manifest_api import build_openapi
 from tests.api.keys import first_key, location_of
@@ -25,9 +28,13 @@ LENIENT = {
 CONFIG = schemathesis.Config.from_dict(
     {"checks": {"negative_data_rejection": {"expected-statuses": REFUSALS}}, "operations": [LENIENT]}
 )
-# The document itself; that the running server serves it is tested in test_openapi.
 # The stream has no end to wait for; test_following has it.
-schema = schemathesis.openapi.from_dict(build_openapi(), config=CONFIG).exclude(path="/v1/salute/stream")
+PATHS = sorted(
+    path
+    for file in (Path(__file__).parents[1] / "golden/openapi").glob("*.json")
+    for path in json.loads(file.read_text(encoding="utf-8"))
+    if path.startswith("/") and path != "/v1/salute/stream"
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +48,38 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield found
 
 
-@schema.parametrize()
-@settings(
-    max_examples=5 if DEPTH == 1 else 8,
-    derandomize=True,
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """The document itself; that the running server serves it is tested in test_openapi."""
+    return build_openapi()
+
+
+def test_every_path_is_tested(document: dict[str, Any]) -> None:
+    """But for the stream."""
+    assert document["paths"].keys() - set(PATHS) == {"/v1/salute/stream"}
+
+
+SETTINGS = settings(
+    max_examples=5 if DEPTH == 1 else 8 * DEPTH,
+    derandomize=DEPTH == 1,
     database=None,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )
-def test_every_operation(case: Any, server: Server) -> None:
-    """Valid requests are accepted, invalid ones refused, and every answer is documented and fits its schema."""
+
+
+def call(case: Any, server: Server) -> None:
+    """One request, of which everything is checked."""
     case.call_and_validate(base_url=server.url, timeout=30, headers={"Authorization": f"Bearer {server.key}"})
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("path", PATHS)
+def test_every_operation(document: dict[str, Any], path: str, server: Server) -> None:
+    """Valid requests are accepted, invalid ones refused, and every answer is documented and fits its schema."""
+    paths = {path: document["paths"][path]}
+    schema = schemathesis.openapi.from_dict({**document, "paths": paths}, config=CONFIG)
+    # `schema.parametrize` makes the cases of all paths where tests are collected, in every process.
+    for made in get_all_tests(schema=schema, test_func=call, settings=SETTINGS, given_kwargs=None):
+        made.ok()[1](server=server)

@@ -476,6 +476,27 @@ def test_what_is_stored_counts(project: HookedProject) -> None:
             assert project.asks(tool, {"file_path": written}, agent)[0] == answer, (agent, written)
 
 
+def test_a_grant_for_one_version_of_the_documents_is_not_compiled(project: HookedProject) -> None:
+    """The answers stay while the documents are edited, so such a grant would go on opening what it no longer gives."""
+    asked = ("role:code_reviewer", "terminal", "tool:code_execution_tool", "--org", "shop", "--path", "org")
+    found = run_here("can", *asked, "--format", "json", cwd=project.folder)
+    words = (
+        "grant",
+        "issue",
+        "role:code_reviewer",
+        "tool:code_execution_tool",
+        "--org",
+        "shop",
+        "--path",
+        "org",
+    )
+    done = run_here(*words, "--snapshot", json.loads(found.stdout)["snapshot"], cwd=project.folder)
+    assert done.returncode == 0, done.stderr
+    assert run_here("can", *asked, cwd=project.folder).returncode == 0
+    project.activate()
+    assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "deny"
+
+
 SETTINGS = [
     b'{"permissions": {"allow": ["Read"]},\n\n   "model":"x"}',
     b'{\n\t"hooks": {\n\t\t"PreToolUse": [\n\t\t\t{"matcher": "Bash", "hooks": []}\n\t\t],\n\t\t"Stop": []\n\t},\n\t"a": 1.0\n}\n',

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.api.keys import bearer, first_key, location_of, new_key
-from tests.api.running import running
+from tests.api.running import running, until
 from tests.mcp.conformance import REVISIONS, scenarios_of
 from tests.mcp.relay import relaying
-from tests.support.trees import TEMPLATES
+from tests.support.trees import REPOSITORY, TEMPLATES, write_tree
 
 EVERYTHING = Path(__file__).with_name("everything.py")
 NEITHER_ERA_NEEDS_A_TOOL = {"dns-rebinding-protection", "resources-list", "tools-list"}
@@ -49,6 +53,49 @@ def registry(folder: Path) -> Iterator[str]:
         yield url
 
 
+@contextmanager
+def gateway(folder: Path) -> Iterator[str]:
+    """The URL of a gateway before the test server, which a relay gives the key of an agent and the names without a server."""
+    role = {
+        "_schema": "orgkernel:role_profile",
+        "role_type": "commander",
+        "capabilities": {"tools_primary": ["mcp__everything"]},
+    }
+    tool = {"type": "mcp_server", "provider": "everything", "description": "All that the suite asks for."}
+    documents = {
+        "org.yaml": {"_schema": "orgkernel:organization", "org_id": "suite", "org_name": "Suite", "hierarchy": {"lead": {}}},
+        "tools.yaml": {"_schema": "orgkernel:tool_catalog", "tools": {"mcp__everything": tool}},
+        "crew.yaml": {"_schema": "orgkernel:crew_roster", "org": "suite", "agents": {"one": {"assignments": [{"role": "lead"}]}}},
+        "roles/lead.yaml": {"role_id": "lead", "role_name": "Lead", **role},
+    }  # fmt: skip
+    write_tree(folder / "org", {name: json.dumps(document) for name, document in documents.items()})
+    place = location_of(folder / "state.db")
+    first_key(place)
+    key = new_key(place, ("read", "request", "report"), agent="one")
+    with everything(folder) as behind:
+        server = {"mcpServers": {"everything": {"type": "http", "url": behind}}}
+        (folder / "mcp.json").write_text(json.dumps(server), encoding="utf-8")
+        command = [
+            sys.executable, "-c", "from orgkernel.cli import main; main()", "gateway", "--org", "suite", "--path", "org",
+            "--store", "state.db", "--mcp-config", "mcp.json", "--http", "127.0.0.1:0",
+        ]  # fmt: skip
+        log = folder / "gateway.log"
+        with log.open("w", encoding="utf-8") as file:
+            environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+            process = subprocess.Popen(command, cwd=folder, stderr=file, env=environment)
+        try:
+            said = until(
+                lambda: log.read_text(encoding="utf-8"),
+                lambda log: "/mcp" in log or process.poll() is not None,
+            )
+            (url,) = re.findall(r"http://\S+/mcp", said) or pytest.fail(said)
+            with relaying(url, bearer(key), "everything__") as relayed:
+                yield relayed
+        finally:
+            process.kill()
+            process.wait(30)
+
+
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_the_test_server_passes_everything(revision: str, tmp_path: Path) -> None:
     """What fails behind a gateway is the gateway's fault, because the server behind it passes."""
@@ -64,3 +111,14 @@ def test_the_registry_passes_what_applies_to_it(revision: str, tmp_path: Path) -
     with registry(tmp_path) as url:
         found = scenarios_of(url, revision, "registry", tmp_path)
     assert all(found[name][0] and not found[name][1] for name in NEITHER_ERA_NEEDS_A_TOOL)
+
+
+# The command is on its way.
+if find_spec("orgkernel.cli.gateway") is not None:
+
+    @pytest.mark.parametrize("revision", REVISIONS)
+    def test_the_gateway_passes_what_the_server_behind_it_passes(revision: str, tmp_path: Path) -> None:
+        """Tools, prompts and resources of the server behind, with every kind of content, error and question."""
+        with gateway(tmp_path) as url:
+            found = scenarios_of(url, revision, "gateway", tmp_path)
+        assert found["tools-call-mixed-content"][1] == 0

@@ -129,13 +129,15 @@ def place() -> Iterator[Place]:
         yield Place(Path(folder))
 
 
-def test_the_container_and_the_compose_file_serve_with_postgresql(place: Place, postgres_place: Any) -> None:
+def test_the_container_and_the_compose_file_serve_with_postgresql(
+    place: Place, empty_postgres_place: Any
+) -> None:
     """Refused before there is a key; then healthy, closed to whoever has none, and ended by SIGTERM with 0."""
     command = started()
     assert SERVE["command"] == command[1:]
     stated = SERVE["environment"]["ORGKERNEL_STORE"]
     assert re.fullmatch(r"postgresql://\w+@database/\w+", stated)
-    env = {"ORGKERNEL_STORE": postgres_place.url.replace("postgresql+psycopg://", "postgresql://")}
+    env = {"ORGKERNEL_STORE": empty_postgres_place.url.replace("postgresql+psycopg://", "postgresql://")}
     refused = place.call(*command, **env)
     assert refused.returncode == 2
     assert "orgkernel key create --admin" in refused.stderr

@@ -15,7 +15,6 @@ from orgkernel.decisions.batches.rules import check_batch, planned
 from orgkernel.decisions.batches.search import ALWAYS_EXACT
 from orgkernel.records.subtask_plan import Subtask, SubtaskPlan
 from tests.reference.batch_oracle import fewest_batches, is_legal
-from tests.support.depth import DEPTH
 
 FILES = ("a.py", "b.py", "c.py", "lib", "lib/d.py", "lib/e.py", "LIB/d.py", "f/g.py")
 
@@ -67,7 +66,7 @@ def assert_legal(plan: SubtaskPlan, found: BatchPlan) -> None:
     assert done == set(by_name)
 
 
-@settings(max_examples=80 * DEPTH, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(plans())
 def test_no_plan_has_fewer_batches(plan: SubtaskPlan) -> None:
     """As many batches as the oracle finds by trying everything, proved, and each of them legal."""
@@ -86,7 +85,7 @@ def test_no_plan_of_twelve_has_fewer_batches(seed: int) -> None:
     assert len(found.batches) == fewest_batches(as_plain(plan), plan.batch_size)
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(plans(5), st.data())
 def test_a_batch_that_the_oracle_refuses_is_refused(plan: SubtaskPlan, data: st.DataObject) -> None:
     """`check_batch` says nothing exactly about the batches that are legal."""
@@ -103,7 +102,7 @@ def test_a_batch_that_the_oracle_refuses_is_refused(plan: SubtaskPlan, data: st.
     assert (check_batch([planned(each) for each in chosen], rest, plan.batch_size) == ()) is legal
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(plans(), st.integers(0, 1_000_000))
 def test_nobody_waits_who_need_not(plan: SubtaskPlan, seed: int) -> None:
     """Played to its end with subtasks that end in any order: what starts is legal beside what runs, what waits could not

@@ -13,7 +13,6 @@ from orgkernel.decisions.ownership.overlap import scopes_overlap
 from orgkernel.errors import Conflict
 from tests.state.contract_of_claims import no_two_live_claims_overlap
 from tests.state.opening import Clock, opened, sqlite_at
-from tests.support.depth import DEPTH
 
 PATHS = st.lists(
     st.sampled_from(["a", "A/b.py", "a/*.py", "b/**", "b/c", "c.py", "[x]/d"]), min_size=1, max_size=2
@@ -32,7 +31,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=12 * DEPTH, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(STEPS)
 def test_no_two_live_claims_overlap(steps: list[tuple[str, str, object]]) -> None:
     """Through two stores on one file. What is refused overlaps with a live claim, or its token is stale."""

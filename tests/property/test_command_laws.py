@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from orgkernel.decisions.shell_commands.check import check_command
 from orgkernel.decisions.shell_commands.ownership import Ground
 from orgkernel.decisions.shell_commands.reader import MOST_CHARACTERS
-from tests.support.depth import DEPTH
 
 DESTRUCTIVE = st.sampled_from(
     [
@@ -50,7 +49,7 @@ def wrap(wrapper: str, command: str) -> str:
     return wrapper.format(command, q=shlex.quote(command), p=shlex.quote(code))
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text("abr -/$`'\"(){}[]|&;<>*?#!~=\\\n\t\0\x1b\x7f\ue000\u00fc\u202e\U0001f600", max_size=300))
 def test_any_text_has_an_answer(text: str) -> None:
     """No text raises, and a text that is not a program that is known is not harmless without a reason."""
@@ -59,7 +58,7 @@ def test_any_text_has_an_answer(text: str) -> None:
     assert found.outcome != "harmless" or not found.unread
 
 
-@settings(max_examples=250 * DEPTH, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(st.lists(ATOMS, max_size=40), st.sampled_from([" ", ""]))
 def test_pieces_of_shells_have_an_answer(atoms: list[str], between: str) -> None:
     """Whatever is put together from pieces of shells is answered within a bounded time, the same way twice."""
@@ -70,7 +69,7 @@ def test_pieces_of_shells_have_an_answer(atoms: list[str], between: str) -> None
     assert check_command(command) == found
 
 
-@settings(max_examples=120 * DEPTH, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(DESTRUCTIVE, st.lists(WRAPPERS, min_size=1, max_size=3))
 def test_wrapping_makes_nothing_harmless(command: str, wrappers: list[str]) -> None:
     """A destructive command is not harmless inside any other, and found inside one."""
@@ -83,7 +82,7 @@ def test_wrapping_makes_nothing_harmless(command: str, wrappers: list[str]) -> N
         assert found.outcome == "destructive", wrapped
 
 
-@settings(max_examples=80 * DEPTH, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(DESTRUCTIVE, st.lists(HARMLESS, max_size=4), st.lists(HARMLESS, max_size=4))
 def test_company_hides_nothing(command: str, before: list[str], after: list[str]) -> None:
     """Harmless commands before and after it change nothing about a destructive one."""
@@ -91,14 +90,14 @@ def test_company_hides_nothing(command: str, before: list[str], after: list[str]
     assert [each.id for each in found.operations] == [each.id for each in check_command(command).operations]
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(HARMLESS, min_size=1, max_size=4), WRAPPERS)
 def test_harmless_commands_stay_harmless_together(commands: list[str], wrapper: str) -> None:
     """What is harmless is not destructive in company or inside a wrapper."""
     assert check_command(wrap(wrapper, "; ".join(commands))).outcome != "destructive"
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(["src", "build", "a/b", "../x", "/srv", "~", "."]),
     st.sampled_from([None, ("build/**",), ("a/**", "src")]),

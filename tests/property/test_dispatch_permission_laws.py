@@ -23,7 +23,6 @@ from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
 from orgkernel.runtime.paths import is_inside
-from tests.support.depth import DEPTH
 from tests.support.trees import TEMPLATES, read, write_tree
 
 ROLES = ("a", "b", "c", "d")
@@ -199,7 +198,7 @@ def test_a_fuller_run_never_opens(
         assert outcome(**now) == "allow" or outcome(**{**now, name: value + 1}) == "deny"
 
 
-@settings(max_examples=40 * DEPTH, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     view=organizations(), state=states(), sender=st.sampled_from((*ROLES, "x", "y", "nobody")),
     receiver=st.sampled_from((*ROLES, "x", "y")), files=st.lists(st.sampled_from(GLOBS), max_size=2),

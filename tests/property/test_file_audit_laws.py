@@ -18,7 +18,6 @@ from orgkernel.project.write_hook import SCOPE
 from orgkernel.project.write_scope import write_scope
 from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.records.governance import SacredScope
-from tests.support.depth import DEPTH
 
 NAME = st.sampled_from(
     ["a", "b", "A", "a.py", "b.py", ".env", "x-y", "é", "$a", "[a]", "migrations", "go.mod", "a b"]
@@ -50,7 +49,7 @@ def held_to(owned: list[str], name: str) -> AuditedWorker:
     return AuditedWorker(name, Brief(id=name, spec=BriefSpec(scope=BriefScope(files_owned=tuple(owned)))))
 
 
-@settings(max_examples=100 * DEPTH, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(OWNED, PATHS)
 def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
     """Except for what programs may replace, which is owned by its own name only."""
@@ -59,7 +58,7 @@ def test_owning_is_what_the_glob_says(owned: list[str], path: str) -> None:
     assert not OwnedPaths(owned, None).owns(path) or OwnedPaths(owned, None).may_own(path)
 
 
-@settings(max_examples=100 * DEPTH, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(OWNED, OWNED, st.lists(st.tuples(PATHS, st.booleans()), min_size=1, max_size=4))
 def test_nobody_passes_with_what_is_not_surely_theirs(
     one: list[str], other: list[str], touched: list[tuple[str, bool]]
@@ -80,7 +79,7 @@ def test_nobody_passes_with_what_is_not_surely_theirs(
             assert not OwnedPaths(other if is_first else one, None).owns(path)
 
 
-@settings(max_examples=60 * DEPTH, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(OWNED, st.lists(GLOBS, max_size=2), OWNED, PATHS)
 def test_the_script_passes_only_what_the_audit_passes(
     owned: list[str], sacred: list[str], claimed: list[str], path: str

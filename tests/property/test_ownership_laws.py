@@ -12,7 +12,6 @@ from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope, scopes_overlap
 from orgkernel.decisions.ownership.paths import BadPath, keys_overlap, read_file_path
 from orgkernel.runtime.paths import is_inside
-from tests.support.depth import DEPTH
 
 NAMES = ("a", "b", "ab", "a.py")
 WORLD = tuple("/".join(names) for count in (1, 2, 3) for names in product(NAMES, repeat=count))
@@ -40,7 +39,7 @@ def held_by(scope: str) -> set[str]:
     }
 
 
-@settings(max_examples=300 * DEPTH, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(PATTERNS, PATTERNS, DISGUISES, DISGUISES)
 def test_scopes_that_hold_one_file_overlap(one: str, other: str, mine: str, theirs: str) -> None:
     """No conflict is missed, in either order, however the scopes are spelled."""
@@ -50,7 +49,7 @@ def test_scopes_that_hold_one_file_overlap(one: str, other: str, mine: str, thei
     assert scopes_overlap(first, second) or not meet
 
 
-@settings(max_examples=200 * DEPTH, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(WORLD), st.sampled_from(WORLD))
 def test_exact_paths_overlap_exactly_if_one_contains_the_other(one: str, other: str) -> None:
     """Among exact paths there is no false conflict either."""
@@ -62,7 +61,7 @@ def test_exact_paths_overlap_exactly_if_one_contains_the_other(one: str, other: 
     assert keys_overlap(first.key, second.key) is contains
 
 
-@settings(max_examples=200 * DEPTH, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=12), PATTERNS)
 def test_what_cannot_be_read_overlaps_with_everything(text: str, other: str) -> None:
     """Any text has an answer, and none leaves the project."""
@@ -84,7 +83,7 @@ CLAIMED = st.lists(
 )
 
 
-@settings(max_examples=200 * DEPTH, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     CLAIMED, st.lists(st.tuples(PATTERNS, DISGUISES).map(lambda each: each[1].format(each[0])), max_size=3)
 )

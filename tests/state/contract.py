@@ -142,25 +142,36 @@ class Grants:
             store.grants.wake(grant.grant_id, org_id="shop", actor="a")
 
     def test_an_approval_is_bound_to_what_was_asked(self, store: Store) -> None:
-        """The organization, the action and the input of the request are those of the grant."""
-        digest = "0" * 64
-        asked = store.requests.create(
-            "agent:worf", ["tool:x"], org_id="shop", action="write", input_digest=digest
-        )
+        """The organization, the action, the input and the version of the documents of the request are those of the grant."""
+        bonds = {"action": "write", "input_digest": "0" * 64, "snapshot": f"sha256:{'1' * 64}"}
+        asked = store.requests.create("agent:worf", ["tool:x"], org_id="shop", **bonds)
         _, grant = store.requests.approve(asked.request_id, "once", responder="person:picard")
-        assert (grant.org_id, grant.action, grant.input_digest, grant.uses_left) == (
-            "shop",
-            "write",
-            digest,
-            1,
-        )
-        with pytest.raises(Refused, match="is not a digest"):
-            store.requests.create("agent:worf", ["tool:x"], org_id="shop", input_digest="abc")
+        for record in (asked, grant, store.requests.get(asked.request_id), store.grants.get(grant.grant_id)):
+            assert {name: getattr(record, name) for name in bonds} == bonds
+        assert (grant.org_id, grant.uses_left) == ("shop", 1)
+        assert store.read_view("shop").grants == {"agent:worf": (grant,)}
+        rows = read_rows(store.context, AuditFilter())
+        created = [row.entry.detail or {} for row in rows if row.entry.activity == "created"]
+        assert [{name: each[name] for name in bonds} for each in created] == [bonds, bonds]
+        for wrong in (
+            {"input_digest": "abc"},
+            {"snapshot": "1" * 64},
+            {"snapshot": "sha256:abc"},
+            {"snapshot": ""},
+        ):
+            with pytest.raises(Refused, match=r"is not (a|the) digest"):
+                store.requests.create("agent:worf", ["tool:x"], org_id="shop", **wrong)
+            with pytest.raises(Refused, match=r"is not (a|the) digest"):
+                store.grants.issue("agent:worf", ["tool:x"], issued_by="a", org_id="shop", **wrong)
 
     def test_the_same_for_another_input_or_organization_is_not_the_same(self, store: Store) -> None:
-        """So it may be asked for at once."""
+        """So it may be asked for at once, also for another version of the documents."""
         for org, digest in (("shop", None), ("shop", "0" * 64), ("shop", "1" * 64), ("yard", None)):
             store.requests.create("agent:worf", ["tool:x"], org_id=org, input_digest=digest)
+        edited = {"org_id": "yard", "snapshot": f"sha256:{'1' * 64}"}
+        store.requests.create("agent:worf", ["tool:x"], **edited)
+        with pytest.raises(TooManyRequests, match="asked for the same"):
+            store.requests.create("agent:worf", ["tool:x"], **edited)
         with pytest.raises(TooManyRequests, match="asked for the same"):
             store.requests.create("agent:worf", ["tool:x"], org_id="shop", input_digest="1" * 64)
 

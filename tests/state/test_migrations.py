@@ -24,7 +24,7 @@ from tests.support.salute import salute
 def place(request: pytest.FixtureRequest):
     if request.param == "sqlite":
         return sqlite_at(request.getfixturevalue("quick_folder"))
-    return request.getfixturevalue("postgres_place")
+    return request.getfixturevalue("empty_postgres_place")
 
 
 def test_migrations_make_the_tables_that_are_declared(place) -> None:
@@ -166,3 +166,17 @@ def test_what_was_stored_before_skills_rests_on_nothing_and_has_counted_nothing(
         assert view.agents == {"worf": AgentState("worf", "ensign", 0.5, "active", "shop", 0, 0)}
         assert view.results == {"worf": (QualificationResult("worf", "helm", 1, True, 1, None, "shop", 1),)}
         assert view.skills == {}
+
+
+def test_what_was_stored_before_snapshots_is_for_every_version_of_the_documents(place) -> None:
+    """Grants go on giving and requests can be answered, and both can be for one version afterwards."""
+    make_old(place, "0009", _GRANT.format("g-1", "'shop'"), _REQUEST.format("r-1", "'shop'"))
+    assert upgrade_store(place) == ("0009", migrating.NEWEST)
+    with opened(place) as store:
+        ((grant,),) = store.read_view("shop").grants.values()
+        assert (grant.grant_id, grant.snapshot) == ("g-1", None)
+        assert store.requests.approve("r-1", "day", responder="a")[1].snapshot is None
+        bound = store.grants.issue(
+            "agent:worf", ["tool:x"], issued_by="a", org_id="shop", snapshot=f"sha256:{'1' * 64}"
+        )
+        assert store.grants.get(bound.grant_id) == bound

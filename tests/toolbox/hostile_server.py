@@ -1,4 +1,4 @@
-"""An MCP server of the era with a handshake, written by hand, that does whatever a test wants.
+"""An MCP server, written by hand and mostly of the era with a handshake, that does whatever a test wants.
 
     hostile_server.py [HOW] [NOTES]
 
@@ -46,6 +46,12 @@ def initialize(id: Any) -> None:
     write(id=id, result={"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": info})
 
 
+def discover(id: Any) -> None:
+    """The answer of the era without a handshake."""
+    result = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    write(id=id, result={**result, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"})
+
+
 def list_tools(id: Any, cursor: str | None) -> None:
     """The tools."""
     if HOW == "endless_pages":
@@ -55,13 +61,10 @@ def list_tools(id: Any, cursor: str | None) -> None:
         write(id=id, result={"tools": [large], "nextCursor": "more"})
     elif HOW == "wrong_list":
         write(id=id, result={"tools": [{"name": 3}]})
+    elif cursor is None:
+        write(id=id, result={"tools": [ECHO], "nextCursor": "second"})
     else:
-        write(
-            id=id,
-            result={"tools": [ECHO], "nextCursor": None if cursor else "second"}
-            if not cursor
-            else {"tools": [{**ECHO, "name": f"pid_{os.getpid()}"}]},
-        )
+        write(id=id, result={"tools": [{**ECHO, "name": f"pid_{os.getpid()}"}]})
 
 
 def call(id: Any, name: str, params: dict[str, Any]) -> None:
@@ -69,28 +72,35 @@ def call(id: Any, name: str, params: dict[str, Any]) -> None:
     token = params.get("_meta", {}).get("progressToken")
     match name:
         case "never":
-            return None
+            return
         case "die":
             os._exit(9)
         case "child":
             child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-            return done(id, str(child.pid))
+            done(id, str(child.pid))
+            return
         case "pid":
-            return done(id, str(os.getpid()))
+            done(id, str(os.getpid()))
+            return
         case "endless_line":
             while True:
                 sys.stdout.write("x" * 65536)
         case "large":
-            return done(id, "x" * 1_000_000)
+            done(id, "x" * 1_000_000)
+            return
         case "garbage":
             for line in ("hello", "", "[]", "{}", '{"jsonrpc":"2.0"}', "\x00\xff", '{"id":7}', "3", "null"):
                 print(line)
         case "wrong":
-            return write(id=id, result={"content": "a text"})
+            write(id=id, result={"content": "a text"})
+            return
         case "input":
-            return write(id=id, result={"resultType": "input_required", "inputRequests": {}, "content": []})
+            asked = {"method": "roots/list", "params": {}}
+            write(id=id, result={"resultType": "input_required", "inputRequests": {"a": asked}})
+            return
         case "error":
-            return write(id=id, error={"code": -32603, "message": "no\x1b[31m\nhidden " + "y" * 5000})
+            write(id=id, error={"code": -32603, "message": "no\x1b[31m\nhidden " + "y" * 5000})
+            return
         case "ask":
             for number, method in enumerate(
                 ("sampling/createMessage", "elicitation/create", "roots/list", "x/y")
@@ -102,7 +112,8 @@ def call(id: Any, name: str, params: dict[str, Any]) -> None:
                 )
                 write(id=f"s{number}", method=method, params=params)
             said = [json.loads(sys.stdin.readline()) for _ in range(4)]
-            return done(id, json.dumps(sorted([each["id"], "error" in each] for each in said)))
+            done(id, json.dumps(sorted([each["id"], "error" in each] for each in said)))
+            return
         case "flood":
             for number in range(params["arguments"]["times"]):
                 write(method="notifications/message", params={"level": "info", "data": number})
@@ -123,7 +134,8 @@ def call(id: Any, name: str, params: dict[str, Any]) -> None:
             for other in range(2000):
                 write(id=100_000 + other, result={})
         case "environment":
-            return done(id, os.environ.get("KEY", ""))
+            done(id, os.environ.get("KEY", ""))
+            return
         case "slow":
             time.sleep(params["arguments"]["seconds"])
     done(id, name)
@@ -140,6 +152,8 @@ def main() -> None:
             notes.write(line)
         id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
         match method:
+            case "server/discover" if HOW == "modern":
+                discover(id)
             case "initialize":
                 initialize(id)
             case "tools/list":

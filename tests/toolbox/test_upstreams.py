@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orgkernel.toolbox import McpServer
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
-from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamReply
-from tests.toolbox import hostile_server, mcp_tools
-from tests.toolbox.serving import serving
+from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply, Upstreams
+from tests.toolbox import hostile_server, upstream_server
+from tests.toolbox.serving import nobody, serving, silent
 
 SECRET = "s3cr3t-v4lue-of-the-key"
-SDK = (sys.executable, str(Path(mcp_tools.__file__)))
 SMALL = UpstreamLimits(max_bytes=200_000, call_seconds=20, start_seconds=20)
 
 
@@ -67,20 +69,138 @@ async def until(ask: Callable[[], bool | Awaitable[bool]]) -> None:
         await asyncio.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def modern_url() -> Iterator[str]:
-    app = mcp_tools.server.streamable_http_app()
-    with serving(app) as url:
-        yield f"{url}/mcp"
+@pytest.fixture(params=["process", "http", "older http"])
+def server(request: pytest.FixtureRequest) -> Iterator[McpServer]:
+    if request.param == "process":
+        yield McpServer((sys.executable, str(Path(upstream_server.__file__))))
+        return
+    app = upstream_server.build().streamable_http_app()
+    with serving(upstream_server.older(app) if request.param == "older http" else app) as url:
+        yield McpServer(f"{url}/mcp", headers={"authorization": f"Bearer {SECRET}"})
 
 
-@pytest.fixture(params=["modern process", "older process", "modern http", "older http"])
-def server(request: pytest.FixtureRequest) -> McpServer:
-    if request.param == "modern process":
-        return McpServer(SDK)
-    if request.param == "older process":
-        return McpServer((sys.executable, str(Path(mcp_tools.__file__)), "older"))
-    return McpServer(request.getfixturevalue("modern_url" if "modern" in request.param else "older_url"))
+def test_a_tool_is_called_in_the_era_of_its_server(server: McpServer) -> None:
+    """Over HTTP and with a process, and nothing is listed for it."""
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("echo", {"text": "é"})) == "é"
+        unknown = await upstream.call("unknown", {})
+        assert unknown.kind == "failed" or text(unknown).startswith("Unknown tool")
+
+    run(test, server)
+
+
+def test_lists_prompts_and_resources_pass(server: McpServer) -> None:
+    """As the server says them."""
+
+    async def test(upstream: Upstream) -> None:
+        tools = {tool["name"]: tool for tool in await upstream.tools()}
+        assert tools["echo"]["inputSchema"]["required"] == ["text"]
+        assert [each["name"] for each in await upstream.prompts()] == ["greet"]
+        assert [each["uri"] for each in await upstream.resources()] == ["notes://all"]
+        assert [each["uriTemplate"] for each in await upstream.resource_templates()] == ["notes://{name}"]
+        prompt = await upstream.get_prompt("greet", {"name": "ann"})
+        assert prompt["messages"][0]["content"]["text"] == "hello ann"
+        assert (await upstream.read_resource("notes://b"))["contents"][0]["text"] == "note b"
+        with pytest.raises(UpstreamError):
+            await upstream.get_prompt("unknown")
+
+    run(test, server)
+
+
+def test_progress_is_passed_on(server: McpServer) -> None:
+    """In order, before the call returns; a receiver that fails does not fail the call."""
+
+    async def test(upstream: Upstream) -> None:
+        seen: list[Any] = []
+
+        async def receive(*report: Any) -> None:
+            seen.append(report)
+
+        async def fail(*_: Any) -> None:
+            raise ValueError
+
+        assert text(await upstream.call("count", {"to": 3}, on_progress=receive)) == "counted"
+        assert seen == [(step, 3.0, f"step {step}") for step in range(3)]
+        assert text(await upstream.call("count", {"to": 3}, on_progress=fail)) == "counted"
+
+    run(test, server)
+
+
+@pytest.mark.parametrize("how", ["cancelled", "timeout"])
+def test_a_call_that_is_given_up_is_cancelled_at_the_server(
+    server: McpServer, how: str, tmp_path: Path
+) -> None:
+    """Only this call, whether its caller is cancelled or its time is over."""
+    notes = tmp_path / "notes"
+
+    async def test(upstream: Upstream) -> None:
+        seconds = 1.5 if how == "timeout" else None
+        await upstream.call("echo", {"text": "warm"})
+        given_up = asyncio.create_task(upstream.call("wait", {"notes": str(notes)}, seconds=seconds))
+        await until(lambda: notes.exists() and notes.read_text() == "started")
+        other = asyncio.create_task(upstream.call("count", {"to": 2}))
+        if how == "cancelled":
+            given_up.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await given_up
+        else:
+            reply = await given_up
+            assert (reply.kind, reply.is_uncertain) == ("timeout", True)
+            assert reply.error == "it did not answer within 1.5 seconds"
+        await until(lambda: notes.read_text() == "cancelled")
+        assert text(await other) == "counted"
+        assert text(await upstream.call("echo", {"text": "again"})) == "again"
+
+    run(test, server)
+
+
+def test_what_a_server_asks_is_refused(server: McpServer) -> None:
+    """It is never left waiting, and the call may have had an effect."""
+
+    async def test(upstream: Upstream) -> None:
+        reply = await upstream.call("ask", {})
+        assert (reply.result, reply.kind, reply.is_uncertain) == (None, "failed", True)
+
+    run(test, server)
+
+
+def test_a_list_is_kept_until_the_server_says_that_it_changed(server: McpServer) -> None:
+    """Then it is asked for again, and whoever wants to know is told once."""
+    changed: list[str] = []
+
+    async def test(upstream: Upstream) -> None:
+        await upstream.call("echo", {"text": "warm"})
+        await asyncio.sleep(0.5)  # a subscription is made in the background
+        before = await upstream.tools()
+        assert await upstream.tools() is before
+        await upstream.call("change", {})
+        if upstream.era == "2026-07-28":  # a server of the SDK announces it to subscribers only
+            await until(lambda: changed == ["u"])
+            names = [tool["name"] for tool in await upstream.tools()]
+            assert names == [*(tool["name"] for tool in before), "added"]
+
+    run(test, server, on_change=changed.append)
+
+
+def test_an_argument_that_belongs_in_a_header_gets_there() -> None:
+    """Without a list before: the server refuses once, then the list is asked for, and the call is sent again."""
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("header", {"region": "north"})) == "north"
+
+    with serving(upstream_server.build().streamable_http_app()) as url:
+        run(test, McpServer(f"{url}/mcp"))
+
+
+def test_secrets_are_masked_in_what_comes_back(server: McpServer) -> None:
+    """In results and in errors."""
+
+    async def test(upstream: Upstream) -> None:
+        assert SECRET not in str(await upstream.call("key", {}))
+        assert text(await upstream.call("echo", {"text": f"<{SECRET}>"})) == "<***>"
+
+    run(test, server, secrets={"KEY": SECRET})
 
 
 def test_nothing_starts_before_it_is_needed_and_one_connection_serves_many_callers() -> None:
@@ -90,8 +210,10 @@ def test_nothing_starts_before_it_is_needed_and_one_connection_serves_many_calle
         assert upstream.status.state == "not_started"
         calls = [asyncio.create_task(upstream.call("pid", {})) for _ in range(20)]
         await asyncio.sleep(0)
+        await asyncio.sleep(0)
         assert upstream.status.state == "starting"
-        replies = await asyncio.gather(*calls)
+        calls[0].cancel()
+        replies = await asyncio.gather(*calls[1:])
         assert len({text(reply) for reply in replies}) == 1
         assert upstream.status.state == "running"
 
@@ -104,5 +226,307 @@ def test_the_result_of_a_tool_is_what_the_server_sent() -> None:
     async def test(upstream: Upstream) -> None:
         reply = await upstream.call("hello", {})
         assert reply == UpstreamReply({"content": [{"type": "text", "text": "hello"}], "x-extra": 1})
+        tools = await upstream.tools()
+        assert tools[0] == hostile_server.ECHO
+        assert len(tools) == 2
 
     run(test, hostile())
+
+
+def test_a_dead_process_fails_its_calls_and_is_started_by_the_next_one() -> None:
+    """All sixteen calls in flight may have had an effect, and each is told why."""
+
+    async def test(upstream: Upstream) -> None:
+        process = int(text(await upstream.call("pid", {})))
+        calls = [asyncio.create_task(upstream.call("never", {})) for _ in range(16)]
+        await asyncio.sleep(0.2)
+        os.kill(process, signal.SIGKILL)
+        for reply in await asyncio.gather(*calls):
+            assert reply == UpstreamReply(None, "it was ended by SIGKILL", "unavailable", True)
+        assert upstream.status.state == "waiting"
+        assert upstream.status.reason == "it was ended by SIGKILL"
+        assert int(text(await upstream.call("pid", {}))) != process
+
+    run(test, hostile())
+
+
+def test_a_process_that_dies_in_a_call_says_how() -> None:
+    """With its exit code."""
+
+    async def test(upstream: Upstream) -> None:
+        reply = await upstream.call("die", {})
+        assert reply == UpstreamReply(None, "it ended with exit code 9", "unavailable", True)
+
+    run(test, hostile())
+
+
+def test_repeated_quick_deaths_make_callers_wait_longer_and_longer() -> None:
+    """A caller is not kept waiting, but told when it may come again."""
+    limits = UpstreamLimits(first_wait=30.0)
+
+    async def test(upstream: Upstream) -> None:
+        for _ in range(2):
+            reply = await upstream.call("echo", {})
+            assert reply == UpstreamReply(None, "it ended with exit code 3", "unavailable")
+        reply = await upstream.call("echo", {})
+        assert reply.error.startswith("it ended with exit code 3; it can be tried again in ")
+        assert (upstream.status.state, upstream.status.retry_in > 20) == ("waiting", True)
+        with pytest.raises(UpstreamError, match="tried again"):
+            await upstream.tools()
+
+    run(test, hostile("ends"), limits)
+
+
+def test_after_the_wait_it_is_tried_again() -> None:
+    """The wait doubles each time."""
+    limits = UpstreamLimits(first_wait=0.05)
+
+    async def test(upstream: Upstream) -> None:
+        for _ in range(4):
+            await asyncio.sleep(upstream.status.retry_in)
+            assert (await upstream.call("echo", {})).error == "it ended with exit code 3"
+        assert 0.05 < upstream.status.retry_in <= 0.2
+
+    run(test, hostile("ends"), limits)
+
+
+@pytest.mark.parametrize(
+    ("provider", "said"),
+    [
+        (McpServer(("/no/such/program",)), "it could not be started: FileNotFoundError"),
+        (McpServer((sys.executable, "-c", "print('hello')")), "it ended with exit code 0"),
+        (hostile("silent"), "it did not start within 2 seconds"),
+        (hostile("flood"), "it did not start within 2 seconds"),
+        (McpServer((sys.executable, "-c", "import time; time.sleep(60)")), "it did not start within 2 seconds"),
+        (McpServer("http://127.0.0.1:9/mcp"), "it cannot be reached: "),
+        (McpServer("http://127.0.0.1:9/mcp", credential_headers={"a": ("key", "")}), "the credential `key` is missing"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_started_says_why(provider: McpServer, said: str) -> None:
+    """Nothing was called."""
+
+    async def test(upstream: Upstream) -> None:
+        reply = await upstream.call("echo", {})
+        assert (reply.kind, reply.is_uncertain, reply.error[: len(said)]) == ("unavailable", False, said)
+
+    run(test, provider, UpstreamLimits(start_seconds=2))
+
+
+def test_an_address_that_never_answers_does_not_start() -> None:
+    """It takes connections, and that is all."""
+
+    async def test(upstream: Upstream) -> None:
+        reply = await upstream.call("echo", {})
+        assert reply.error == "it did not start within 1 seconds"
+
+    with silent() as url:
+        run(test, McpServer(f"{url}/mcp"), UpstreamLimits(start_seconds=1))
+
+
+def test_an_endless_line_ends_the_connection_and_not_the_memory() -> None:
+    """At the limit; the next call gets a new process."""
+
+    async def test(upstream: Upstream) -> None:
+        for name in ("endless_line", "large"):
+            reply = await upstream.call(name, {})
+            said = "it sent a message of more than 200000 bytes"
+            assert reply == UpstreamReply(None, said, "unavailable", True)
+            assert text(await upstream.call("echo", {})) == "echo"
+
+    run(test, hostile(), UpstreamLimits(max_bytes=200_000, first_wait=0))
+
+
+def test_a_too_long_answer_over_http_fails_only_its_own_call(server: McpServer) -> None:
+    """Other calls of the same connection go on."""
+    if not isinstance(server.server, str):
+        pytest.skip("a pipe has no second answer behind a too long one")
+
+    async def test(upstream: Upstream) -> None:
+        await upstream.call("echo", {"text": "warm"})
+        other = asyncio.create_task(upstream.call("count", {"to": 30}))
+        reply = await upstream.call("large", {"characters": 1_000_000})
+        assert (reply.result, reply.is_uncertain) == (None, True)
+        assert text(await other) == "counted"
+        assert upstream.status.state == "running"
+
+    run(test, server, UpstreamLimits(max_bytes=200_000))
+
+
+@pytest.mark.parametrize("name", ["garbage", "flood", "flood_wrong", "answers", "change"])
+def test_noise_delays_a_call_and_does_not_harm_it(name: str) -> None:
+    """Lines that are no messages, notifications without end, answers to nothing."""
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call(name, {"times": 1500})) == name
+        assert text(await upstream.call("echo", {})) == "echo"
+
+    run(test, hostile())
+
+
+def test_a_change_that_is_announced_often_is_told_once() -> None:
+    """Until the list is asked for again."""
+    changed: list[str] = []
+
+    async def test(upstream: Upstream) -> None:
+        before = await upstream.tools()
+        assert await upstream.tools() is before
+        await upstream.call("change", {})
+        await upstream.call("change", {})
+        assert changed == ["u"]
+        assert await upstream.tools() == before
+
+    run(test, hostile(), on_change=changed.append)
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("endless_pages", "its list has more than 100 pages"),
+        ("huge_list", "its list has more than 1000000 bytes"),
+        ("wrong_list", "its answer has a wrong form"),
+    ],
+)
+def test_a_list_has_limits(how: str, said: str) -> None:
+    """And calls go on."""
+
+    async def test(upstream: Upstream) -> None:
+        with pytest.raises(UpstreamError) as caught:
+            await upstream.tools()
+        assert (caught.value.error, caught.value.kind) == (said, "protocol")
+        assert await upstream.prompts() == ()
+        assert text(await upstream.call("echo", {})) == "echo"
+
+    run(test, hostile(how), UpstreamLimits(max_bytes=1_000_000))
+
+
+@pytest.mark.parametrize(
+    ("how", "name", "kind", "said"),
+    [
+        ("", "wrong", "protocol", "its answer has a wrong form"),
+        ("modern", "echo", "protocol", "its answer has a wrong form"),
+        ("modern", "input", "protocol", "it asks for input, which is not given"),
+        ("", "error", "failed", "no (31m hidden yyy"),
+    ],
+)
+def test_a_wrong_answer_is_an_error_in_clean_words(how: str, name: str, kind: str, said: str) -> None:
+    """On one line, without control characters, and not long."""
+
+    async def test(upstream: Upstream) -> None:
+        reply = await upstream.call(name, {})
+        assert (reply.kind, reply.result, reply.is_uncertain) == (kind, None, True)
+        assert reply.error.startswith(said)
+        assert len(reply.error) < 600
+
+    run(test, hostile(how))
+
+
+def test_each_question_of_a_server_gets_a_refusal() -> None:
+    """Sampling, elicitation, roots, and what nobody knows."""
+
+    async def test(upstream: Upstream) -> None:
+        assert json.loads(text(await upstream.call("ask", {}))) == [[f"s{each}", True] for each in range(4)]
+
+    run(test, hostile())
+
+
+def test_calls_beyond_the_limit_wait_in_their_own_time() -> None:
+    """A call that was never sent had no effect."""
+
+    async def test(upstream: Upstream) -> None:
+        blocked = asyncio.create_task(upstream.call("never", {}, seconds=3))
+        await asyncio.sleep(0.5)
+        reply = await upstream.call("echo", {}, seconds=0.3)
+        assert (reply.kind, reply.is_uncertain) == ("timeout", False)
+        assert (await blocked).is_uncertain
+        assert text(await upstream.call("echo", {})) == "echo"
+
+    run(test, hostile(), UpstreamLimits(most_calls_at_once=1))
+
+
+def test_a_hostile_server_harms_no_other() -> None:
+    """Calls of a good one are answered while others flood, hang, die and write without end."""
+
+    async def test(good: Upstream) -> None:
+        names = ("flood", "endless_line", "never", "die", "garbage")
+        bad = Upstreams({name: Upstream(name, hostile(), SMALL) for name in names})
+        calls = [asyncio.create_task(bad[name].call(name, {"times": 10**7}, seconds=3)) for name in names]
+        calls.append(asyncio.create_task(Upstream("f", hostile("flood"), SMALL).call("echo", {}, seconds=3)))
+        for number in range(30):
+            assert text(await good.call("echo", {"text": str(number)}, seconds=5)) == str(number)
+            await asyncio.sleep(0.02)
+        for call in calls:
+            call.cancel()
+        await asyncio.gather(*calls, return_exceptions=True)
+        await bad.aclose()
+
+    run(test, McpServer((sys.executable, str(Path(upstream_server.__file__)))))
+
+
+@pytest.mark.parametrize("how", ["", "stays"])
+def test_nothing_is_left_after_the_end(how: str) -> None:
+    """Neither the process nor its children, also if it does not leave by itself."""
+
+    async def test(upstream: Upstream) -> None:
+        process = int(text(await upstream.call("pid", {})))
+        child = int(text(await upstream.call("child", {})))
+        blocked = asyncio.create_task(upstream.call("never", {}))
+        await asyncio.sleep(0.1)
+        await upstream.aclose()
+        assert (await blocked).kind == "unavailable"
+        await until(lambda: not runs(process) and not runs(child))
+        assert await upstream.call("echo", {}) == UpstreamReply(None, "it was closed", "unavailable")
+
+    run(test, hostile(how))
+
+
+def test_a_server_that_forgot_its_session_gets_a_new_one() -> None:
+    """The call is sent again, because a server that does not know the session did not begin with it."""
+    forgotten: list[str] = []
+
+    def forgetting(app: ASGIApp) -> ASGIApp:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            session = dict(scope.get("headers", ())).get(b"mcp-session-id")
+            if session is not None and session.decode() in forgotten:
+                await send({"type": "http.response.start", "status": 404, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+                return
+            if session is not None:
+                sessions.append(session.decode())
+            await app(scope, receive, send)
+
+        return answer
+
+    sessions: list[str] = []
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("echo", {"text": "a"})) == "a"
+        forgotten.extend(sessions)
+        assert text(await upstream.call("echo", {"text": "b"})) == "b"
+        assert len(set(sessions)) == 2
+
+    app = upstream_server.older(upstream_server.build().streamable_http_app())
+    with serving(forgetting(app)) as url:
+        run(test, McpServer(f"{url}/mcp"))
+
+
+def test_a_server_that_is_away_is_found_again_when_it_is_back() -> None:
+    """On the same address; calls in between say that it cannot be reached, and had no effect."""
+    port = int(nobody().rpartition(":")[2])
+
+    async def test(upstream: Upstream) -> None:
+        for _ in range(2):
+            with serving(upstream_server.build().streamable_http_app(), port) as url:
+                assert url.endswith(str(port))
+                reply = await asyncio.wait_for(_until_done(upstream), 20)
+                assert text(reply) == "a"
+            reply = await upstream.call("echo", {"text": "b"})
+            assert (reply.kind, reply.is_uncertain) == ("unavailable", False), reply
+            assert "cannot be reached" in reply.error
+
+    run(test, McpServer(f"http://127.0.0.1:{port}/mcp"), UpstreamLimits(first_wait=0.05))
+
+
+async def _until_done(upstream: Upstream) -> UpstreamReply:
+    while (reply := await upstream.call("echo", {"text": "a"})).result is None:
+        await asyncio.sleep(0.05)
+    return reply

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orgkernel.diagnostics.wording import clean, quote
+from orgkernel.diagnostics.wording import clean, printable_lines, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import Binding, bind, tools_of
-from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
 from orgkernel.mcp.gateway.pins import Definition, Pins
 from orgkernel.mcp.gateway.servers import ReviewedServer, Say
 from orgkernel.records.tool_catalog import Tool
@@ -37,9 +37,12 @@ class Gateway:
     """The servers behind one gateway. Nothing of a server is started before it is needed."""
 
     def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Say) -> None:
+        """Raises `UsageError` for servers that cannot be told apart."""
+        require_apart(each.name for each in upstreams)
         self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
         self._say = say
-        self._fronts = {exposed_name(name, "x").rpartition("__")[0]: name for name in self.servers}
+        self._silent: set[str] = set()
+        self._fronts = {front_of(name): name for name in self.servers}
         self._offers: dict[str, tuple[OrgView, Mapping[str, Definition], tuple[Offered, ...]]] = {}
         self._declared: tuple[OrgView | None, dict[str, dict[str, Tool]]] = None, {}
 
@@ -78,10 +81,13 @@ class Gateway:
         try:
             definitions = await server.definitions()
         except UpstreamError as error:
-            self._say(
-                f"server {quote(server.name)} does not answer, so its tools are not shown: {clean(error.error)}"
-            )
+            if server.name not in self._silent:
+                self._silent.add(server.name)
+                self._say(
+                    f"server {quote(server.name)} does not answer, so its tools are not shown: {clean(error.error)}"
+                )
             return ()
+        self._silent.discard(server.name)
         known = self._offers.get(server.name)
         if known is not None and known[0] is view and known[1] is definitions:
             return known[2]
@@ -101,10 +107,10 @@ def offers_of(
     """The tools of a server that are declared, and those that are declared several times, which nobody has."""
     offers: list[Offered] = []
     several: dict[str, tuple[Binding, ...]] = {}
-    for name, definition in definitions.items():
+    for exposed, name in names_of(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:
-            offers.append(Offered(exposed_name(server, name), server, definition, bindings[0]))
+            offers.append(Offered(exposed, server, definitions[name], bindings[0]))
         elif bindings:
             several[name] = bindings
     return offers, several
@@ -121,17 +127,11 @@ def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
 
 
 def visible(value: Any) -> Any:
-    """A value without characters that a reader does not see. Ends of lines and tabs stay."""
+    """A value in whose texts every character that a reader does not see is written out."""
     if isinstance(value, str):
-        return value if value.isprintable() else "".join(_shown(each) for each in value)
+        return printable_lines(value)
     if isinstance(value, Mapping):
         return {visible(key): visible(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [visible(each) for each in value]
     return value
-
-
-def _shown(character: str) -> str:
-    if character.isprintable() or character in "\n\t":
-        return character
-    return character.encode("unicode_escape", "surrogatepass").decode()

@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.kernel.access import OrganizationAccess
+from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import Gateway, Offered, shown_definition
-
-_BY_THE_CALL = ("path", "lock", "time", "input")
-"""Circumstances that a call brings with it, so that whether they hold is decided when it comes."""
 
 Usable = dict[str, dict[str, bool]]
 """Tool to action to whether it asks first."""
@@ -34,20 +33,20 @@ def shown_to(usable: Usable, offers: Iterable[Offered]) -> list[dict[str, Any]]:
 
 async def find_usable(caller: GatewayCaller) -> Usable:
     """What a caller may use now."""
-    rows = await caller.ask(
-        lambda kernel: kernel.what_can(caller.org_id, caller.subject, request=caller.base, kinds=["tool"])
-    )
-    return usable_in(rows)
+
+    def look(kernel: Kernel) -> Usable:
+        rows = kernel.what_can(caller.org_id, caller.subject, request=caller.base, kinds=["tool"])
+        return usable_in(rows, kernel.access(caller.org_id), caller.base)
+
+    return await caller.ask(look)
 
 
-def usable_in(rows: Iterable[AccessRow]) -> Usable:
+def usable_in(rows: Iterable[AccessRow], desk: OrganizationAccess, base: AccessRequest) -> Usable:
     """The actions in a list that a call could make: allowed, asked for, or open to some calls."""
     found: Usable = {}
     for row in rows:
-        if row.outcome in ("deny", "conditional") and not _is_open(row):
-            continue
         actions = found.setdefault(row.resource.split(":", 2)[1], {})
-        for action in row.actions:
+        for action in desk.open_to_calls(row, base):
             actions[action] = actions.get(action, True) and row.outcome == "ask"
     return found
 
@@ -57,10 +56,3 @@ def asks_first(usable: Usable, offer: Offered) -> bool | None:
     actions = usable.get(offer.binding.tool_id, {})
     asking = [actions[each] for each in offer.binding.actions if each in actions]
     return all(asking) if asking else None
-
-
-def _is_open(row: AccessRow) -> bool:
-    """Whether some call would be allowed: everything that it depends on comes with the call."""
-    if row.outcome == "deny" and row.code not in ("LOCKED", WRITE_OUT_OF_SCOPE.name):
-        return False
-    return bool(row.conditions) and all(each.partition(":")[0] in _BY_THE_CALL for each in row.conditions)

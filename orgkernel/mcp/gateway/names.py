@@ -1,15 +1,22 @@
 """How tools and prompts of servers are called in front of a host: `SERVER__NAME`.
 
 The name depends on nothing but the server and the tool, so no server can change how a tool of another one is called, and
-none can be called like it: no server part has two underscores in it.
+none can be called like it: no server part has two underscores in it. Where two servers would be called the same all the
+same, the gateway does not start (`require_apart`), and two tools of one server have no name at all (`names_of`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 
-_PLAIN_SERVER = re.compile(r"(?!.*__)[A-Za-z0-9](?:[A-Za-z0-9_-]{0,22}[A-Za-z0-9])?\Z")
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+
+OWN = "orgkernel"
+"""What stands in front of the tools of the gateway itself. No server is called so in front of a host."""
+_PLAIN_SERVER = re.compile(rf"(?!.*__)(?!(?i:{OWN})\Z)[A-Za-z0-9](?:[A-Za-z0-9_-]{{0,22}}[A-Za-z0-9])?\Z")
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")
 _OTHERS = re.compile(r"[^A-Za-z0-9-]+")
 _LONGEST = 64
@@ -23,10 +30,39 @@ def exposed_name(server: str, name: str) -> str:
     >>> exposed_name("github", "list_issues"), exposed_name("my files", "read.text")
     ('github__list_issues', 'my-files-3fdd08eb__read-text-bcd75bf3')
     """
-    front = server if _PLAIN_SERVER.match(server) else _shortened(server, 24)
+    front = front_of(server)
     left = _LONGEST - len(front) - 2
     is_plain = len(name) <= left and _PLAIN_NAME.match(name)
     return f"{front}__{name if is_plain else _shortened(name, left)}"
+
+
+def front_of(server: str) -> str:
+    """What stands in front of the tools of a server."""
+    return server if _PLAIN_SERVER.match(server) else _shortened(server, 24)
+
+
+def names_of(server: str, names: Iterable[str]) -> dict[str, str]:
+    """The tools of a server by their names in front of a host. Of two that would be called the same, none is in it."""
+    found: dict[str, str] = {}
+    twice: set[str] = set()
+    for name in names:
+        exposed = exposed_name(server, name)
+        if found.setdefault(exposed, name) != name:
+            twice.add(exposed)
+    return {exposed: name for exposed, name in found.items() if exposed not in twice}
+
+
+def require_apart(servers: Iterable[str]) -> None:
+    """Refuse servers of which two would be called the same. Raises `UsageError`."""
+    seen: dict[str, str] = {}
+    for server in servers:
+        front = front_of(server).lower()
+        if front in seen:
+            raise UsageError(
+                f"servers {quote(seen[front])} and {quote(server)} cannot be told apart in front of a host",
+                "give one of them another name in the file that declares it",
+            )
+        seen[front] = server
 
 
 def _shortened(text: str, most: int) -> str:

@@ -155,6 +155,8 @@ def _told_apart(found: Sequence[tuple[ReviewedServer, Listed]], field: str) -> l
     for server, listed in found:
         for each in listed:
             uri = str(each.get(field))
+            if visible(uri) != uri or "\n" in uri:
+                continue  # a URI has only characters that can be seen, and a reader has to repeat it exactly
             name = uri if len(owners[uri]) == 1 else f"{server.name}+{uri}"
             shown.append({**visible(each), field: name})
     return sorted(shown, key=lambda each: str(each[field]))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -17,15 +18,26 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
-from orgkernel.loading.files import is_file, read_text
-from orgkernel.project.replacing import replace_file
+from orgkernel.project.replacing import change_alone, replace_file
+from orgkernel.runtime.regular_files import read_regular
 
 FILE = "gateway.lock.json"
 _VERSION = 1
+# Written as JSON escapes, so that a diff shows everything that a model would read.
+_UNSEEN = re.compile(
+    r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+)
 
 Definition = Mapping[str, Any]
 """A tool as its server lists it, in the words of MCP."""
 Reviewed = Literal["accepted", "new", "changed"]
+
+
+MOST_BYTES = 64 * 1024 * 1024
+MOST_OF_A_SERVER = 8 * 1024 * 1024
+"""Bytes of the file, and of what it has of one server, so that no server fills it."""
+WAIT_SECONDS = 2.0
+"""How long another process may take to accept something."""
 
 
 class _Server(msgspec.Struct, forbid_unknown_fields=True):
@@ -60,6 +72,11 @@ class Pins:
         stamp = _stamp_of(self.path)
         if stamp == self._stamp:
             return False
+        if stamp is None:
+            raise UsageError(
+                f"{quote(self.path)} is gone, so nobody knows which tools were accepted",
+                "restore it; or start the gateway again, and it accepts what the servers list then",
+            )
         self._servers = _read(self.path) if stamp is not None else {}
         self._digests = {
             server: {name: digest_of(each) for name, each in tools.items()}
@@ -95,29 +112,59 @@ class Pins:
 
         Of all, those that the server no longer lists are forgotten.
         """
-        self.refresh()
-        known = dict(self._servers.get(server, {}))
-        chosen = set(listed) | set(known) if names is None else set(names)
-        for name in chosen:
-            if name in listed:
-                known[name] = dict(listed[name])
-            else:
-                known.pop(name, None)
-        servers = {**self._servers, server: known}
-        content = {
-            "version": _VERSION,
-            "servers": {
-                each: {"tools": dict(sorted(tools.items()))} for each, tools in sorted(servers.items())
-            },
-        }
         try:
-            replace_file(self.path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
-        except OSError as error:
+            with change_alone(self.path, WAIT_SECONDS):
+                self.refresh()
+                known = dict(self._servers.get(server, {}))
+                chosen = set(listed) | set(known) if names is None else set(names)
+                for name in chosen:
+                    if name in listed:
+                        known[name] = dict(listed[name])
+                    else:
+                        known.pop(name, None)
+                if os.path.islink(self.path):
+                    raise ValueError("it is a link")
+                if len(_encode({server: known})) > MOST_OF_A_SERVER:
+                    raise ValueError(f"the tools of {quote(server)} have more than {MOST_OF_A_SERVER} bytes")
+                replace_file(self.path, _encode({**self._servers, server: known}))
+        except RecursionError:
+            raise UsageError(f"a tool of {quote(server)} is nested too deeply", "leave it out") from None
+        except (OSError, ValueError) as error:
+            why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             raise UsageError(
-                f"{quote(self.path)} cannot be written: {(error.strerror or str(error)).lower()}",
+                f"{quote(self.path)} cannot be written: {why.lower()}",
                 "name another file with `--lock`, or accept the tools where it can be written",
             ) from None
         self.refresh()
+
+
+def _encode(servers: Mapping[str, Mapping[str, Definition]]) -> bytes:
+    """The content of the file. Raises `ValueError` for what could not be read again as it is."""
+    content = {
+        "version": _VERSION,
+        "servers": {each: {"tools": dict(sorted(tools.items()))} for each, tools in sorted(servers.items())},
+    }
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    encoded = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text).encode()
+    if len(encoded) > MOST_BYTES:
+        raise ValueError(f"it would have more than {MOST_BYTES} bytes")
+    if _decode(encoded) != {each: dict(tools) for each, tools in servers.items()}:
+        raise ValueError("it has a number that readers disagree on")
+    return encoded
+
+
+def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
+    """What a file says. Raises `ValueError`; `UsageError` for one of another version."""
+    try:
+        lock = msgspec.json.decode(content, type=_Lock)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if lock.version != _VERSION:
+        raise UsageError(
+            f"the file of accepted tools has the version {lock.version}",
+            "upgrade orgkernel, or accept the tools again",
+        )
+    return {server: dict(each.tools) for server, each in lock.servers.items()}
 
 
 def changed_fields(old: Definition, new: Definition) -> tuple[str, ...]:
@@ -128,24 +175,26 @@ def changed_fields(old: Definition, new: Definition) -> tuple[str, ...]:
 def _stamp_of(path: str) -> object:
     try:
         found = os.stat(path)
-    except OSError:
+    except FileNotFoundError:
         return None
+    except OSError as error:
+        raise UsageError(
+            f"{quote(path)} cannot be read: {(error.strerror or str(error)).lower()}",
+            "name another file with `--lock`",
+        ) from None
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
-    source = read_text(path, path)
-    if source.refusal is not None or not is_file(path):
-        raise UsageError(f"{quote(path)} cannot be read", "name another file with `--lock`")
     try:
-        lock = msgspec.json.decode(source.text, type=_Lock)
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
+        content = read_regular(path, MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).lower()
+        raise UsageError(f"{quote(path)} cannot be read: {why}", "name another file with `--lock`") from None
+    try:
+        return _decode(content)
+    except ValueError as error:  # msgspec's among them
         raise UsageError(
             f"{quote(path)} is no file of accepted tools: {error}",
             "restore it, or remove it and accept the tools again",
         ) from None
-    if lock.version != _VERSION:
-        raise UsageError(
-            f"{quote(path)} has the version {lock.version}", "upgrade orgkernel, or accept the tools again"
-        )
-    return {server: dict(each.tools) for server, each in lock.servers.items()}

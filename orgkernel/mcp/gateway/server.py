@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from orgkernel import __version__
@@ -60,6 +60,12 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
         text = error_text(error) if isinstance(error, OrgkernelError) else str(error)
         return MCPError(code=_INVALID_PARAMS, message=text)
 
+    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+        try:
+            return _in_era(ctx, {field: await found})
+        except OrgkernelError as error:
+            raise refused(error) from None
+
     async def on_list_tools(ctx: Any, params: Any) -> Any:
         caller = find_caller(ctx)
         try:
@@ -94,7 +100,7 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
             return types.InputRequiredResult(input_requests={_QUESTION: asked}, request_state=form.request_id)
 
     async def on_list_prompts(ctx: Any, params: Any) -> Any:
-        return _in_era(ctx, {"prompts": await list_prompts(gateway, find_caller(ctx))})
+        return await listed(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
 
     async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
         try:
@@ -104,10 +110,10 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
             raise refused(error) from None
 
     async def on_list_resources(ctx: Any, params: Any) -> Any:
-        return _in_era(ctx, {"resources": await list_resources(gateway, find_caller(ctx))})
+        return await listed(ctx, "resources", list_resources(gateway, find_caller(ctx)))
 
     async def on_list_templates(ctx: Any, params: Any) -> Any:
-        return _in_era(ctx, {"resourceTemplates": await list_templates(gateway, find_caller(ctx))})
+        return await listed(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
 
     async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         try:

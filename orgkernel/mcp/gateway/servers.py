@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, listing, quote
-from orgkernel.mcp.gateway.names import exposed_name
+from orgkernel.errors import UsageError
+from orgkernel.mcp.gateway.names import names_of
 from orgkernel.mcp.gateway.pins import Definition, Pins, Reviewed, changed_fields, digest_of
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
+_LONGEST_WORD = 80
+_MOST_TOLD = 200
+"""Sentences about one server. One that lists something else every time cannot fill the log or the memory."""
 Say = Callable[[str], None]
 """What tells an operator something."""
 
@@ -68,7 +73,7 @@ class ReviewedServer:
             known = {*self._pins.definitions(self.name)}
             if self._live is not None:
                 known |= {*self._live.accepted, *self._live.withheld}
-            self._names = {exposed_name(self.name, each): each for each in known}
+            self._names = names_of(self.name, known)
             name = self._names.get(exposed)
         return name
 
@@ -111,7 +116,10 @@ class ReviewedServer:
             del by_name[name]
             self._tell(f"server {quote(self.name)} lists tool {quote(name)} twice, so it is not shown")
         if not self._pins.knows(self.name) and not self._pins.require_review:
-            self._pins.accept(self.name, by_name)
+            try:
+                self._pins.accept(self.name, by_name)
+            except UsageError as error:  # the other servers are none the worse for it
+                raise UpstreamError(f"its tools cannot be accepted: {error.message}") from None
             self._tell(
                 f"accepted {len(by_name)} tools of server {quote(self.name)} at first sight; they are in {quote(self._pins.path)}"
             )
@@ -129,10 +137,20 @@ class ReviewedServer:
         return _Live(listed, accepted, withheld)
 
     def _tell(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
-            self._say(clean(text))
+        if text in self._told or len(self._told) > _MOST_TOLD:
+            return
+        self._told.add(text)
+        if len(self._told) > _MOST_TOLD:
+            text = f"server {quote(self.name)} has changed so often that nothing more is said about it"
+        self._say(clean(text))
 
 
 def _command(server: str, name: str) -> str:
-    return f"`orgkernel gateway accept {clean(server)} {clean(name)}`"
+    """What somebody can paste into a shell: the server chooses the name, and it must stay one word."""
+    if len(name) > _LONGEST_WORD or clean(name) != name or "`" in name:
+        return f"`orgkernel gateway accept {_word(server)}`"
+    return f"`orgkernel gateway accept {_word(server)} {_word(name)}`"
+
+
+def _word(text: str) -> str:
+    return f"-- {shlex.quote(text)}" if text.startswith("-") else shlex.quote(text)

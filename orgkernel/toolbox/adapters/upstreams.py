@@ -17,7 +17,6 @@ from mcp_types import (
     CONNECTION_CLOSED,
     HEADER_MISMATCH,
     INVALID_PARAMS,
-    INVALID_REQUEST,
     METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
@@ -46,8 +45,8 @@ Kind = Literal["done", "failed", "unavailable", "timeout", "protocol"]
 """
 State = Literal["not_started", "starting", "running", "waiting", "closed"]
 ListKind = Literal["tools", "prompts", "resources", "resource_templates"]
-_NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, INVALID_REQUEST, HEADER_MISMATCH})
-"""Codes with which a server says that it did not begin."""
+_NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
+"""Codes with which a server says that it did not begin. `INVALID_REQUEST` is also what a refused question becomes."""
 
 
 class UpstreamReply(msgspec.Struct, frozen=True):
@@ -141,6 +140,12 @@ class Upstream:
         if not self._reason:
             return UpstreamStatus("not_started")
         return UpstreamStatus("waiting", self._reason, self._seconds_to_wait())
+
+    @property
+    def era(self) -> str:
+        """The version of the protocol that it speaks, or nothing while it does not run."""
+        connection = self._connection
+        return connection.client.protocol_version if connection and connection.has_started else ""
 
     async def tools(self) -> tuple[dict[str, Any], ...]:
         """The definitions of its tools. Raises `UpstreamError`."""
@@ -296,7 +301,7 @@ class Upstream:
     def _checked(self, result: dict[str, Any]) -> dict[str, Any]:
         kind = result.pop("resultType", "complete")
         if kind == "input_required":
-            raise UpstreamError("it asks for input, which the gateway does not give", "protocol")
+            raise UpstreamError("it asks for input, which is not given", "protocol", is_uncertain=True)
         if kind != "complete":
             raise UpstreamError("it gave a result of an unknown type", "protocol", is_uncertain=True)
         try:
@@ -336,8 +341,8 @@ class Upstream:
             connection = await self._connected()
             kept = self._lists.get(kind)
             now = asyncio.get_running_loop().time()
-            holds = kept is not None and (connection.tells_of_changes or not kept.depends_on_news)
-            if kept is not None and holds and now < kept.until:
+            has_news = connection.tells_of_changes
+            if kept is not None and now < kept.until and (has_news or not kept.depends_on_news):
                 return kept.items
             return await self._fetch(connection, kind)
 

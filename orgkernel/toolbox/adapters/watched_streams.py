@@ -99,11 +99,11 @@ class WatchedReader:
         traffic = self._traffic
         message = None if isinstance(item, Exception) else item.message
         if isinstance(message, JSONRPCResponse | JSONRPCError):
-            if traffic.answers_due > 0:
+            if traffic.answers_due:
                 traffic.answers_due -= 1
-                return True
-            await traffic.charge()
-            return False
+            else:
+                await traffic.charge()
+            return True
         await traffic.charge()
         if isinstance(message, JSONRPCRequest):
             if traffic.unanswered >= self._limits.most_unanswered:

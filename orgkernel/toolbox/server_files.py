@@ -1,0 +1,135 @@
+"""The MCP servers of `mcp.json` files with their variables filled in, for a gateway that connects to them.
+
+A file names variables, and only whoever starts the gateway says which ones it gets: nothing is taken from the
+environment because a file asks for it. A variable is filled in where a secret belongs, in the environment of a process
+and in headers, and never in a command or a URL, which others can see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from orgkernel.errors import UsageError
+from orgkernel.loading.marks import unpack_mark
+from orgkernel.toolbox.providers import McpServer
+from orgkernel.toolbox.tool_lists import read_declarations
+
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}")
+_OTHER: Final = re.compile(r"\$\{([^}]*)\}?")
+_SECRET_NAME: Final = re.compile(
+    r"key|token|secret|password|passwd|credential|authorization|cookie", re.IGNORECASE
+)
+_SCHEME: Final = re.compile(r"(?:Basic|Bearer|Token)\s+", re.IGNORECASE)
+_TRANSPORTS: Final = (None, "stdio", "http", "streamable-http", "streamableHttp")
+_NOT_SUPPORTED: Final = ("cwd", "envFile", "headersHelper", "oauth", "auth")
+"""Fields that change how a server is reached. Without them, it would be another server, or one without rights."""
+
+
+class DeclaredServer(msgspec.Struct, frozen=True):
+    """A server that a file declares."""
+
+    place: str
+    """File, line and column."""
+    provider: McpServer | None
+    """How it is reached. None if it cannot be used."""
+    error: str = ""
+    """Why it cannot be used."""
+    secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """What it was given that no answer may repeat, by the name of the variable, or of the header."""
+
+
+def servers_of(paths: Sequence[str], variables: Mapping[str, str]) -> dict[str, DeclaredServer]:
+    """All servers of some files by name. Raises `UsageError` for another file, and for a name that is used twice."""
+    found: dict[str, DeclaredServer] = {}
+    for path in paths:
+        for field, value, marks in read_declarations(path):
+            _, places = marks
+            for name, server in value.items():
+                mark, _ = places[name]
+                line, column = unpack_mark(mark)
+                place = f"{path}:{line}:{column}"
+                if name in found:
+                    raise UsageError(
+                        f"the server `{name}` is declared twice: {found[name].place} and {place}",
+                        f"give one of them another name in `{field}`",
+                    )
+                found[name] = _declared(place, server, variables)
+    return found
+
+
+def _declared(place: str, value: Any, variables: Mapping[str, str]) -> DeclaredServer:
+    filled = _Filled(variables)
+    provider = _provider(value, filled)
+    if isinstance(provider, str) or filled.problem:
+        return DeclaredServer(place, None, filled.problem or str(provider))
+    return DeclaredServer(place, provider, "", filled.secrets)
+
+
+class _Filled:
+    """Fills in variables, and remembers which ones, and the first one that is missing."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = variables
+        self.secrets: dict[str, str] = {}
+        self.problem = ""
+
+    def texts(self, table: Mapping[str, str]) -> dict[str, str]:
+        """The values of a table."""
+        return {name: self._text(name, text) for name, text in table.items()}
+
+    def _text(self, name: str, text: str) -> str:
+        unknown = _OTHER.search(_VARIABLE.sub("", text))
+        if unknown:
+            self.problem = self.problem or f"it uses `{unknown[0]}`, which cannot be filled in"
+        filled = _VARIABLE.sub(self._value, text)
+        if filled == text and _SECRET_NAME.search(name):
+            self.secrets[name] = _SCHEME.sub("", text, count=1)
+        return filled
+
+    def _value(self, match: re.Match[str]) -> str:
+        name, otherwise = match[1], match[2]
+        value = self._variables.get(name)
+        if value is not None:
+            self.secrets[name] = value
+            return value
+        if otherwise is None and not self.problem:
+            self.problem = f"it needs the variable `{name}`; pass it with --env {name}"
+        return otherwise[2:] if otherwise else ""
+
+
+def _provider(value: Any, filled: _Filled) -> McpServer | str:
+    """How a server is reached, or why it cannot be used."""
+    if not isinstance(value, dict):
+        return "it is no mapping"
+    command, url, arguments = value.get("command"), value.get("url"), value.get("args", ())
+    environment, headers = value.get("env", {}), value.get("headers", {})
+    if not all(isinstance(each, dict) for each in (environment, headers)) or not isinstance(arguments, tuple):
+        return "its fields have a wrong form"
+    texts = [*arguments, *environment.values(), *headers.values()]
+    if not all(
+        isinstance(each, str) for each in [*texts, *(each for each in (command, url) if each is not None)]
+    ):
+        return "its fields are no texts"
+    if value.get("disabled") is True:
+        return "it is disabled"
+    kind = value.get("type", value.get("transport"))
+    if kind not in _TRANSPORTS:
+        return f"its transport `{kind}` is not supported"
+    for field in _NOT_SUPPORTED:
+        if field in value:
+            return f"its field `{field}` is not supported"
+    if any("${" in each for each in [*arguments, command or "", url or ""]):
+        return "it uses a variable in its command or URL; variables are filled in only in `env` and `headers`"
+    if command is not None and url is not None:
+        return "it has both a `command` and a `url`"
+    if url is not None:
+        if not url.startswith(("http://", "https://")):
+            return "its `url` is no HTTP address"
+        return McpServer(url, headers=filled.texts(headers))
+    if not command:
+        return "it has neither a `command` nor a `url`"
+    return McpServer((command, *arguments), environment=filled.texts(environment))

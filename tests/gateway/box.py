@@ -1,0 +1,107 @@
+"""An MCP server that a test directs through a file, written by hand so that it starts quickly.
+
+    box.py SCRIPT NOTES
+
+SCRIPT is read whenever something is listed: `{"tools": [...], "pages": [[...]], "prompts": [...], "resources": [...]}`. What
+is called, canceled and read is written to NOTES, one JSON array in a line. Standard library only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+SCRIPT, NOTES = Path(sys.argv[1]), Path(sys.argv[2])
+_writing = threading.Lock()
+
+
+def write(**message: Any) -> None:
+    """Send one message."""
+    with _writing:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+
+def note(*said: Any) -> None:
+    """Write down what came, with the process."""
+    with NOTES.open("a", encoding="utf-8") as notes:
+        notes.write(json.dumps([*said, os.getpid()]) + "\n")
+
+
+def call(id: Any, name: str, arguments: dict[str, Any]) -> None:
+    """Answer a call, or do what its arguments say."""
+    note("call", name, arguments)
+    if "seconds" in arguments:
+        time.sleep(arguments["seconds"])
+    if arguments.get("die"):
+        os._exit(9)
+    if "error" in arguments:
+        return write(id=id, error={"code": -32603, "message": arguments["error"]})
+    said = script().get("answers", {}).get(name)
+    write(id=id, result=said or {"content": [{"type": "text", "text": f"{name} done"}]})
+
+
+def script() -> dict[str, Any]:
+    """What the test wants now."""
+    found: dict[str, Any] = json.loads(SCRIPT.read_text(encoding="utf-8"))
+    return found
+
+
+def listed(kind: str, cursor: str | None) -> dict[str, Any]:
+    """A list, or a page of one."""
+    said = script()
+    if kind == "tools" and "pages" in said:
+        pages = said["pages"]
+        page = int(cursor or 0)
+        if page + 1 < len(pages):
+            return {"tools": pages[page], "nextCursor": str(page + 1)}
+        return {"tools": pages[page]}
+    return {kind: said.get(kind, [])}
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    note("start")
+    for line in sys.stdin:
+        message = json.loads(line)
+        id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+        match method:
+            case "initialize":
+                capabilities = {"tools": script().get("tells", {}), "prompts": {}, "resources": {}}
+                write(
+                    id=id,
+                    result={
+                        "protocolVersion": "2025-06-18",
+                        "capabilities": capabilities,
+                        "serverInfo": {"name": "box", "version": "1"},
+                    },
+                )
+            case "tools/list" | "prompts/list" | "resources/list":
+                write(id=id, result=listed(method.partition("/")[0], params.get("cursor")))
+            case "resources/templates/list":
+                write(id=id, result={"resourceTemplates": []})
+            case "prompts/get":
+                note("prompt", params["name"])
+                text = {"type": "text", "text": "prompt"}
+                write(id=id, result={"messages": [{"role": "user", "content": text}]})
+            case "resources/read":
+                note("read", params["uri"])
+                write(id=id, result={"contents": [{"uri": params["uri"], "text": "read"}]})
+            case "tools/call":
+                said = (id, params["name"], params.get("arguments") or {})
+                threading.Thread(target=call, args=said, daemon=True).start()
+            case "notifications/cancelled":
+                note("cancelled")
+            case _ if id is not None and method is not None:
+                write(id=id, error={"code": -32601, "message": "unknown"})
+    while script().get("stays"):
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()
