@@ -43,6 +43,8 @@ class _Live(NamedTuple):
     """What the server said. The same object until the server says something else."""
     accepted: Mapping[str, Definition]
     withheld: Mapping[str, Withheld]
+    generation: int
+    """Of the accepted tools that it was compared with."""
 
 
 class ReviewedServer:
@@ -59,7 +61,8 @@ class ReviewedServer:
 
     async def definitions(self) -> Mapping[str, Definition]:
         """The accepted tools. A server whose tools are known is not started for it. Raises `UpstreamError`."""
-        if self._pins.refresh():
+        generation = self._pins.refresh()
+        if self._live is not None and self._live.generation != generation:
             self._live = None
         if self._live is None and self._pins.knows(self.name) and self.upstream.status.state != "running":
             return self._pins.definitions(self.name)
@@ -99,7 +102,8 @@ class ReviewedServer:
         """What the server lists now, compared with what was accepted. Raises `UpstreamError`."""
         listed = await self.upstream.tools()
         live = self._live
-        if live is None or live.listed is not listed or self._pins.refresh():
+        generation = self._pins.refresh()
+        if live is None or live.listed is not listed or live.generation != generation:
             live = self._live = self._compare(listed)
         return live
 
@@ -134,7 +138,7 @@ class ReviewedServer:
                 fields = changed_fields(known[name], definition) if name in known else ()
                 withheld[name] = Withheld(name, state, fields)
                 self._tell(withheld[name].sentence(self.name))
-        return _Live(listed, accepted, withheld)
+        return _Live(listed, accepted, withheld, self._pins.generation)
 
     def _tell(self, text: str) -> None:
         if text in self._told or len(self._told) > _MOST_TOLD:
