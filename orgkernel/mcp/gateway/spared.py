@@ -61,9 +61,9 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
     size = sizes.of(everything)
     found = []
     for role in roles:
-        subject = f"role:{role}"
-        rows = kernel.what_can(org_id, subject, request=AccessRequest(subject, "", ""), kinds=["tool"])
-        shown = shown_to(usable_in(rows), offers)
+        asked = AccessRequest(f"role:{role}", "", "")
+        rows = kernel.what_can(org_id, asked.subject, request=asked, kinds=["tool"])
+        shown = shown_to(usable_in(rows, kernel.access(org_id), asked), offers)
         its = sizes.of(shown)
         found.append(SparedRole(role, len(shown), its, max(0, size - its)))
     return Spared("bytes" if counter is None else "tokens", pins.servers, len(everything), size, tuple(found))
