@@ -65,6 +65,8 @@ class HttpGateway:
         self._app = app
         self._fast_path = fast_path
         self._tools: tuple[Store, UpstreamTools] | None = None
+        for each in ("mcp", "httpx2"):  # they log every request
+            logging.getLogger(each).setLevel(logging.WARNING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a message."""

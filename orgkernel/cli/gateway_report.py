@@ -117,7 +117,7 @@ def _echo(report: GatewayReport, form: str) -> None:
     click.echo(report.diff.encode(), nl=False)
     for note in report.notes if form == "diff" else ():
         click.echo(f"note: {printable(note)}", err=True)
-    if report.diff and os.path.realpath(report.folder) != os.path.realpath(os.getcwd()):
+    if report.diff and report.folder != os.curdir:
         click.echo(f"note: apply it in {quote(report.folder)}", err=True)
     for found in report.findings:
         click.echo(f"note: new with it: {printable(found)}", err=True)

@@ -19,6 +19,7 @@ from orgkernel.project.yaml_lists import (
     add_after_key,
     add_entry,
     add_item,
+    comment_behind,
     find_entry,
     find_value,
     is_quoted,
@@ -99,19 +100,20 @@ def _limiting(tool_id: str, level: ToolLevel | None) -> Callable[[str, MappingNo
         ]  # in the order of the text
         more = [each for each in own if _exceeds(_level_in(each), level)]
         is_said = any(_level_in(each) == level for each in own)
-        is_listed = level != _FULL and any(
-            tool_id == _plain(item) for name in _LISTS for item in _items(find_value(able, name))
-        )
-        if level is not None and not is_said and (more or is_listed):
+        listed = [
+            (name, item)
+            for name in (_LISTS if level != _FULL else ())
+            for item in _items(find_value(able, name))
+            if _plain(item) == tool_id
+        ]
+        if level is not None and not is_said and (more or listed):
             # First what stays, so that no text in between gives less than it should.
-            return [_relevel(text, more[0], level) if more else _adding(text, profile, tool_id, level)]
+            if more:
+                return [_relevel(text, more[0], level)]
+            return [_adding(text, profile, tool_id, level, comment_behind(text, listed[0][1]))]
         if more:
             return _removing(text, able, _TOOLS, more[0])
-        for name in _LISTS if is_listed else ():
-            for item in _items(find_value(able, name)):
-                if _plain(item) == tool_id:
-                    return _removing(text, able, name, item)
-        return None
+        return _removing(text, able, *listed[0]) if listed else None
 
     return next_edit
 
@@ -134,7 +136,7 @@ def _relevel(text: str, entry: Node, level: ToolLevel) -> Edit:
     return add_entry(text, entry, [f'"level": "{level}"' if is_quoted(text, entry) else f"level: {level}"])
 
 
-def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel) -> Edit:
+def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel, comment: str = "") -> Edit:
     as_json = is_quoted(text, profile)
     item = (
         f'{{"tool": "{tool_id}", "level": "{level}"}}' if as_json else f"{{tool: {tool_id}, level: {level}}}"
@@ -142,11 +144,11 @@ def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel) -> 
     able = find_value(profile, _ABLE)
     stated = find_value(able, _TOOLS)
     if isinstance(stated, SequenceNode):
-        return add_item(text, stated, item)
+        return add_item(text, stated, item, comment)
     if isinstance(able, MappingNode) and able.value:
         if able.flow_style:
             return add_entry(text, able, [f'"tools": [{item}]' if as_json else f"tools: [{item}]"])
-        return add_entry(text, able, ["tools:", f"  - {item}"])
+        return add_entry(text, able, ["tools:", f"  - {item}{f'  {comment}' if comment else ''}"])
     found = find_entry(profile, "role_id")
     if able is not None or found is None or profile.flow_style:
         raise CannotEdit("it has no place for a tool")

@@ -17,6 +17,7 @@ from orgkernel.project.edits import Edit
 
 _DASH = re.compile(r"[ \t]*-[ \t]+")
 _COLON = re.compile(r"[ \t]*:")
+_COMMENT = re.compile(r"[ \t]+(#.*)")
 _BLOCK_TEXT = ("|", ">")
 
 
@@ -70,14 +71,14 @@ def remove_item(text: str, key: ScalarNode, items: SequenceNode, number: int) ->
     return [Edit(colon.end(), colon.end(), " []"), removed]
 
 
-def add_item(text: str, items: SequenceNode, item: str) -> Edit:
-    """Add an item in the words of `item`, at the end of a list."""
+def add_item(text: str, items: SequenceNode, item: str, comment: str = "") -> Edit:
+    """Add an item in the words of `item`, at the end of a list. In brackets it gets no comment."""
     if items.flow_style:
         at = _end_of(items.value[-1]) if items.value else items.start_mark.index + 1
         return Edit(at, at, f", {item}" if items.value else item)
     indent = " " * items.start_mark.column
     at = _line_end(text, _end_of(items.value[-1]))
-    return Edit(at, at, f"{line_break(text)}{indent}- {item}")
+    return Edit(at, at, f"{line_break(text)}{indent}- {item}{f'  {comment}' if comment else ''}")
 
 
 def add_entry(text: str, mapping: MappingNode, lines: list[str]) -> Edit:
@@ -98,6 +99,13 @@ def add_after_key(text: str, key: ScalarNode, lines: list[str], column: int) -> 
     at = _line_end(text, key.end_mark.index)
     indent = line_break(text) + " " * column
     return Edit(at, at, "".join(indent + line for line in lines))
+
+
+def comment_behind(text: str, node: Node) -> str:
+    """The comment on the line on which a node ends; empty if there is none."""
+    at = _end_of(node)
+    found = _COMMENT.match(text, at, _line_end(text, at))
+    return found[1] if found else ""
 
 
 def replace_scalar(text: str, scalar: ScalarNode, value: str) -> Edit:

@@ -56,6 +56,8 @@ class ToolUse(NamedTuple):
     """By role: when somebody in it made the first one."""
     actions: Mapping[tuple[str, str], frozenset[str]]
     """By role and declared tool: the actions that were asked for anywhere, whatever the answer was."""
+    names: Mapping[tuple[str, str], frozenset[str]]
+    """By role and declared tool: the tools of its server that were called through the gateway."""
     refused: Mapping[tuple[str, str], RefusedUse]
     """By role and declared tool: what the gateway refused."""
 
@@ -74,6 +76,7 @@ def count_tool_use(
     first_at: float | None = None
     first_of: dict[str, float] = {}
     actions: dict[tuple[str, str], set[str]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
     refused: dict[tuple[str, str], _Count] = {}
     for row in decisions:
         entry = row.entry
@@ -94,6 +97,7 @@ def count_tool_use(
         by_tool.setdefault(key, _Count()).add(entry.activity, entry.code, "", failures.get(row.audit_id))
         for role in roles:
             first_of[role] = min(first_of.get(role, entry.at), entry.at)
+            names.setdefault((role, tool_id), set()).add(tool)
             if entry.activity == "deny":
                 refused.setdefault((role, tool_id), _Count()).add("deny", entry.code, entry.action, None)
     return ToolUse(
@@ -101,6 +105,7 @@ def count_tool_use(
         first_at,
         first_of,
         {key: frozenset(found) for key, found in actions.items()},
+        {key: frozenset(found) for key, found in names.items()},
         {
             key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.actions))
             for key, count in sorted(refused.items())

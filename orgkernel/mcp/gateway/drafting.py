@@ -35,7 +35,7 @@ class Drafted(NamedTuple):
     findings: tuple[str, ...]
     """What `orgkernel check` would find besides: no errors."""
     folder: str
-    """The folder to apply the diff in."""
+    """The folder to apply the diff in, as seen from that of the caller."""
 
 
 class _Texts:
@@ -82,7 +82,7 @@ def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[Proposal], folde
         "".join(_diff(texts, path, base) for path in sorted(changed)),
         said,
         tuple(f"{each.place}: {each.severity.value}[{each.code}] {each.message}" for each in findings),
-        base,
+        os.path.relpath(base, os.path.realpath(folder)),
     )
 
 

@@ -33,12 +33,13 @@ def shown_to(usable: Usable, offers: Iterable[Offered]) -> list[dict[str, Any]]:
 
 async def find_usable(caller: GatewayCaller) -> Usable:
     """What a caller may use now."""
+    return await caller.ask(lambda kernel: usable_by(kernel, caller.org_id, caller.subject, caller.base))
 
-    def look(kernel: Kernel) -> Usable:
-        rows = kernel.what_can(caller.org_id, caller.subject, request=caller.base, kinds=["tool"])
-        return usable_in(rows, kernel.access(caller.org_id), caller.base)
 
-    return await caller.ask(look)
+def usable_by(kernel: Kernel, org_id: str, subject: str, base: AccessRequest) -> Usable:
+    """What a subject may use now, in the circumstances of `base`."""
+    rows = kernel.what_can(org_id, subject, request=base, kinds=["tool"])
+    return usable_in(rows, kernel.access(org_id), base)
 
 
 def usable_in(rows: Iterable[AccessRow], desk: OrganizationAccess, base: AccessRequest) -> Usable:

@@ -6,7 +6,7 @@ cannot be known changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Literal, get_args
 
 import msgspec
@@ -15,7 +15,7 @@ from orgkernel.decisions.access.decision import AccessExplanation, Remedy, Remed
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics import Place
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import tools_of
@@ -50,9 +50,16 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def propose_narrowing(
-    view: OrgView, servers: Iterable[str], use: ToolUse, roles: Iterable[str]
+    view: OrgView,
+    servers: Iterable[str],
+    served: Mapping[str, Collection[str]],
+    use: ToolUse,
+    roles: Iterable[str],
 ) -> Iterator[Proposal]:
-    """Tools and levels of these servers that nobody in these roles used."""
+    """Tools and levels of these servers that nobody in these roles used.
+
+    `served` has the names of the tools on their servers, by the declared tool that stands for them.
+    """
     tools = {tool_id: tool for server in servers for tool_id, tool in tools_of(view, server).items()}
     for role in roles:
         levels = view.tool_levels_of(role)
@@ -64,6 +71,20 @@ def propose_narrowing(
                 )
                 if found is not None:
                     yield found
+                    continue
+                called = use.names.get((role, edge.target), frozenset())
+                covered = set(served.get(edge.target, ()))
+                if called & covered and covered - called and len(tools[edge.target].required_levels) == 1:
+                    yield _split(role, edge.target, sorted(called & covered), len(covered), edge.place)
+
+
+def _split(role: str, tool_id: str, called: list[str], count: int, place: Place) -> Proposal:
+    return Proposal(
+        kind="declare", role=role, tool=tool_id, file=place.file, line=place.line,
+        text=f"declare the tools behind {quote(tool_id)} one by one, and give role {quote(role)} those that it needs",
+        because=f"it has called {len(called)} of {count} ({listing(map(clean, called))})",
+        by_hand="one entry of the catalog stands for all of them",
+    )  # fmt: skip
 
 
 def _narrowed(

@@ -12,7 +12,7 @@ from orgkernel.decisions.state_records import AuditRow
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import servers_in, tools_of
+from orgkernel.mcp.gateway.bindings import bind, servers_in, tools_of
 from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.proposals import NARROWING, Proposal, propose_asking, propose_narrowing
@@ -80,7 +80,7 @@ def build_report(
     use = count_tool_use(decisions, uses, org_id, partial(_roles_of, view))
     seasoned = [each for each in roles if terms.now - use.first_of.get(each, terms.now) >= terms.at_least]
     found = [
-        *propose_narrowing(view, pins.servers, use, seasoned),
+        *propose_narrowing(view, pins.servers, _served(view, pins), use, seasoned),
         *propose_asking(
             kernel, org_id, use, [each for each in view.roles if terms.role in (None, each)], terms.often
         ),
@@ -110,6 +110,18 @@ def build_report(
     )
 
 
+def _served(view: OrgView, pins: Pins) -> dict[str, list[str]]:
+    """The names of tools on their servers, by the declared tool that stands for them."""
+    found: dict[str, list[str]] = {}
+    for server in pins.servers:
+        definitions = pins.definitions(server)
+        declared = tools_of(view, server)
+        for name in definitions:
+            for binding in bind(declared, server, name):
+                found.setdefault(binding.tool_id, []).append(name)
+    return found
+
+
 def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
     found = identify(view, subject)
     return found.roles if found is not None and found.is_crew else ()
@@ -121,17 +133,19 @@ def _notes(
     if not pins.servers:
         yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"
     if unknown := [each for each in servers_in(view) if not pins.knows(each)]:
-        yield f"nothing is said about {listing(map(quote, unknown))}: {quote(pins.path)} has no tools of it"
+        yield f"nothing is said about {listing(unknown)}: {quote(pins.path)} has no tools of it"
     if not roles:
         yield "no role has a tool of these servers"
     idle = [each for each in roles if each not in use.first_of]
     short = [each for each in roles if each not in idle and each not in seasoned]
     if idle:
         yield f"nobody in {_roles(idle)} has called anything, so nothing is proposed to take away"
-    if short:
-        days = terms.at_least / DAY
+    days = terms.at_least / DAY
+    if short and terms.now - terms.since < terms.at_least:
+        yield f"`--since` leaves less than {days:g} days, so nothing is proposed to take away"
+    elif short:
         yield f"the calls of {_roles(short)} began less than {days:g} days ago, so nothing is proposed to take away"
 
 
 def _roles(roles: Sequence[str]) -> str:
-    return f"{'role' if len(roles) == 1 else 'roles'} {listing(map(quote, roles))}"
+    return f"{'role' if len(roles) == 1 else 'roles'} {listing(roles)}"

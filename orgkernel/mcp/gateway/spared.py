@@ -15,7 +15,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import tools_of
 from orgkernel.mcp.gateway.gateway import Offered, offers_of, visible
-from orgkernel.mcp.gateway.listing import shown_to, usable_in
+from orgkernel.mcp.gateway.listing import shown_to, usable_by
 from orgkernel.mcp.gateway.names import exposed_name
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.tokens import find_counter
@@ -61,9 +61,8 @@ def count_spared(kernel: Kernel, org_id: str, pins: Pins, roles: Iterable[str]) 
     size = sizes.of(everything)
     found = []
     for role in roles:
-        asked = AccessRequest(f"role:{role}", "", "")
-        rows = kernel.what_can(org_id, asked.subject, request=asked, kinds=["tool"])
-        shown = shown_to(usable_in(rows, kernel.access(org_id), asked), offers)
+        subject = f"role:{role}"
+        shown = shown_to(usable_by(kernel, org_id, subject, AccessRequest(subject, "", "")), offers)
         its = sizes.of(shown)
         found.append(SparedRole(role, len(shown), its, max(0, size - its)))
     return Spared("bytes" if counter is None else "tokens", pins.servers, len(everything), size, tuple(found))
