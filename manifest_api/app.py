@@ -33,6 +33,7 @@ from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
+from manifest_api.routes.mcp import PATH as MCP
 from manifest_api.store_access import (
     Retention,
     StoreAccess,
@@ -47,7 +48,6 @@ from orgkernel.kernel.registry_state import Reload
 from orgkernel.kernel.stored import StoreLocation
 
 if TYPE_CHECKING:
-    from manifest_api.gateway import HttpGateway
     from orgkernel.mcp.gateway.gateway import Gateway
 
 
@@ -57,6 +57,7 @@ class _Registry(FastAPI):
     gate: ASGIApp
     fast_path: ASGIApp | None
     framework: ASGIApp
+    gateway: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.gate(scope, receive, send)
@@ -64,6 +65,9 @@ class _Registry(FastAPI):
     def answer(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Answer a request that the gate accepted."""
         is_evaluation = scope["type"] == "http" and scope["path"] == EVALUATION and scope["method"] == "POST"
+        is_message = scope["type"] == "http" and scope["path"] == MCP and scope["method"] == "POST"
+        if is_message and self.gateway is not None:
+            return self.gateway(scope, receive, send)
         if is_evaluation and self.fast_path is not None:
             scope[ROUTE] = EVALUATION
             return self.fast_path(scope, receive, send)
@@ -149,7 +153,6 @@ def create_app(
     )
     _hold(
         app, answers=answers, agent_cards=agent_cards, reloader=reloader, store_access=stored, feed=feed,
-        gateway=None if gateway is None else _over_http(gateway, kernel, stored),
     )  # fmt: skip
     app.state.auditor = Auditor(kernel, stored)
     app.state.evaluator = Evaluator(kernel, app.state.auditor, metrics.requests.decided)
@@ -167,6 +170,8 @@ def create_app(
     app.state.is_draining = False
     app.openapi = build_openapi  # type: ignore[method-assign]
     _install_routes(app, answers)
+    if gateway is not None:
+        app.gateway = _over_http(gateway, kernel, stored, app, fast_path)
     app.framework = Faults(super(_Registry, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
@@ -182,11 +187,13 @@ def _hold(app: FastAPI, **parts: object) -> None:
         setattr(app.state, name, part)
 
 
-def _over_http(gateway: Gateway, kernel: Kernel, stored: StoreAccess) -> HttpGateway:
+def _over_http(
+    gateway: Gateway, kernel: Kernel, stored: StoreAccess, app: FastAPI, fast_path: bool
+) -> ASGIApp:
     """The gateway of a server. What it imports is only for servers that have one."""
     from manifest_api.gateway import HttpGateway
 
-    return HttpGateway(gateway, kernel, stored)
+    return HttpGateway(gateway, kernel, stored, app, fast_path=fast_path)
 
 
 def _install_routes(app: FastAPI, answers: Answers) -> None:

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from manifest_api.access_offers import AccessRequestOffer, find_offer
 from manifest_api.guards.authentication import Rates
 from manifest_api.guards.caller import Caller
 from manifest_api.problems import RATE_LIMITED, STORE_BUDGET, RequestRefused
 from manifest_api.spans import span
-from manifest_api.store_access import WORK_SECONDS, StoreAccess
+from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.errors import Conflict, StoreBusy
+from orgkernel.errors import Conflict
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.decisions import TRIES, Answered, Decided, decide
-
-if TYPE_CHECKING:
-    from orgkernel.kernel.stored import Ticket
-
+from orgkernel.operations.waiting import resolved
 
 AUDITED_PER_SECOND = 100
 """Audited questions per second of all callers without a key, because each of them is a row on the disk."""
@@ -97,23 +91,3 @@ class Auditor:
         return await find_offer(
             self._store_access, self._kernel, decided.org, decided.asked, answered[0], caller
         )
-
-
-async def resolved(ticket: Ticket) -> Any:
-    """The result of a ticket, without blocking the event loop. Raises its error, and `StoreBusy` after a timeout."""
-    if not ticket.is_done:
-        loop, done = asyncio.get_running_loop(), asyncio.Event()
-
-        def wake(_: Ticket) -> None:
-            with suppress(RuntimeError):  # the loop was closed: nobody waits any more
-                loop.call_soon_threadsafe(done.set)
-
-        ticket.on_done(wake)
-        try:
-            async with asyncio.timeout(WORK_SECONDS):
-                await done.wait()
-        except TimeoutError:
-            raise StoreBusy(
-                "the store did not answer in time", "it is not known whether the change was written"
-            ) from None
-    return ticket.result()

@@ -1,6 +1,7 @@
 """The gateway over HTTP: `/mcp` answers each agent with the tools of its role, by its key.
 
-Single messages over streamable HTTP, without sessions. A message that asks for progress is answered as a stream.
+Single messages over streamable HTTP, without sessions. A message that asks for progress is answered as a stream. Results of
+tools are passed on as they are: they are between the caller and the tool.
 """
 
 from __future__ import annotations
@@ -9,18 +10,28 @@ import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from fastapi import FastAPI
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
+from manifest_api.current_request import ROUTE
+from manifest_api.engine.quick_calls import encode_result, read_quick_call
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.limits import take_body
+from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
+from manifest_api.guards.origin import refuse_foreign_origin
+from manifest_api.guards.request_head import read_head
 from manifest_api.mcp_asker import HttpAsker, asker_of
-from manifest_api.problems import NO_STORE, RequestRefused
+from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
+from manifest_api.refusals import refuse_by_kernel
+from manifest_api.routes.mcp import PATH
 from manifest_api.store_access import StoreAccess
-from orgkernel.errors import Refused
+from orgkernel.errors import OrgkernelError, Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.mcp.gateway.approvals import FormAnswer
 from orgkernel.mcp.gateway.caller import GatewayCaller
+from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
 from orgkernel.mcp.gateway.gateway import Gateway
 from orgkernel.mcp.gateway.server import build_gateway_server
 from orgkernel.mcp.server import HttpServer
@@ -30,41 +41,117 @@ from orgkernel.toolbox.upstream_tools import UpstreamTools
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
-logger = logging.getLogger("orgkernel.server")
 _CALLER = "orgkernel.gateway"
 """Key of the scope with the caller of a request."""
 _WANTS_PROGRESS = b'"progressToken"'
+_JSON = with_standard([(b"content-type", b"application/json")])
 
 
 class HttpGateway:
-    """The gateway of a server, for all its callers."""
+    """The gateway of a server, for all its callers, as an ASGI application."""
 
-    def __init__(self, gateway: Gateway, kernel: Kernel, store_access: StoreAccess) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        kernel: Kernel,
+        store_access: StoreAccess,
+        app: FastAPI,
+        *,
+        fast_path: bool = True,
+    ) -> None:
         self.gateway = gateway
         self._kernel = kernel
         self._store_access = store_access
+        self._app = app
+        self._fast_path = fast_path
         self._tools: tuple[Store, UpstreamTools] | None = None
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a message."""
+        scope[ROUTE] = PATH
+        request = Request({**scope, "app": self._app})
+        try:
+            caller = self._caller_of(request)
+            body = await take_body(receive) if read_head(scope).has_body else b""
+            if body is None:
+                return  # the client is gone: nobody to answer
+            if self._fast_path and (said := await self._answer_quickly(scope, caller, body)) is not None:
+                headers = [*_JSON, (b"content-length", b"%d" % len(said))]
+                await send({"type": "http.response.start", "status": 200, "headers": headers})
+                await send({"type": "http.response.body", "body": said})
+                return
+        except RequestRefused as error:
+            response = refusal_response(error)
+        except OrgkernelError as error:
+            response = await refuse_by_kernel(request, error)
+        except Exception:
+            response = answer_fault(scope)
+        else:
+            scope[_CALLER] = caller
+            await self._pass_on(scope, body, receive, send)
+            return
+        await StandardHeaders(response)(scope, receive, send)
+
     def tools(self) -> UpstreamTools:
-        """What decides about calls and makes them. Raises `StoreError`, and `RequestRefused` if there is no store."""
+        """What decides about calls and makes them. Raises `StoreError`, and `Refused` if there is no store."""
         store = self._store_access.held()
         if store is None:
-            raise RequestRefused(
-                NO_STORE, "there is no store, and every call is audited", "`orgkernel key create` makes it"
+            raise Refused(
+                "there is no store, and every call is audited",
+                "`orgkernel key create` makes it",
+                NO_STORE.code,
             )
         if self._tools is None or self._tools[0] is not store:
-            self._tools = store, UpstreamTools(Permits(self._kernel, store), store)
+            permits = Permits(self._kernel, store, has_state=True)
+            self._tools = store, UpstreamTools(permits, store, is_state_held=True)
         return self._tools[1]
 
-    def response(self, request: Request, org: str | None) -> Response:
-        """The answer to a message. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
+    def _caller_of(self, request: Request) -> HttpCaller:
+        """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
+        refuse_foreign_origin(request)
+        asker = asker_of(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
-        request.scope[_CALLER] = HttpCaller(request, asker_of(request, org), self)
-        return _Streamed(self._server)
+        return HttpCaller(request, asker, self)
+
+    async def _answer_quickly(self, scope: Scope, caller: HttpCaller, body: bytes) -> bytes | None:
+        call = read_quick_call(scope["headers"], body)
+        if call is None:
+            return None
+        try:
+            result = await call_tool(self.gateway, caller, call.name, call.arguments, asked=_no_form)
+        except UnknownTool:
+            return None  # nothing was decided; the SDK knows how to say it
+        return encode_result(call, result)
+
+    async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Let the server of the SDK answer."""
+        replayed = started = False
+
+        async def again() -> Message:
+            nonlocal replayed
+            if replayed:
+                return await receive()
+            replayed = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message = {**message, "headers": with_standard(message["headers"])}
+            await send(message)
+
+        try:
+            await self._server.answer(scope, again, send_with_headers, streams=_WANTS_PROGRESS in body)
+        except Exception:
+            if started:
+                raise  # the server closes the connection: half a response must not look whole
+            await StandardHeaders(answer_fault(scope))(scope, receive, send)
 
     @cached_property
     def _server(self) -> HttpServer:
-        logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs every request that it opens
+        for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
+            logging.getLogger(each).setLevel(logging.WARNING)
         return HttpServer(build_gateway_server(self.gateway, _find_caller))
 
 
@@ -83,31 +170,11 @@ class HttpCaller(HttpAsker, GatewayCaller):
 
     async def tools(self) -> UpstreamTools:
         """What makes calls."""
-        try:
-            return self._gateway.tools()
-        except RequestRefused as error:
-            raise Refused(error.detail, error.help, error.kind.code) from None
+        return self._gateway.tools()
 
 
-class _Streamed(Response):
-    """An answer that the server of the SDK sends by itself."""
-
-    def __init__(self, server: HttpServer) -> None:
-        super().__init__()
-        self._server = server
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await Request(scope, receive).body()
-        replayed = False
-
-        async def again() -> Any:
-            nonlocal replayed
-            if replayed:
-                return await receive()
-            replayed = True
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._server.answer(scope, again, send, streams=_WANTS_PROGRESS in body)
+async def _no_form(message: str, request_id: str) -> FormAnswer | None:
+    return None
 
 
 def _find_caller(context: Any) -> HttpCaller:

@@ -30,6 +30,7 @@ from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
 from orgkernel.operations.keys import expiring_keys
+from orgkernel.operations.waiting import WORK_SECONDS
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ logger = logging.getLogger("orgkernel.server")
 T = TypeVar("T")
 PATIENCE = 2.0
 """Seconds that a request waits for the state before it is refused."""
-WORK_SECONDS = 10.0
-"""Seconds that a request may take to read or change the store."""
 _THREADS = 16
 MEASURE_SECONDS = 5.0
 """Seconds between two measurements of the store."""

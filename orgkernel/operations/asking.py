@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 NOTHING_TO_ASK = "NOTHING_TO_ASK"
 _BY_THE_CALLER = ("state", "path", "lock")
 """Changes that whoever asks can make without anybody's approval."""
+_LONGEST_REASON = 4_000
 _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_.-]{0,39}")
 
 
@@ -89,7 +90,7 @@ def request_for_call(
             BAD_VALUE,
         )
     draft = msgspec.structs.replace(
-        _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason,
+        _draft(context, org_id, request, decision), input_digest=digest, snapshot=decision.snapshot, reason=reason[:_LONGEST_REASON],
         summary=_summary(request, tuple(tool_input)),
     )  # fmt: skip
     try:

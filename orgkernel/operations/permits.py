@@ -8,6 +8,7 @@ it (docs/architecture.md). How a call ended is noted afterwards.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import threading
@@ -15,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
 
@@ -26,10 +27,11 @@ from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
+from orgkernel.operations.waiting import resolved
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
-    from orgkernel.kernel.stored import Store
+    from orgkernel.kernel.stored import Store, Ticket
 
 SECONDS = 10.0
 """How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
@@ -79,10 +81,13 @@ class Permits:
         store: Store | None = None,
         *,
         seconds: float = SECONDS,
+        has_state: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
+        """With `has_state`, the kernel already decides with the state of the store; then it is not asked of the store."""
         self._opened = kernel
+        self._has_state = has_state
         self._store = store
         self._seconds = seconds
         self._clock = clock
@@ -94,7 +99,9 @@ class Permits:
     @property
     def kernel(self) -> Kernel:
         """The kernel as it is now, deciding with the state of the store; it is a copy, so it is not to be kept."""
-        return self._opened if self._store is None else self._opened.with_store(self._store)
+        if self._has_state or self._store is None:
+            return self._opened
+        return self._opened.with_store(self._store)
 
     def decide(
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
@@ -106,18 +113,29 @@ class Permits:
         decided and written down. `actor` is the credential of whoever calls, and `about` what else the audit has of the call.
         Raises what `Kernel.decide` and the store raise.
         """
-        context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
-        request = msgspec.structs.replace(request, context=context)
-        detail = {"input_sha256": digest_input(tool_input), **(about or {})}
-        decision = self.kernel.decide(org, request)
+        call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
+        decision, ticket = self._begin(call)
         try:
-            audit_id = self._write(org, request, decision, permit, actor, detail)
+            return self._rule(call, decision, "" if ticket is None else ticket.result())
         except Conflict:
             # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
-            decision = self.kernel.decide(org, request)
-            audit_id = self._write(org, request, decision, permit, actor, detail)
-        allowed = permit and decision.outcome == "allow"
-        return Ruling(decision, self._permit(org, request, tool_input) if allowed else None, audit_id)
+            decision, ticket = self._begin(call)
+            return self._rule(call, decision, "" if ticket is None else ticket.result())
+
+    async def decide_soon(
+        self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
+        about: Mapping[str, str] | None = None,
+    ) -> Ruling:  # fmt: skip
+        """`decide` for an event loop and a state that is held in memory: only the row is waited for, and nobody is held up."""
+        call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
+        decision, ticket = self._begin(call)
+        try:
+            return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
+        except Conflict:
+            if self._store is not None:
+                await asyncio.to_thread(self._store.refresh)
+            decision, ticket = self._begin(call)
+            return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
         """Use up a permit for exactly this call; raises `PermitRefused`."""
@@ -164,24 +182,45 @@ class Permits:
             self._order.append((until, id(permit)))
         return permit
 
-    def _write(
-        self, org: str, request: AccessRequest, decision: AccessDecision, uses: bool, actor: str,
-        detail: Mapping[str, str],
-    ) -> str:  # fmt: skip
+    def _begin(self, call: _Call) -> tuple[AccessDecision, Ticket | None]:
+        """Decide, and hand the row in."""
+        kernel = self.kernel
+        decision = kernel.decide(call.org, call.request)
         if self._store is None:
-            return ""
-        view = self._opened.organization(org).snapshot.index
+            return decision, None
         entry = build_entry(
-            view, request, decision, at=self._wall_clock(), actor=actor or request.on_behalf_of or "",
-            detail=detail,
+            kernel.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
+            actor=call.actor or call.request.on_behalf_of or "",
+            detail={"input_sha256": digest_input(call.tool_input), **(call.about or {})},
         )  # fmt: skip
-        return self._store.audit.write(entry, decision.grants if uses else ())
+        return decision, self._store.audit.submit(entry, decision.grants if call.permit else ())
+
+    def _rule(self, call: _Call, decision: AccessDecision, audit_id: str) -> Ruling:
+        allowed = call.permit and decision.outcome == "allow"
+        permit = self._permit(call.org, call.request, call.tool_input) if allowed else None
+        return Ruling(decision, permit, audit_id)
+
+
+class _Call(NamedTuple):
+    """A call that is decided about."""
+
+    org: str
+    request: AccessRequest
+    tool_input: bytes
+    permit: bool
+    actor: str
+    about: Mapping[str, str] | None
+
+
+def _with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
+    context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
+    return msgspec.structs.replace(request, context=context)
 
 
 def record_use(
     store: Store, org_id: str, subject: str, tool_id: str, action: str, *, code: str, seconds: float, decision: str
-) -> None:  # fmt: skip
-    """Note a call and how it ended, once that is on the disk; raises `StoreError`.
+) -> Ticket:  # fmt: skip
+    """Note a call and how it ended. It counts once the ticket has resolved; raises `StoreError`.
 
     Uses are counted for agents; of a role or a person there is the row of the audit alone.
     """
@@ -197,7 +236,7 @@ def record_use(
                 resource=f"tool:{tool_id}", code=code, org_id=org_id, record_id=decision, seconds=seconds,
             )
         )  # fmt: skip
-    ticket.result()
+    return ticket
 
 
 def record_gap(

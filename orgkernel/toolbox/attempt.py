@@ -21,6 +21,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import Conflict, OrgkernelError
 from orgkernel.operations.permits import Ruling, record_use
+from orgkernel.operations.waiting import resolved
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
@@ -141,10 +142,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     good = True
     try:
         adapter = parts.adapters.get(planned.tool_id)
-        ruling = await asyncio.to_thread(
-            parts.permits.decide, planned.org, planned.request, planned.tool_input, permit=adapter is not None,
-            actor=planned.actor, about=planned.about,
-        )  # fmt: skip
+        ruling = await _decide(parts, planned, permit=adapter is not None)
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_refusal, parts, planned, ruling), None
         if adapter is None:
@@ -178,13 +176,23 @@ async def _call(
         )  # fmt: skip
     if parts.store is not None:
         try:
-            await asyncio.to_thread(
-                record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
+            ticket = record_use(
+                parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
                 call.action, code=step.code, seconds=seconds, decision=ruling.audit_id,
             )  # fmt: skip
+            await resolved(ticket)
         except OrgkernelError as error:  # the tool has run all the same
             step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
+
+
+async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
+    """Decide, without holding up the event loop."""
+    said: dict[str, Any] = {"permit": permit, "actor": planned.actor, "about": planned.about}
+    arguments = planned.org, planned.request, planned.tool_input
+    if parts.is_state_held:
+        return await parts.permits.decide_soon(*arguments, **said)
+    return await asyncio.to_thread(parts.permits.decide, *arguments, **said)
 
 
 def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:

@@ -104,6 +104,8 @@ class Parts:
     exclusive: Exclusive | None
     credentials: Credentials | None
     handover: Handover
+    is_state_held: bool = False
+    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody."""
 
     @property
     def kernel(self) -> Kernel:

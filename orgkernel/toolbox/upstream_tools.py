@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -56,9 +57,10 @@ class UpstreamCall(msgspec.Struct, frozen=True):
 class UpstreamTools:
     """Decides about calls and makes them. A call that is not decided, or not written down, is not made."""
 
-    def __init__(self, permits: Permits, store: Store | None) -> None:
+    def __init__(self, permits: Permits, store: Store | None, *, is_state_held: bool = False) -> None:
+        """`is_state_held` says that the state is in memory, so that deciding waits for nobody."""
         exclusive = None if store is None else Exclusive(store)
-        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover())
+        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held)
 
     async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
         """Decide, and call. Returns how it went, and the result of the tool if there is one. Raises `OrgkernelError`."""
@@ -66,15 +68,7 @@ class UpstreamTools:
         adapter = UpstreamAdapter(
             call.tool_id, permits.redeem, call.upstream, call.name, call.seconds, call.on_progress
         )
-        parts = Parts(
-            self._parts.store,
-            permits,
-            {},
-            {call.tool_id: adapter},
-            self._parts.exclusive,
-            None,
-            self._parts.handover,
-        )
+        parts = replace(self._parts, adapters={call.tool_id: adapter})
         tool = parts.tool(org, call.tool_id)
         is_sole = tool is not None and len(tool.required_levels) == 1
         planned = Planned(

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from benchmarks.load_generator import fetch, request_bytes, run_burst
+from benchmarks.load_generator import fetch, request_bytes, run_burst, run_paced
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: y\r\n\r\nhello"
 
@@ -68,3 +68,18 @@ def test_refusal_is_not_measured() -> None:
     """A server that answers with an error is not fast."""
     with answering(ANSWER.replace(b"200 OK", b"503 No")) as port, pytest.raises(ValueError, match="503"):
         run_burst(port, [request_bytes("/")], 1, 0.1)
+
+
+def test_a_patient_burst_waits_for_the_last_answers() -> None:
+    """However short it is, each connection has at least one answer."""
+    with answering(ANSWER) as port:
+        burst = run_burst(port, [request_bytes("/")], 4, 0.0, patient=True)
+    assert len(burst.latencies) == 4
+
+
+def test_paced_requests_are_as_many_as_they_should_be() -> None:
+    """A quick server does not get more of them, and each has its time."""
+    with answering(ANSWER, 2) as port:
+        burst = run_paced(port, request_bytes("/"), 4, 100, 0.5)
+    assert 1 <= len(burst.latencies) <= 51
+    assert min(burst.latencies) > 0

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -113,12 +112,9 @@ def test_the_registry_passes_what_applies_to_it(revision: str, tmp_path: Path) -
     assert all(found[name][0] and not found[name][1] for name in NEITHER_ERA_NEEDS_A_TOOL)
 
 
-# The command is on its way.
-if find_spec("orgkernel.cli.gateway") is not None:
-
-    @pytest.mark.parametrize("revision", REVISIONS)
-    def test_the_gateway_passes_what_the_server_behind_it_passes(revision: str, tmp_path: Path) -> None:
-        """Tools, prompts and resources of the server behind, with every kind of content, error and question."""
-        with gateway(tmp_path) as url:
-            found = scenarios_of(url, revision, "gateway", tmp_path)
-        assert found["tools-call-mixed-content"][1] == 0
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_the_gateway_passes_what_the_server_behind_it_passes(revision: str, tmp_path: Path) -> None:
+    """Tools, prompts and resources of the server behind, with every kind of content, error and question."""
+    with gateway(tmp_path) as url:
+        found = scenarios_of(url, revision, "gateway", tmp_path)
+    assert found["tools-call-mixed-content"][1] == 0

@@ -91,6 +91,15 @@ def call(id: Any, name: str, params: dict[str, Any]) -> None:
         case "garbage":
             for line in ("hello", "", "[]", "{}", '{"jsonrpc":"2.0"}', "\x00\xff", '{"id":7}', "3", "null"):
                 print(line)
+        case "surrogate":
+            print(
+                f'{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"\\ud800"}}]}}}}',
+                flush=True,
+            )
+            return
+        case "deep":
+            print(f'{{"jsonrpc":"2.0","id":{id},"result":{{"a":{"[" * 500}{"]" * 500}}}}}', flush=True)
+            return
         case "wrong":
             write(id=id, result={"content": "a text"})
             return

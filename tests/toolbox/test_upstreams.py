@@ -7,66 +7,21 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from orgkernel.toolbox import McpServer
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply, Upstreams
 from tests.toolbox import hostile_server, upstream_server
-from tests.toolbox.serving import nobody, serving, silent
+from tests.toolbox.serving import serving, silent
+from tests.toolbox.upstream_running import hostile, run, runs, text, until
 
 SECRET = "s3cr3t-v4lue-of-the-key"
 SMALL = UpstreamLimits(max_bytes=200_000, call_seconds=20, start_seconds=20)
-
-
-def hostile(how: str = "", notes: Path | None = None, **options: Any) -> McpServer:
-    """The server that does what a test wants."""
-    command = (sys.executable, str(Path(hostile_server.__file__)), how, *([str(notes)] if notes else []))
-    return McpServer(command, **options)
-
-
-def run(test: Callable[[Upstream], Coroutine[Any, Any, None]], *arguments: Any, **options: Any) -> None:
-    """Run a test with an upstream, and close the upstream."""
-
-    async def whole() -> None:
-        upstream = Upstream("u", *arguments, **options)
-        try:
-            async with asyncio.timeout(60):
-                await test(upstream)
-        finally:
-            await upstream.aclose()
-
-    asyncio.run(whole())
-
-
-def text(reply: UpstreamReply) -> str:
-    """What a tool said."""
-    assert reply.result is not None, reply
-    said: str = reply.result["content"][0]["text"]
-    return said
-
-
-def runs(process: int) -> bool:
-    """Whether a process is there."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-async def until(ask: Callable[[], bool | Awaitable[bool]]) -> None:
-    """Wait until something is so."""
-    while True:
-        found = ask()
-        if found if isinstance(found, bool) else await found:
-            return
-        await asyncio.sleep(0.02)
 
 
 @pytest.fixture(params=["process", "http", "older http"])
@@ -329,7 +284,7 @@ def test_an_endless_line_ends_the_connection_and_not_the_memory() -> None:
     async def test(upstream: Upstream) -> None:
         for name in ("endless_line", "large"):
             reply = await upstream.call(name, {})
-            said = "it sent a message of more than 200000 bytes"
+            said = "it sent a message that is longer than 200000 bytes"
             assert reply == UpstreamReply(None, said, "unavailable", True)
             assert text(await upstream.call("echo", {})) == "echo"
 
@@ -406,6 +361,8 @@ def test_a_list_has_limits(how: str, said: str) -> None:
         ("modern", "echo", "protocol", "its answer has a wrong form"),
         ("modern", "input", "protocol", "it asks for input, which is not given"),
         ("", "error", "failed", "no (31m hidden yyy"),
+        ("", "surrogate", "failed", "its answer cannot be read"),
+        ("", "deep", "failed", "its answer cannot be read"),
     ],
 )
 def test_a_wrong_answer_is_an_error_in_clean_words(how: str, name: str, kind: str, said: str) -> None:
@@ -441,6 +398,21 @@ def test_calls_beyond_the_limit_wait_in_their_own_time() -> None:
         assert text(await upstream.call("echo", {})) == "echo"
 
     run(test, hostile(), UpstreamLimits(most_calls_at_once=1))
+
+
+def test_a_server_that_does_not_read_holds_nobody_up() -> None:
+    """Calls end in their time, and so does the connection."""
+
+    async def test(upstream: Upstream) -> None:
+        busy = asyncio.create_task(upstream.call("slow", {"seconds": 600}))
+        await asyncio.sleep(0.5)
+        large = {"text": "x" * 500_000}
+        replies = await asyncio.gather(*(upstream.call("echo", large, seconds=1) for _ in range(8)))
+        assert {reply.kind for reply in replies} == {"timeout"}
+        busy.cancel()
+        await asyncio.wait([busy])
+
+    run(test, hostile())
 
 
 def test_a_hostile_server_harms_no_other() -> None:
@@ -479,54 +451,16 @@ def test_nothing_is_left_after_the_end(how: str) -> None:
     run(test, hostile(how))
 
 
-def test_a_server_that_forgot_its_session_gets_a_new_one() -> None:
-    """The call is sent again, because a server that does not know the session did not begin with it."""
-    forgotten: list[str] = []
-
-    def forgetting(app: ASGIApp) -> ASGIApp:
-        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            session = dict(scope.get("headers", ())).get(b"mcp-session-id")
-            if session is not None and session.decode() in forgotten:
-                await send({"type": "http.response.start", "status": 404, "headers": []})
-                await send({"type": "http.response.body", "body": b""})
-                return
-            if session is not None:
-                sessions.append(session.decode())
-            await app(scope, receive, send)
-
-        return answer
-
-    sessions: list[str] = []
+def test_a_list_is_read_once_for_all_who_wait(tmp_path: Path) -> None:
+    """Also if the first one who wanted it does not wait any more."""
+    notes = tmp_path / "notes"
 
     async def test(upstream: Upstream) -> None:
-        assert text(await upstream.call("echo", {"text": "a"})) == "a"
-        forgotten.extend(sessions)
-        assert text(await upstream.call("echo", {"text": "b"})) == "b"
-        assert len(set(sessions)) == 2
+        asked = [asyncio.create_task(upstream.tools()) for _ in range(10)]
+        await until(lambda: notes.exists() and "tools/list" in notes.read_text())
+        asked[0].cancel()
+        found = await asyncio.gather(*asked[1:])
+        assert all(each is found[0] for each in found)
+        assert notes.read_text().count('"tools/list"') == 2  # two pages
 
-    app = upstream_server.older(upstream_server.build().streamable_http_app())
-    with serving(forgetting(app)) as url:
-        run(test, McpServer(f"{url}/mcp"))
-
-
-def test_a_server_that_is_away_is_found_again_when_it_is_back() -> None:
-    """On the same address; calls in between say that it cannot be reached, and had no effect."""
-    port = int(nobody().rpartition(":")[2])
-
-    async def test(upstream: Upstream) -> None:
-        for _ in range(2):
-            with serving(upstream_server.build().streamable_http_app(), port) as url:
-                assert url.endswith(str(port))
-                reply = await asyncio.wait_for(_until_done(upstream), 20)
-                assert text(reply) == "a"
-            reply = await upstream.call("echo", {"text": "b"})
-            assert (reply.kind, reply.is_uncertain) == ("unavailable", False), reply
-            assert "cannot be reached" in reply.error
-
-    run(test, McpServer(f"http://127.0.0.1:{port}/mcp"), UpstreamLimits(first_wait=0.05))
-
-
-async def _until_done(upstream: Upstream) -> UpstreamReply:
-    while (reply := await upstream.call("echo", {"text": "a"})).result is None:
-        await asyncio.sleep(0.05)
-    return reply
+    run(test, hostile("", notes))

@@ -56,9 +56,9 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
     from mcp.server.lowlevel import Server
     from mcp.shared.exceptions import MCPError
 
-    def refused(error: OrgkernelError | UnknownTool) -> MCPError:
+    def refused(error: OrgkernelError | UnknownTool, data: Any = None) -> MCPError:
         text = error_text(error) if isinstance(error, OrgkernelError) else str(error)
-        return MCPError(code=_INVALID_PARAMS, message=text)
+        return MCPError(code=_INVALID_PARAMS, message=text, data=data)
 
     async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
         try:
@@ -116,10 +116,11 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
         return await listed(ctx, "resourceTemplates", list_templates(gateway, find_caller(ctx)))
 
     async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
+        uri = str(params.uri)
         try:
-            return _in_era(ctx, await find_resource(gateway, find_caller(ctx), str(params.uri)))
+            return _in_era(ctx, await find_resource(gateway, find_caller(ctx), uri))
         except OrgkernelError as error:
-            raise refused(error) from None
+            raise refused(error, {"uri": uri}) from None
 
     lists = CacheHint(_LIST_TTL, "private")
     return Server(

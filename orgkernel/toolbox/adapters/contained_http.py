@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import AsyncIterator
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from httpx2 import (
     AsyncBaseTransport,
@@ -25,14 +25,22 @@ from httpx2 import (
     Response,
     StreamError,
 )
+from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel.toolbox.adapters.limited_http import LimitedTransport
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
+_VERSION: Final = "mcp-protocol-version"
 _BRIEF_SECONDS: Final = 3.0
 """How long a server has for its answer to a message whose answer nobody needs. Other messages wait behind it."""
-_MARK: Final = "orgkernel.transport"
+
+
+BreakageKind = Literal["unreachable", "forgotten", "broken"]
+"""`unreachable`: the request was not sent. `forgotten`: the server does not know the session. `broken`: the connection
+broke when the server may have begun.
+"""
 
 
 class Breakage:
@@ -41,49 +49,55 @@ class Breakage:
     def __init__(self) -> None:
         self._secret = secrets.token_hex(8)
 
-    def data(self, was_sent: bool) -> dict[str, Any]:
+    def data(self, kind: BreakageKind) -> dict[str, str]:
         """The data of the error."""
-        return {_MARK: self._secret, "was_sent": was_sent}
+        return {"mark": self._secret, "kind": kind}
 
-    def was_sent(self, data: Any) -> bool | None:
-        """Whether the request may have reached the server. None if the server itself sent the error."""
-        if isinstance(data, dict) and data.get(_MARK) == self._secret:
-            return bool(data["was_sent"])
+    def kind_of(self, error: BaseException) -> BreakageKind | None:
+        """What the transport says in an error. None if the error came from the server, or from somewhere else."""
+        data = error.error.data if isinstance(error, MCPError) else None
+        if isinstance(data, dict) and data.get("mark") == self._secret:
+            kind: BreakageKind = data["kind"]
+            return kind
         return None
 
 
 class ContainedTransport(AsyncBaseTransport):
     """Limits answers, and answers in place of a server that cannot be reached or breaks off."""
 
-    def __init__(self, limits: UpstreamLimits, limit: int, breakage: Breakage) -> None:
+    def __init__(self, limits: UpstreamLimits, breakage: Breakage) -> None:
         connections = Limits(
             max_connections=limits.most_calls_at_once + 8,
             max_keepalive_connections=limits.most_calls_at_once + 8,
         )
-        self._transport = LimitedTransport(limit, AsyncHTTPTransport(limits=connections))
+        self._transport = LimitedTransport(limits.max_bytes, AsyncHTTPTransport(limits=connections))
         self._limits = limits
         self._breakage = breakage
+        self.longest_answer = limits.call_seconds
+        """For how many seconds somebody may wait for an answer."""
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer of the server, or one in its place."""
         awaits_answer = request.method == "POST" and _asks(request.content)
         is_brief = request.method != "GET" and not awaits_answer
+        # A version with a handshake leaves the request open when its call is given up. Later ones end it.
+        is_left_open = awaits_answer and request.headers.get(_VERSION) not in MODERN_PROTOCOL_VERSIONS
         request.extensions["timeout"] = {
             "connect": self._limits.start_seconds,
             "pool": self._limits.call_seconds,
             "write": _BRIEF_SECONDS if is_brief else self._limits.call_seconds,
-            "read": _BRIEF_SECONDS if is_brief else None,
+            "read": _BRIEF_SECONDS if is_brief else self.longest_answer + 5 if is_left_open else None,
         }
         try:
             response = await self._transport.handle_async_request(request)
         except (ConnectError, ConnectTimeout, PoolTimeout) as error:
-            return self._failed(request, f"it cannot be reached: {_describe(error)}", was_sent=False)
+            return self._failed(request, f"it cannot be reached: {_describe(error)}", "unreachable")
         except HTTPError as error:
-            return self._failed(request, f"its connection broke: {_describe(error)}", was_sent=True)
+            return self._failed(request, f"its connection broke: {_describe(error)}", "broken")
         if awaits_answer and response.status_code >= 400:
             if response.status_code == 404 and "mcp-session-id" in request.headers:
                 await response.aclose()
-                return self._failed(request, "it no longer knows the session", was_sent=False)
+                return self._failed(request, "it no longer knows the session", "forgotten")
             if not response.headers.get("content-type", "").lower().startswith("application/json"):
                 await response.aclose()
                 code = METHOD_NOT_FOUND if response.status_code == 404 else INTERNAL_ERROR
@@ -92,8 +106,8 @@ class ContainedTransport(AsyncBaseTransport):
         response.stream = _ContainedStream(response.stream)
         return response
 
-    def _failed(self, request: Request, message: str, *, was_sent: bool) -> Response:
-        return _answer(request, INTERNAL_ERROR, message, self._breakage.data(was_sent))
+    def _failed(self, request: Request, message: str, kind: BreakageKind) -> Response:
+        return _answer(request, INTERNAL_ERROR, message, self._breakage.data(kind))
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -8,6 +8,7 @@ because it could hold what the server was given.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, SubprocessStreamProtocol
@@ -19,6 +20,8 @@ import anyio
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import (
+    PARSE_ERROR,
+    ErrorData,
     JSONRPCError,
     JSONRPCMessage,
     JSONRPCNotification,
@@ -27,7 +30,8 @@ from mcp_types import (
 )
 from pydantic_core import from_json
 
-from orgkernel.toolbox.adapters.watched_streams import Ending, TooLong
+from orgkernel.toolbox.adapters.ending import Ending
+from orgkernel.toolbox.adapters.watched_streams import TooLong
 
 _CHUNK: Final = 65536
 _LEAVES_SECONDS: Final = 1.0
@@ -80,13 +84,17 @@ class _Reader:
                 raise anyio.EndOfStream
             self._buffer += chunk
         if end < 0 or end > self._limit:
-            raise TooLong(f"it sent a message of more than {self._limit} bytes")
+            raise TooLong(f"it sent a message that is longer than {self._limit} bytes")
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
             return SessionMessage(parse_message(line))
         except ValueError as error:
-            return error
+            id = _id_of(line)
+            if id is None:
+                return error
+            unreadable = ErrorData(code=PARSE_ERROR, message="its answer cannot be read")
+            return SessionMessage(JSONRPCError(jsonrpc="2.0", id=id, error=unreadable))
 
     async def _note_exit(self) -> None:
         transport = self._process.transport
@@ -195,7 +203,7 @@ def describe_exit(code: int | None) -> str:
 
 def parse_message(line: bytes) -> JSONRPCMessage:
     """A line as a message. Raises `ValueError`. The kind is told by its keys, which is faster than trying each."""
-    value = from_json(line, allow_inf_nan=False)
+    value = from_json(line)
     if not isinstance(value, dict):
         raise ValueError("no object")
     if "method" in value:
@@ -204,3 +212,13 @@ def parse_message(line: bytes) -> JSONRPCMessage:
         kind = JSONRPCResponse if "result" in value else JSONRPCError
     message: JSONRPCMessage = kind.model_validate(value, by_name=False)
     return message
+
+
+def _id_of(line: bytes) -> int | None:
+    """The id of an answer that cannot be read, so that its call fails at once. It is read by a parser that takes more."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    id = value.get("id") if isinstance(value, dict) and "method" not in value else None
+    return id if isinstance(id, int) else None

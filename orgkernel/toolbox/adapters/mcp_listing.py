@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import mcp  # noqa: F401  # without it, nothing here works
 
 from orgkernel.toolbox.adapters.adapter import Reply, describe_error
+from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.mcp_server import connect
 from orgkernel.toolbox.providers import McpServer
 
@@ -27,7 +28,7 @@ async def list_tools(provider: McpServer, seconds: float) -> ToolList:
     """All tools of a server. It has so many `seconds` for all of it. Whatever happens is no exception."""
     try:
         async with asyncio.timeout(seconds), AsyncExitStack() as stack:
-            client = await connect(stack, provider, {})
+            client = await connect(stack, provider, {}, Ending())
             if isinstance(client, Reply):
                 return ToolList([], client.error)
             tools: list[dict[str, Any]] = []

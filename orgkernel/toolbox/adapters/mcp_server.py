@@ -7,7 +7,6 @@ and ends with the call, so that the calls of two agents share nothing.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from orgkernel.toolbox.adapters.adapter import (
     missing,
     not_served,
 )
+from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.providers import McpServer
 
 if TYPE_CHECKING:
@@ -55,11 +55,12 @@ class McpAdapter(Adapter):
         reply: Reply | None = None
         try:
             async with AsyncExitStack() as stack:
-                client = await connect(stack, self._provider, call.credentials)
+                ending = Ending()
+                client = await connect(stack, self._provider, call.credentials, ending)
                 if isinstance(client, Reply):
                     return client
                 connected = True
-                reply = _within(await _ask(client, name, call.arguments), self._provider.max_bytes)
+                reply = _within(await _ask(client, ending, name, call.arguments), self._provider.max_bytes)
         except Exception as error:
             if reply is not None:
                 return reply  # it has answered; that the connection then ended badly changes nothing
@@ -72,9 +73,9 @@ class McpAdapter(Adapter):
 
 
 async def connect(
-    stack: AsyncExitStack, provider: McpServer, credentials: Mapping[str, str]
+    stack: AsyncExitStack, provider: McpServer, credentials: Mapping[str, str], ending: Ending
 ) -> Client | Reply:
-    """A connection to a server, or why there is none. The stack ends it."""
+    """A connection to a server, or why there is none. The stack ends it. The ending says why a process ended."""
     from mcp import Client
 
     if isinstance(provider.server, str):
@@ -92,27 +93,29 @@ async def connect(
             provider.server, http_client=http, max_sse_event_size=provider.max_bytes
         )
     else:
-        from mcp.client.stdio import StdioServerParameters, stdio_client
+        from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
+        from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+        from orgkernel.toolbox.adapters.watched_streams import watched
 
         environment = dict(provider.environment)
         for variable, credential in provider.credential_environment.items():
             if credential not in credentials:
                 return Reply("unavailable", error=missing(credential))
             environment[variable] = credentials[credential]
-        command, *arguments = provider.server
-        started = StdioServerParameters(command=command, args=arguments, env=environment)
-        # What a server says on its standard error is talk, and could hold what it was given.
-        quiet = stack.enter_context(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        transport = stdio_client(started, errlog=quiet)
+        limits = UpstreamLimits(max_bytes=provider.max_bytes)
+        process = limited_stdio(provider.server, environment, provider.max_bytes, ending)
+        transport = watched(process, limits, ending)
     return await stack.enter_async_context(Client(transport))
 
 
-async def _ask(client: Client, name: str, arguments: dict[str, Any]) -> Reply:
+async def _ask(client: Client, ending: Ending, name: str, arguments: dict[str, Any]) -> Reply:
     from mcp.shared.exceptions import MCPError
 
     try:
         result = await client.call_tool(name, arguments)
     except MCPError as error:
+        if ending.has_come:
+            return Reply("failed", error=ending.reason, is_uncertain=True)
         if await _lists(client, name):
             return Reply("failed", error=f"{error.message} ({error.code})", metadata={"mcp_code": error.code})
         return Reply("unavailable", error=f"the server has no tool `{name}`")

@@ -21,20 +21,20 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel import __version__
-from orgkernel.runtime.own_text import one_line
 from orgkernel.toolbox.adapters.adapter import describe_error, headers_for, missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
+from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
-from orgkernel.toolbox.adapters.watched_streams import Ending, watched
+from orgkernel.toolbox.adapters.upstream_lists import ListKind
+from orgkernel.toolbox.adapters.watched_streams import watched
 from orgkernel.toolbox.providers import McpServer
 
-_KINDS: Final = (
+_KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
     (ToolListChangedNotification, ("tools",)),
     (PromptListChangedNotification, ("prompts",)),
     (ResourceListChangedNotification, ("resources", "resource_templates")),
 )
-_LONGEST_TEXT: Final = 500
 
 
 class UpstreamConnection:
@@ -45,7 +45,8 @@ class UpstreamConnection:
         provider: McpServer,
         limits: UpstreamLimits,
         credentials: Mapping[str, str],
-        on_change: Callable[[str], None],
+        starts: asyncio.Semaphore,
+        on_change: Callable[[ListKind], None],
         on_end: Callable[[UpstreamConnection], None],
     ) -> None:
         self.calls = 0
@@ -63,8 +64,10 @@ class UpstreamConnection:
         self._provider = provider
         self._limits = limits
         self._credentials = credentials
+        self._starts = starts
         self._on_change = on_change
         self._client: Client | None = None
+        self._http: ContainedTransport | None = None
         self._task = loop.create_task(self._run())
 
     @property
@@ -77,6 +80,11 @@ class UpstreamConnection:
     def is_modern(self) -> bool:
         """Whether it speaks a version of the protocol without a handshake."""
         return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    def expect(self, seconds: float) -> None:
+        """An answer may take so many seconds."""
+        if self._http is not None:
+            self._http.longest_answer = max(self._http.longest_answer, seconds)
 
     def retire(self, reason: str) -> None:
         """Take no more calls, and end when the last one is over."""
@@ -103,7 +111,7 @@ class UpstreamConnection:
     async def _run(self) -> None:
         try:
             async with AsyncExitStack() as stack:
-                async with asyncio.timeout(self._limits.start_seconds):
+                async with self._starts, asyncio.timeout(self._limits.start_seconds):
                     transport = await self._transport(stack)
                     client = Client(
                         watched(transport, self._limits, self.ending),
@@ -135,19 +143,20 @@ class UpstreamConnection:
         error = first_cause(error)
         if isinstance(error, _NotSetUp):
             return str(error)
-        if isinstance(error, MCPError) and self.breakage.was_sent(error.error.data) is not None:
-            return clean(error.message)
+        if self.breakage.kind_of(error) is not None:
+            return str(error)
         said = error.message if isinstance(error, MCPError) else describe_error(error)
-        return clean(said if self.has_started else f"it could not be started: {said}")
+        return said if self.has_started else f"it could not be started: {said}"
 
     async def _transport(self, stack: AsyncExitStack) -> AbstractAsyncContextManager[Any]:
         provider = self._provider
-        limit = min(provider.max_bytes, self._limits.max_bytes)
+        limit = self._limits.max_bytes
         if isinstance(provider.server, str):
             headers, lacks = headers_for(provider, self._credentials)
             if lacks:
                 raise _NotSetUp(lacks)
-            transport = ContainedTransport(self._limits, limit, self.breakage)
+            transport = ContainedTransport(self._limits, self.breakage)
+            self._http = transport
             http = await stack.enter_async_context(AsyncClient(headers=headers, transport=transport))
             return streamable_http_client(provider.server, http_client=http, max_sse_event_size=limit)
         environment = dict(provider.environment)
@@ -196,8 +205,3 @@ def first_cause(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def clean(text: str) -> str:
-    """Text of a server on one line, without invisible characters, cut."""
-    return one_line(text[: 4 * _LONGEST_TEXT], _LONGEST_TEXT)

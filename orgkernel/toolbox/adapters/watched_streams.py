@@ -8,7 +8,7 @@ through at all.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Self
 
@@ -16,37 +16,12 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _CHANGES = ("tools", "prompts", "resources")
 _CHANGED = {f"notifications/{kind}/list_changed": kind for kind in _CHANGES}
 _Item = SessionMessage | Exception
-
-
-class Ending:
-    """The end of a connection and the first reason given for it."""
-
-    def __init__(self, on_come: Callable[[], None] = lambda: None) -> None:
-        self.reason = ""
-        self._event = asyncio.Event()
-        self._on_come = on_come
-
-    @property
-    def has_come(self) -> bool:
-        """Whether the connection is over."""
-        return self._event.is_set()
-
-    def come(self, reason: str) -> None:
-        """End it. Only the first reason counts."""
-        if self.has_come:
-            return
-        self.reason = self.reason or reason
-        self._event.set()
-        self._on_come()
-
-    async def wait(self) -> None:
-        """Wait for it."""
-        await self._event.wait()
 
 
 class TooLong(Exception):

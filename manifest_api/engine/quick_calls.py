@@ -1,0 +1,118 @@
+"""Calls of tools that are read and answered without the SDK, which costs more than deciding and passing on.
+
+Only a plain `tools/call` is: one complete request, in either era, that asks for no progress and continues nothing, from a
+client that shows no forms. Everything else, and everything that is wrong, goes to the SDK; a law says that both answer the
+same (ADR 0062). `create_app(kernel, fast_path=False)` switches it off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from orgkernel import __version__
+
+_PREFIX: Final = "io.modelcontextprotocol/"
+_MODERN: Final = b"2026-07-28"
+_HANDSHAKE: Final = (b"2025-11-25", b"2025-06-18", b"2025-03-26")
+_SERVER: Final = {"name": "orgkernel-gateway", "version": __version__}
+_ONCE: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"})
+_PLAIN: Final = frozenset({"name", "arguments", "_meta"})
+_OF_A_CALL: Final = frozenset({"jsonrpc", "id", "method", "params"})
+
+
+class QuickCall(NamedTuple):
+    """A call that can be answered without the SDK."""
+
+    id: str | int
+    name: str
+    arguments: dict[str, Any]
+    is_modern: bool
+
+
+def read_quick_call(headers: list[tuple[bytes, bytes]], body: bytes) -> QuickCall | None:
+    """The call in a request; None if the SDK has to look at it."""
+    said: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name in _ONCE:
+            if name in said:
+                return None
+            said[name] = value.strip(b" \t")
+        elif name.startswith((b"mcp-", b"x-mcp-")):
+            return None
+    accepts = said.get(b"accept", b"")
+    if b"application/json" not in accepts or b"text/event-stream" not in accepts:
+        return None
+    if said.get(b"content-type", b"").partition(b";")[0].strip() != b"application/json":
+        return None
+    version = said.get(b"mcp-protocol-version", b"")
+    is_modern = version == _MODERN
+    if not is_modern and version not in _HANDSHAKE:
+        return None
+    try:
+        message = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    call = _call_in(message, is_modern)
+    if call is None or (is_modern and not _is_routed(said, call)):
+        return None
+    return call
+
+
+def encode_result(call: QuickCall, result: Mapping[str, Any]) -> bytes:
+    """The answer to a call."""
+    said = dict(result)
+    if call.is_modern:
+        said["resultType"] = "complete"
+        meta = said.get("_meta")
+        stamp = f"{_PREFIX}serverInfo"
+        if meta is None:
+            said["_meta"] = {stamp: _SERVER}
+        elif isinstance(meta, dict) and meta.get(stamp) is None:
+            said["_meta"] = {**meta, stamp: _SERVER}
+    elif "structuredContent" in said and not isinstance(said["structuredContent"], dict):
+        del said["structuredContent"]  # before 2026-07-28 it is an object
+    return msgspec.json.encode({"jsonrpc": "2.0", "id": call.id, "result": said})
+
+
+def _call_in(message: Any, is_modern: bool) -> QuickCall | None:
+    if not isinstance(message, dict) or message.keys() != _OF_A_CALL or message["jsonrpc"] != "2.0":
+        return None
+    number, params = message["id"], message["params"]
+    if message["method"] != "tools/call" or not isinstance(params, dict) or not params.keys() <= _PLAIN:
+        return None
+    if isinstance(number, bool) or not isinstance(number, str | int):
+        return None
+    name, arguments, meta = params.get("name"), params.get("arguments"), params.get("_meta")
+    if (
+        not isinstance(name, str)
+        or not isinstance(arguments, dict | None)
+        or not isinstance(meta, dict | None)
+    ):
+        return None
+    if not _is_plain(meta or {}, is_modern):
+        return None
+    return QuickCall(number, name, arguments or {}, is_modern)
+
+
+def _is_plain(meta: dict[str, Any], is_modern: bool) -> bool:
+    """Whether what is said beside a call changes nothing about how it is answered."""
+    if "progressToken" in meta:
+        return False
+    if not is_modern:
+        return not any(each.startswith(_PREFIX) for each in meta)
+    can = meta.get(f"{_PREFIX}clientCapabilities")
+    info = meta.get(f"{_PREFIX}clientInfo")
+    if meta.get(f"{_PREFIX}protocolVersion") != _MODERN.decode() or not isinstance(can, dict) or can:
+        return False
+    return info is None or (isinstance(info, dict) and {"name", "version"} >= info.keys() and len(info) == 2)
+
+
+def _is_routed(said: dict[bytes, bytes], call: QuickCall) -> bool:
+    """Whether the headers say the same as the body."""
+    name = said.get(b"mcp-name", b"")
+    return (
+        said.get(b"mcp-method") == b"tools/call" and name == call.name.encode() and not name.startswith(b"=?")
+    )

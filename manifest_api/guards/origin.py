@@ -1,0 +1,21 @@
+"""Pages of other origins are refused: a browser says where its page is from."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from manifest_api.problems import FOREIGN_ORIGIN, RequestRefused
+from orgkernel.diagnostics.wording import quote
+
+
+def refuse_foreign_origin(request: Request) -> None:
+    """Raise `RequestRefused` for a request from a page of another origin."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise RequestRefused(
+            FOREIGN_ORIGIN,
+            f"the request comes from a page of {quote(origin)}",
+            "ask from a program, which sends no `Origin`, or from a page of this server",
+        )

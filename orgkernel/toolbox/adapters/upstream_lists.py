@@ -1,0 +1,92 @@
+"""Lists of an upstream server: read whole within limits, and kept for as long as they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Literal
+
+import msgspec
+from mcp import Client
+from mcp_types import (
+    ListPromptsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+)
+from pydantic_core import to_json
+
+from orgkernel.toolbox.adapters.upstream_answers import UpstreamError
+from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+
+ListKind = Literal["tools", "prompts", "resources", "resource_templates"]
+Definitions = tuple[dict[str, Any], ...]
+LIST_KINDS: Final[tuple[ListKind, ...]] = ("tools", "prompts", "resources", "resource_templates")
+_Page = ListToolsResult | ListPromptsResult | ListResourcesResult | ListResourceTemplatesResult
+
+
+class ReadList(msgspec.Struct, frozen=True):
+    """A list as the server has it."""
+
+    items: Definitions
+    seconds: float | None
+    """How long the server says that it is right. None if it does not say."""
+
+
+async def read_list(client: Client, kind: ListKind, limits: UpstreamLimits) -> ReadList:
+    """All pages of a list, empty if the server has no such list. Raises `UpstreamError`, and what the SDK raises."""
+    has = client.server_capabilities
+    if getattr(has, "resources" if kind == "resource_templates" else kind) is None:
+        return ReadList((), None)
+    ask: Callable[..., Awaitable[_Page]] = getattr(client.session, f"list_{kind}")
+    items: list[dict[str, Any]] = []
+    size, cursor = 0, None
+    for _ in range(limits.most_pages):
+        page = await ask(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+        found = page.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        new = found["resourceTemplates" if kind == "resource_templates" else kind]
+        size += len(to_json(new))
+        if size > limits.max_bytes:
+            raise UpstreamError(f"its list has more than {limits.max_bytes} bytes", "protocol")
+        items += new
+        cursor = page.next_cursor
+        if not cursor:
+            return ReadList(tuple(items), page.ttl_ms / 1000 or None)
+    raise UpstreamError(f"its list has more than {limits.most_pages} pages", "protocol")
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    items: Definitions
+    until: float
+    depends_on_news: bool
+    """Whether it is right only as long as the server tells of changes."""
+
+
+class KeptLists:
+    """The last lists of a server."""
+
+    def __init__(self, limits: UpstreamLimits) -> None:
+        self.changes = 0
+        """How often a list has changed. A list that was read meanwhile may be a mix of old and new."""
+        self._limits = limits
+        self._kept: dict[ListKind, _Kept] = {}
+
+    def find(self, kind: ListKind, now: float, has_news: bool) -> Definitions | None:
+        """A list that is still right."""
+        kept = self._kept.get(kind)
+        if kept is None or now >= kept.until or (kept.depends_on_news and not has_news):
+            return None
+        return kept.items
+
+    def keep(self, kind: ListKind, read: ReadList, now: float, has_news: bool) -> None:
+        """Keep a list for as long as the server says, or until it tells of a change, or for a little while."""
+        if read.seconds is not None:
+            seconds = min(read.seconds, self._limits.longest_ttl)
+        else:
+            seconds = self._limits.longest_ttl if has_news else self._limits.list_ttl
+        self._kept[kind] = _Kept(read.items, now + seconds, has_news and read.seconds is None)
+
+    def drop(self, kind: ListKind) -> bool:
+        """A list has changed. Returns whether it was kept, so that somebody may have seen it."""
+        self.changes += 1
+        return self._kept.pop(kind, None) is not None

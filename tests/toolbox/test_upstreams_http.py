@@ -1,0 +1,130 @@
+"""Upstream servers over HTTP: whatever one answer does, the other calls of the same connection go on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from orgkernel.toolbox import McpServer
+from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamReply
+from tests.toolbox import hostile_app, upstream_server
+from tests.toolbox.serving import nobody, serving
+from tests.toolbox.upstream_running import run, text
+
+LIMITS = UpstreamLimits(max_bytes=300_000)
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    hostile_app.received.clear()
+    with serving(hostile_app.app) as url:
+        yield f"{url}/mcp"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("never", "timeout", "it did not answer within 2 seconds"),
+        ("endless", "failed", "Failed to parse JSON response: the answer is longer than 300000 bytes"),
+        ("endless_event", "failed", "SSE stream ended without a response"),
+        ("flood", "failed", "SSE stream ended without a response"),
+        ("cut", "failed", "SSE stream ended without a response"),
+        ("garbage", "failed", "Failed to parse JSON response: "),
+        ("page", "failed", "Unexpected content type: text/html"),
+        ("failing", "failed", "it answered with HTTP status 500"),
+        ("accepted", "failed", "server answered a request with 202 Accepted"),
+        ("elsewhere", "failed", "Redirect to http://127.0.0.1:9/mcp not followed"),
+    ],
+)
+def test_a_bad_answer_fails_only_its_own_call(name: str, kind: str, said: str, url: str) -> None:
+    """Others are answered meanwhile and after it, by the same connection."""
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("echo", {})) == "echo"
+        bad = asyncio.create_task(
+            upstream.call(name, {}, seconds=2 if name == "never" else 20, on_progress=_ignore)
+        )
+        for _ in range(10):
+            assert text(await upstream.call("echo", {})) == "echo"
+        reply = await bad
+        assert (reply.kind, reply.error[: len(said)], reply.is_uncertain) == (kind, said, True)
+        assert text(await upstream.call("echo", {})) == "echo"
+        assert [each["method"] for each in hostile_app.received].count("initialize") == 1
+
+    run(test, McpServer(url), LIMITS)
+
+
+@pytest.mark.parametrize(("name", "said"), [("broken", "F"), ("compressed", "its connection broke: ")])
+def test_a_broken_answer_may_have_had_an_effect(name: str, said: str, url: str) -> None:
+    """It is not sent again."""
+
+    async def test(upstream: Upstream) -> None:
+        reply = await upstream.call(name, {})
+        assert (reply.result, reply.is_uncertain) == (None, True)
+        assert reply.error.startswith(said), reply
+        assert text(await upstream.call("echo", {})) == "echo"
+        calls = [each for each in hostile_app.received if each["method"] == "tools/call"]
+        assert len(calls) == 2
+
+    run(test, McpServer(url), LIMITS)
+
+
+async def _ignore(*_: object) -> None:
+    pass
+
+
+def test_a_server_that_forgot_its_session_gets_a_new_one() -> None:
+    """The call is sent again, because a server that does not know the session did not begin with it."""
+    forgotten: list[str] = []
+
+    def forgetting(app: ASGIApp) -> ASGIApp:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            session = dict(scope.get("headers", ())).get(b"mcp-session-id")
+            if session is not None and session.decode() in forgotten:
+                await send({"type": "http.response.start", "status": 404, "headers": []})
+                await send({"type": "http.response.body", "body": b""})
+                return
+            if session is not None:
+                sessions.append(session.decode())
+            await app(scope, receive, send)
+
+        return answer
+
+    sessions: list[str] = []
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("echo", {"text": "a"})) == "a"
+        forgotten.extend(sessions)
+        assert text(await upstream.call("echo", {"text": "b"})) == "b"
+        assert len(set(sessions)) == 2
+
+    app = upstream_server.older(upstream_server.build().streamable_http_app())
+    with serving(forgetting(app)) as url:
+        run(test, McpServer(f"{url}/mcp"))
+
+
+def test_a_server_that_is_away_is_found_again_when_it_is_back() -> None:
+    """On the same address; calls in between say that it cannot be reached, and had no effect."""
+    port = int(nobody().rpartition(":")[2])
+
+    async def test(upstream: Upstream) -> None:
+        for _ in range(2):
+            with serving(upstream_server.build().streamable_http_app(), port) as url:
+                assert url.endswith(str(port))
+                reply = await asyncio.wait_for(_until_done(upstream), 20)
+                assert text(reply) == "a"
+            reply = await upstream.call("echo", {"text": "b"})
+            assert (reply.kind, reply.is_uncertain) == ("unavailable", False), reply
+            assert "cannot be reached" in reply.error
+
+    run(test, McpServer(f"http://127.0.0.1:{port}/mcp"), UpstreamLimits(first_wait=0.05))
+
+
+async def _until_done(upstream: Upstream) -> UpstreamReply:
+    while (reply := await upstream.call("echo", {"text": "a"})).result is None:
+        await asyncio.sleep(0.05)
+    return reply
