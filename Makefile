@@ -45,7 +45,8 @@ docs-site: $(VENV)/dev.stamp
 unit: $(VENV)/dev.stamp $(VENV)/interop.stamp
 	$(BIN)/pytest -n 3 --dist worksteal --durations=10
 
-# The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
+# The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
+# itself says, of which `make test` takes a third; the edges of the API all instead of every other one;
 # then a hundred thousand decisions beside Cedar's. CrewAI's checker runs here and not in `make test`, because it brings
 # a gigabyte of packages and takes two minutes to install.
 DEPTH ?= 25
