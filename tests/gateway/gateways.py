@@ -75,6 +75,10 @@ class Wire:
         assert line, self.errors
         return json.loads(line)
 
+    def has_said(self) -> bool:
+        """Whether a message waits to be read."""
+        return not self._lines.empty()
+
     def rest(self) -> list[Any]:
         """What it has said until its output ended."""
         found = []
@@ -151,6 +155,8 @@ class Http:
         self.process = process
         self.url = url
         self._errors = errors
+        self.headers: dict[str, str] = {}
+        """What every message has besides."""
 
     @property
     def errors(self) -> str:
@@ -167,7 +173,7 @@ class Http:
         said = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
         content = message if isinstance(message, bytes) else json.dumps(message).encode()
         return httpx2.post(
-            f"{self.url}/mcp{query}", content=content, headers=said | (bearer(key) if key else {}) | headers, timeout=PATIENCE,
+            f"{self.url}/mcp{query}", content=content, headers=said | self.headers | (bearer(key) if key else {}) | headers, timeout=PATIENCE,
         )  # fmt: skip
 
     def ask(self, key: str, method: str, query: str = "", **params: Any) -> Any:
