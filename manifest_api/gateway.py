@@ -18,12 +18,14 @@ from starlette.types import Message, Receive, Scope, Send
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.quick_calls import encode_result, read_quick_call
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.leaving import ForClient
 from manifest_api.guards.limits import take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
 from manifest_api.mcp_asker import HttpAsker, asker_of, without_path
 from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
+from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
 from manifest_api.routes.mcp import PATH
 from manifest_api.store_access import StoreAccess
@@ -45,6 +47,7 @@ from orgkernel.toolbox.upstream_tools import UpstreamCall, UpstreamTools
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
+logger = logging.getLogger("orgkernel.server")
 _CALLER = "orgkernel.gateway"
 """Key of the scope with the caller of a request."""
 _WANTS_PROGRESS = b'"progressToken"'
@@ -81,11 +84,16 @@ class HttpGateway:
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client is gone: nobody to answer
-            if self._fast_path and (said := await self._answer_quickly(scope, caller, body)) is not None:
-                headers = [*_JSON, (b"content-length", b"%d" % len(said))]
-                await send({"type": "http.response.start", "status": 200, "headers": headers})
-                await send({"type": "http.response.body", "body": said})
-                return
+            if self._fast_path:
+                async with ForClient(receive) as client:
+                    said = await self._answer_quickly(scope, caller, body)
+                    if said is not None:
+                        headers = [*_JSON, (b"content-length", b"%d" % len(said))]
+                        await send({"type": "http.response.start", "status": 200, "headers": headers})
+                        await send({"type": "http.response.body", "body": said})
+                        return
+                if client.is_gone:
+                    return  # what was begun must not be done again
         except RequestRefused as error:
             response = refusal_response(error)
         except OrgkernelError as error:
@@ -109,12 +117,13 @@ class HttpGateway:
             )
         if self._tools is None or self._tools[0] is not store:
             permits = Permits(self._kernel, store, has_state=True)
-            self._tools = store, _Tools(permits, store, is_state_held=True)
+            self._tools = store, _Tools(permits, store, is_state_held=True, unrecorded=_log_unrecorded)
         return self._tools[1]
 
     def _caller_of(self, request: Request) -> HttpCaller:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
+        refuse_unknown_parameters(request, ("org",))
         asker = asker_of(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, asker, self)
@@ -148,7 +157,8 @@ class HttpGateway:
             await send(message)
 
         try:
-            await self._server.answer(scope, again, send_with_headers, streams=_WANTS_PROGRESS in body)
+            async with ForClient(receive):
+                await self._server.answer(scope, again, send_with_headers, streams=_WANTS_PROGRESS in body)
         except Exception:
             if started:
                 raise  # the server closes the connection: half a response must not look whole
@@ -197,6 +207,10 @@ class HttpCaller(HttpAsker, GatewayCaller):
     async def tools(self) -> UpstreamTools:
         """What makes calls."""
         return self._gateway.tools()
+
+
+def _log_unrecorded(text: str) -> None:
+    logger.error("how a call ended was not written down: %s", text)
 
 
 async def _no_form(message: str, request_id: str) -> FormAnswer | None:

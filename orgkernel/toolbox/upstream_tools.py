@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -60,13 +60,20 @@ class UpstreamCall(msgspec.Struct, frozen=True):
 class UpstreamTools:
     """Decides about calls and makes them. A call that is not decided, or not written down, is not made."""
 
-    def __init__(self, permits: Permits, store: Store | None, *, is_state_held: bool = False) -> None:
-        """`is_state_held` says that the state is in memory, so that deciding waits for nobody."""
+    def __init__(
+        self,
+        permits: Permits,
+        store: Store | None,
+        *,
+        is_state_held: bool = False,
+        unrecorded: Callable[[str], None] | None = None,
+    ) -> None:
+        """As `Parts` says: whether the state is in memory, and who is told of an end that could not be written."""
         # A store in a file has to stay that file: nobody would see rows in one that was removed.
         self._file = "" if store is None else store.location.path
         self._identity = _identity_of(self._file)
         exclusive = None if store is None else Exclusive(store)
-        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held)
+        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held, unrecorded)
 
     async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
         """Decide, and call. Returns how it went, and the result of the tool if there is one. Raises `OrgkernelError`."""

@@ -80,6 +80,12 @@ class ReviewedServer:
             name = self._names.get(exposed)
         return name
 
+    def schema_called(self, exposed: str) -> Any:
+        """The schema of the arguments of an accepted tool that is called so in front of a host, without asking the server."""
+        accepted = self._pins.definitions(self.name)
+        name = self._names.get(exposed) or names_of(self.name, accepted).get(exposed)
+        return None if name is None else accepted.get(name, {}).get("inputSchema")
+
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
     ) -> UpstreamReply:
