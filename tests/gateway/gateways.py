@@ -34,7 +34,7 @@ class Wire:
         self.process, given, said = start(
             shop.folder, self._errors, "gateway", "--org", "shop", *arguments, *shop.options
         )
-        self._given, self._said = open(given, "wb", buffering=0), open(said, "rb")
+        self._given, self._said = os.fdopen(given, "wb", buffering=0), os.fdopen(said, "rb")
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._number = 0
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -218,7 +218,7 @@ def over_http(shop: Shop, *arguments: str) -> Iterator[Http]:
         url = re.compile("gateway on (.*)/mcp")
         found = until(
             lambda: url.search(errors.read_text(encoding="utf-8")) or not process.is_alive(),
-            lambda it: bool(it),
+            bool,
         )
         assert isinstance(found, re.Match), errors.read_text(encoding="utf-8")
         yield Http(shop, process, found[1], errors)

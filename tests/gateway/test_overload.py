@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from orgkernel.loading.formats.names import server_tool_id
 from tests.api.running import until
 from tests.gateway.gateways import on_wire, over_http, text_of
 from tests.gateway.shop import CLERK, LOOK, TOOLS, Box, Shop
@@ -19,10 +20,10 @@ SERVERS, OF_EACH = 50, 20
 def large_shop(folder: Path, boxes: list[Box]) -> Shop:
     """A shop whose clerk may use every tool of many servers."""
     catalog = "".join(
-        f"  mcp__{each.name}: {{type: mcp_server, provider: {each.name}, side_effects: read}}\n"
+        f"  {server_tool_id(each.name)}: {{type: mcp_server, provider: {each.name}, side_effects: read}}\n"
         for each in boxes
     )
-    held = "".join(f"{{tool: mcp__{each.name}, level: read}}, " for each in boxes)
+    held = "".join(f"{{tool: {server_tool_id(each.name)}, level: read}}, " for each in boxes)
     return Shop(folder, *boxes, tools=TOOLS + catalog, clerk=CLERK.replace("[{", f"[{held}{{", 1))
 
 
@@ -66,7 +67,7 @@ def test_a_busy_server_delays_no_other(tmp_path: Path) -> None:
         slow = [wire.send("tools/call", name="box__look", arguments={"seconds": 4}) for _ in range(64)]
         until(lambda: len(shop.box.calls), lambda number: number == 64)
         quick = [wire.send("tools/call", name="crate__look", arguments={}) for _ in range(20)]
-        order = []
+        order: list[int] = []
         while len(order) < len(slow) + len(quick):
             message = wire.read()
             assert text_of(message) == "look done"
