@@ -143,7 +143,7 @@ def hold(shop: Shop) -> sqlite3.Connection:
 def refused(wire: Wire, shop: Shop) -> None:
     """A call is refused, and never made."""
     before = shop.box.calls
-    said = wire.text("box__look")
+    said = wire.text("box__send")
     assert "done" not in said, said
     assert shop.box.calls == before
 
@@ -179,7 +179,7 @@ def test_a_store_that_is_full_or_read_only_calls_nothing(tmp_path: Path) -> None
 
 
 def test_no_path_of_the_store_is_told_over_http(tmp_path: Path) -> None:
-    """A store that fails refuses the call, in words that have no path in them."""
+    """A store that fails refuses the call, in words that have no path in them. A read may have been made, and is not answered."""
     shop = Shop(tmp_path)
     with over_http(shop) as http:
         key = http.key("ann")
@@ -188,9 +188,11 @@ def test_no_path_of_the_store_is_told_over_http(tmp_path: Path) -> None:
             connection.execute(
                 "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
             )
-        before = shop.box.calls
-        said = http.text(key, "box__look")
-        assert "done" not in said
-        assert str(tmp_path) not in said
-        assert "state.db" not in said
-        assert shop.box.calls == before
+        for version in ({}, {"mcp-protocol-version": "2025-11-25"}):
+            http.headers = version
+            for tool in ("box__look", "box__send"):
+                said = http.text(key, tool)
+                assert "done" not in said
+                assert str(tmp_path) not in said
+                assert "state.db" not in said
+    assert "send" not in [each[0] for each in shop.box.calls]

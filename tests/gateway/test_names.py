@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway.names import exposed_name, front_of, names_of, require_apart
 from tests.gateway.gateways import on_wire
-from tests.gateway.shop import LOOK, Box, Shop
-from tests.gateway.test_overload import large_shop
+from tests.gateway.shop import LOOK, Box, Shop, large_shop
 from tests.support.in_process import run_here
 
 ODD = (

@@ -9,22 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.loading.formats.names import server_tool_id
 from tests.api.running import until
 from tests.gateway.gateways import on_wire, over_http, text_of
-from tests.gateway.shop import CLERK, LOOK, TOOLS, Box, Shop
+from tests.gateway.shop import LOOK, Box, Shop, large_shop
 
 SERVERS, OF_EACH = 50, 20
-
-
-def large_shop(folder: Path, boxes: list[Box]) -> Shop:
-    """A shop whose clerk may use every tool of many servers."""
-    catalog = "".join(
-        f"  {server_tool_id(each.name)}: {{type: mcp_server, provider: {each.name}, side_effects: read}}\n"
-        for each in boxes
-    )
-    held = "".join(f"{{tool: {server_tool_id(each.name)}, level: read}}, " for each in boxes)
-    return Shop(folder, *boxes, tools=TOOLS + catalog, clerk=CLERK.replace("[{", f"[{held}{{", 1))
 
 
 def test_a_thousand_tools_of_fifty_servers(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway import pins as module
 from orgkernel.mcp.gateway.pins import Pins
 from tests.gateway.gateways import Wire, on_wire
-from tests.gateway.shop import LOOK, PAY, SEND, WIPE, Box, Shop
+from tests.gateway.shop import LOOK, PAY, SEND, WIPE, Box, Shop, large_shop
 from tests.support.in_process import run_here
 
 ALL = (LOOK, SEND, PAY, WIPE)
@@ -260,14 +260,12 @@ def test_no_server_fills_the_lock_file(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None:
-    """A list that cannot be written down, and a server that never starts, leave the others as they are."""
-    shop = Shop(tmp_path, Box(tmp_path, "bad", {**LOOK, "inputSchema": {"type": "object", "maximum": 1e400}}))
-    shop.edit(
-        "tools.yaml",
-        (shop.tree / "tools.yaml").read_text()
-        + "  mcp__bad: {type: mcp_server, provider: bad, side_effects: read}\n",
+    """One that lists more than fits, and one that never starts, leave the others as they are."""
+    shop = large_shop(
+        tmp_path, [Box(tmp_path, "bad", {**LOOK, "description": "d" * 8_600_000}), Box(tmp_path, "ends")]
     )
-    shop.edit("roles/clerk.yaml", (shop.tree / "roles/clerk.yaml").read_text().replace("[{", "[{tool: mcp__bad, level: read}, {", 1))  # fmt: skip
+    servers = {each.name: each.command for each in shop.boxes}
+    shop.declare({**servers, "ends": {"command": "/bin/false"}})
     with on_wire(shop) as wire:
         assert wire.tools() == [
             "box__look",
@@ -277,8 +275,9 @@ def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None
             "orgkernel__request_access",
         ]
         assert wire.text("box__look") == "look done"
-        assert "done" not in wire.text("bad__look")
-    assert "bad" not in json.loads(shop.lock.read_text())["servers"]
+        assert "more than 8388608 bytes" in wire.text("bad__look")
+        assert "unavailable: " in wire.text("ends__look")
+    assert set(json.loads(shop.lock.read_text())["servers"]) == {"box", "crate"}
 
 
 def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) -> None:
