@@ -291,3 +291,36 @@ def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) 
         assert wire.tools() == ["box__look", "orgkernel__request_access"]
         assert wire.text("box__look") == "look done"
     assert [each[0] for each in shop.box.calls] == ["look"]
+
+
+def test_accept_takes_what_it_has_shown_and_nothing_else(tmp_path: Path) -> None:
+    """Named tools only, none that is listed twice, none of a server that does not answer; what is gone is forgotten."""
+    shop = Shop(tmp_path)
+    shop.declare({**{each.name: each.command for each in shop.boxes}, "ends": {"command": "/bin/false"}})
+    shop.box.says(tools=[LOOK, SEND, PAY, PAY])
+    done = accept(shop, "box", "look")
+    assert (done.returncode, done.stdout) == (0, "+ box/look: Does look.\n")
+    assert "lists tool `pay` twice" in done.stderr
+    assert set(Pins(str(shop.lock)).definitions("box")) == {"look"}
+    done = accept(shop, "box")
+    assert done.stdout == "+ box/send: Does send.\n"
+    shop.box.says(tools=[{**LOOK, "description": "Looks."}])
+    done = accept(shop)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:4] == [
+        "~ box/look",
+        "    description - Does look.",
+        "    description + Looks.",
+        "- box/send",
+    ]
+    assert set(Pins(str(shop.lock)).definitions("box")) == {"look", "send"}
+    assert accept(shop, "box").returncode == 0
+    assert set(Pins(str(shop.lock)).definitions("box")) == {"look"}
+    assert accept(shop, "ends").returncode == 1
+    assert accept(shop, "box", "nothing").returncode == 2
+    assert not Pins(str(shop.lock)).knows("ends")
+    shop.lock.write_text("{", encoding="utf-8")
+    done = accept(shop, "box")
+    assert done.returncode == 2
+    assert "is no file of accepted tools" in done.stderr
+    assert shop.lock.read_text() == "{"
