@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -269,7 +270,14 @@ async def _list_all(
     failed: dict[str, str] = {}
     for each in upstreams:
         try:
-            listed[each.name] = {str(tool["name"]): tool for tool in await each.tools()}
+            tools = await each.tools()
+            names = [str(tool.get("name")) for tool in tools]
+            twice = {name for name, times in Counter(names).items() if times > 1}
+            for name in sorted(twice):  # which of them a call would reach, nobody knows
+                _say(f"server {quote(each.name)} lists tool {quote(name)} twice, so it cannot be accepted")
+            listed[each.name] = {
+                name: tool for name, tool in zip(names, tools, strict=True) if name not in twice
+            }
         except UpstreamError as error:
             failed[each.name] = error.error
         finally:
