@@ -45,7 +45,7 @@ class RefusedUse(msgspec.Struct, frozen=True):
     actions: Mapping[str, int]
 
 
-class ToolUse(NamedTuple):
+class ObservedUse(NamedTuple):
     """What the audit says about tools in a time."""
 
     calls: tuple[ToolCalls, ...]
@@ -64,7 +64,7 @@ class ToolUse(NamedTuple):
 
 def count_tool_use(
     decisions: Iterable[AuditRow], uses: Iterable[AuditRow], org_id: str, roles_of: Roles
-) -> ToolUse:
+) -> ObservedUse:
     """Count decisions about tools, and how the calls ended. What an agent did counts for every role that it fills."""
     failures = {
         row.entry.record_id: row.entry.code or "FAILED"
@@ -100,7 +100,7 @@ def count_tool_use(
             names.setdefault((role, tool_id), set()).add(tool)
             if entry.activity == "deny":
                 refused.setdefault((role, tool_id), _Count()).add("deny", entry.code, entry.action, None)
-    return ToolUse(
+    return ObservedUse(
         tuple(count.as_calls(*key) for key, count in sorted(by_tool.items())),
         first_at,
         first_of,

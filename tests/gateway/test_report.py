@@ -176,6 +176,29 @@ def test_calls_of_an_agent_count_for_every_role_that_it_fills(tmp_path: Path) ->
     ]
 
 
+def test_what_was_asked_elsewhere_counts_as_use(shop: Path) -> None:
+    """Who asks whether it may use a tool needs it, also if no call went through the gateway."""
+    with calling(shop, NOW) as calls:
+        calls.ask("agent:ada", "web_search", "use")
+    assert "web_search" not in [each["tool"] for each in as_json(shop)["proposals"]]
+
+
+def test_the_diff_says_what_is_not_in_it(shop: Path) -> None:
+    """On standard error, so that what is printed can be applied."""
+    done = report(shop, "--format", "diff")
+    assert "note: not in the diff: 1 proposal; `--format text` says why" in done.stderr
+    assert done.stdout.startswith("--- a/roles/dev.yaml\n+++ b/roles/dev.yaml\n@@ ")
+
+
+def test_a_repository_around_the_folder_is_no_matter(shop: Path, tmp_path: Path) -> None:
+    """`git apply` takes the diff in the folder in which it was made."""
+    repository = GitRepository(tmp_path)
+    diff = tmp_path / "narrow.diff"
+    diff.write_text(report(shop, "--format", "diff").stdout)
+    repository.git("-C", "shop", "apply", str(diff))
+    assert names(shop, "dev") == ["tracker__list_issues", "wiki__read_page"]
+
+
 def test_what_is_refused_often_is_proposed_to_ask(shop: Path) -> None:
     """Only `--asks` puts it into the diff; applied, the tool is listed, and each call asks first."""
     asked = [each for each in as_json(shop)["proposals"] if each["kind"] == "ask"]

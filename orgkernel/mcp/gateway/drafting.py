@@ -17,7 +17,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import SourceText, is_file, read_text
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.mcp.gateway.proposals import NARROWING, Proposal
+from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal
 from orgkernel.project.policy_edits import add_policy, name_policy, new_policies, policy_lines
 from orgkernel.project.role_edits import add_tool, limit_tool
 from orgkernel.project.text_diff import byte_order_mark, patch_names, unified_diff
@@ -30,7 +30,7 @@ class Drafted(NamedTuple):
     """What came of the proposals."""
 
     diff: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[UseProposal, ...]
     """All of them; those that are not in the diff say why."""
     findings: tuple[str, ...]
     """What `orgkernel check` would find besides: no errors."""
@@ -63,7 +63,7 @@ class _Texts:
         }
 
 
-def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[Proposal], folder: str) -> Drafted:
+def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[UseProposal], folder: str) -> Drafted:
     """Make the edits of the proposals that have none of `by_hand`, as far as they cause no error."""
     drafting = _Drafting(kernel, kernel.organization(org_id).snapshot.index)
     wanted = [number for number, each in enumerate(proposals) if not each.by_hand]
@@ -94,7 +94,7 @@ class _Drafting:
         """Number of a proposal to why it is not in the diff."""
         self._before = Counter(map(fingerprint_finding, kernel.state.latest.diagnostics))
 
-    def fitting(self, proposals: Sequence[Proposal], kept: list[int], more: list[int]) -> list[int]:
+    def fitting(self, proposals: Sequence[UseProposal], kept: list[int], more: list[int]) -> list[int]:
         """The proposals that cause no error together: all of them, or else those of each half."""
         if not more:
             return kept
@@ -111,7 +111,7 @@ class _Drafting:
         kept = self.fitting(proposals, kept, more[:middle])
         return self.fitting(proposals, kept, more[middle:])
 
-    def edited(self, proposals: Sequence[Proposal], numbers: Sequence[int]) -> _Texts:
+    def edited(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> _Texts:
         """The texts after some proposals. What cannot be edited is refused, and changes nothing."""
         texts = _Texts()
         for number in numbers:
@@ -136,7 +136,7 @@ class _Drafting:
                 found.append(each)
         return found
 
-    def _edit(self, texts: _Texts, proposal: Proposal) -> None:
+    def _edit(self, texts: _Texts, proposal: UseProposal) -> None:
         post = self._view.records.posts[proposal.role]
         others = self._view.records.elsewhere.get(proposal.role, ())
         if others:
@@ -153,12 +153,12 @@ class _Drafting:
         self._add_policy(texts, proposal)
         texts.new[part.path] = source
 
-    def _parts(self, post: RolePost, proposal: Proposal) -> list[SourceDocument]:
+    def _parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
         """The documents that give the tool to the role. Raises `CannotEdit`."""
         files = {edge.place.file for edge in self._view.equipping(proposal.role, proposal.tool)}
         return [_own(part) for part in post.document.parts if part.name in files]
 
-    def _add_policy(self, texts: _Texts, proposal: Proposal) -> None:
+    def _add_policy(self, texts: _Texts, proposal: UseProposal) -> None:
         """Ask before each use. Raises `CannotEdit`."""
         records = self._view.records
         policy_id = name_policy(proposal.role, proposal.tool, records.policies)
