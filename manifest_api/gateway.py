@@ -23,6 +23,7 @@ from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
 from manifest_api.mcp_asker import HttpAsker, asker_of
 from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
+from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
 from manifest_api.routes.mcp import PATH
 from manifest_api.store_access import StoreAccess
@@ -41,6 +42,7 @@ from orgkernel.toolbox.upstream_tools import UpstreamTools
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
+logger = logging.getLogger("orgkernel.server")
 _CALLER = "orgkernel.gateway"
 """Key of the scope with the caller of a request."""
 _WANTS_PROGRESS = b'"progressToken"'
@@ -65,6 +67,8 @@ class HttpGateway:
         self._app = app
         self._fast_path = fast_path
         self._tools: tuple[Store, UpstreamTools] | None = None
+        for each in ("mcp", "httpx2"):  # they log every request
+            logging.getLogger(each).setLevel(logging.WARNING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a message."""
@@ -103,12 +107,13 @@ class HttpGateway:
             )
         if self._tools is None or self._tools[0] is not store:
             permits = Permits(self._kernel, store, has_state=True)
-            self._tools = store, UpstreamTools(permits, store, is_state_held=True)
+            self._tools = store, UpstreamTools(permits, store, is_state_held=True, unrecorded=_log_unrecorded)
         return self._tools[1]
 
     def _caller_of(self, request: Request) -> HttpCaller:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
+        refuse_unknown_parameters(request, ("org",))
         asker = asker_of(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, asker, self)
@@ -171,6 +176,10 @@ class HttpCaller(HttpAsker, GatewayCaller):
     async def tools(self) -> UpstreamTools:
         """What makes calls."""
         return self._gateway.tools()
+
+
+def _log_unrecorded(text: str) -> None:
+    logger.error("how a call ended was not written down: %s", text)
 
 
 async def _no_form(message: str, request_id: str) -> FormAnswer | None:

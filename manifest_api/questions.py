@@ -166,9 +166,12 @@ def start_of_page(
 
 
 async def _refuse_unknown_parameters(request: Request) -> None:
-    if not request.query_params:
-        return
-    names = tuple(_parameters_of(request.scope["route"].dependant))
+    if request.query_params:
+        refuse_unknown_parameters(request, tuple(_parameters_of(request.scope["route"].dependant)))
+
+
+def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
+    """Raise `RequestRefused` for a query parameter of another name, and for one that is repeated."""
     seen: set[str] = set()
     errors = []
     for name, _ in request.query_params.multi_items():

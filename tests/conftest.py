@@ -33,7 +33,7 @@ settings.register_profile("nightly", settings.get_profile("orgkernel"), max_exam
 settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()
-FEWEST = 20  # examples of a search in `make test`, unless it asks for fewer
+FEWEST = 10  # examples of a search in `make test`, unless it asks for fewer
 engine.create_engine = create_engine
 MEMORY = find_memory_folder()
 if MEMORY is not None:

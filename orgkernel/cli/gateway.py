@@ -19,7 +19,7 @@ from orgkernel.cli.listening import tls_files, tls_options
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
 from orgkernel.cli.stores import located, store_option
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.diagnostics.wording import did_you_mean, printable, quote
+from orgkernel.diagnostics.wording import clean, did_you_mean, printable, quote
 from orgkernel.errors import UsageError
 from orgkernel.snapshots.snapshot import require_declared_agent
 
@@ -290,20 +290,20 @@ def _differences(
         if names is not None and name not in names:
             continue
         old, new = known.get(name), listed.get(name)
-        shown = printable(f"{server}/{name}")
+        shown = _short(f"{server}/{name}")
         if old is None and new is not None:
-            lines.append(f"+ {shown}: {printable(_short(new.get('description', '')))}")
+            lines.append(f"+ {shown}: {_short(new.get('description', ''))}")
         elif new is None:
             lines.append(f"- {shown}")
         elif old is not None and old != new:
             lines.append(f"~ {shown}")
             for field in changed_fields(old, new):
-                lines.append(f"    {field} - {printable(_short(old.get(field, '')))}")
-                lines.append(f"    {field} + {printable(_short(new.get(field, '')))}")
+                lines.append(f"    {field} - {_short(old.get(field, ''))}")
+                lines.append(f"    {field} + {_short(new.get(field, ''))}")
     return lines
 
 
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    text = " ".join(text.split())
+    text = clean(" ".join(text.split()))
     return text if len(text) <= 300 else f"{text[:300]}…"

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import msgspec
@@ -70,6 +70,9 @@ class Ruling:
     decision: AccessDecision
     permit: Permit | None
     audit_id: str
+    """Empty while the row is not on the disk yet."""
+    ticket: Ticket | None = None
+    """Of a row that is still on its way: nothing may be answered before it has resolved."""
 
 
 class Permits:
@@ -124,13 +127,20 @@ class Permits:
 
     async def decide_soon(
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
-        about: Mapping[str, str] | None = None,
+        about: Mapping[str, str] | None = None, may_overlap: bool = False,
     ) -> Ruling:  # fmt: skip
-        """`decide` for an event loop and a state that is held in memory: only the row is waited for, and nobody is held up."""
+        """`decide` for an event loop and a state that is held in memory: only the row is waited for, and nobody is held up.
+
+        With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
+        """
         call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
         decision, ticket = self._begin(call)
+        if ticket is None:
+            return self._rule(call, decision, "")
+        if may_overlap and decision.outcome == "allow" and not decision.grants:
+            return replace(self._rule(call, decision, ""), ticket=ticket)
         try:
-            return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
+            return self._rule(call, decision, await resolved(ticket))
         except Conflict:
             if self._store is not None:
                 await asyncio.to_thread(self._store.refresh)

@@ -17,6 +17,8 @@ for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 # A link that passes through here leads to whatever a process has open, such as its standard input.
 _OPEN_FILES = ("/dev/", "/proc/")
+_MEMORY = "/dev/shm/"
+"""A file system in memory, with files as on any other."""
 _MOST_LINKS = 40
 FileIdentity = tuple[int, int, int, int]
 
@@ -83,5 +85,6 @@ def _refuse_open_files(path: str) -> None:
             here = os.path.join(os.path.dirname(here), os.readlink(here))
         except OSError:  # the end of the chain, or nothing there
             return
-        if os.path.normpath(here).startswith(_OPEN_FILES):
+        leads_to = os.path.normpath(here)
+        if leads_to.startswith(_OPEN_FILES) and not leads_to.startswith(_MEMORY):
             raise NotRegular(path)

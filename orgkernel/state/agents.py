@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, insert, select, update
 
 from orgkernel.decisions.skill_levels import SkillTerms
 from orgkernel.decisions.state_records import AuditEntry, ToolUsage
@@ -346,6 +346,19 @@ def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> Non
         require_id("the digest", digest)
 
 
+# Made once: making it again for every call took longer than running it.
+_COUNT_USE = (
+    update(tool_usage)
+    .where(tool_usage.c.agent_id == bindparam("of"), tool_usage.c.tool_id == bindparam("at_tool"))
+    .values(
+        uses=tool_usage.c.uses + 1,
+        failures=tool_usage.c.failures + bindparam("failed"),
+        seconds=tool_usage.c.seconds + bindparam("took"),
+        last_at=bindparam("now"),
+    )
+)
+
+
 class Usage:
     """The tool usage of a store."""
 
@@ -373,17 +386,8 @@ class Usage:
 
         def change(transaction: Transaction) -> str:
             now, connection = transaction.now, transaction.connection
-            where = (tool_usage.c.agent_id == agent_id, tool_usage.c.tool_id == tool_id)
-            changed = connection.execute(
-                update(tool_usage)
-                .where(*where)
-                .values(
-                    uses=tool_usage.c.uses + 1,
-                    failures=tool_usage.c.failures + (0 if ok else 1),
-                    seconds=tool_usage.c.seconds + seconds,
-                    last_at=now,
-                )
-            )
+            said = {"of": agent_id, "at_tool": tool_id, "failed": 0 if ok else 1, "took": seconds, "now": now}
+            changed = connection.execute(_COUNT_USE, said)
             if not changed.rowcount:
                 connection.execute(
                     insert(tool_usage).values(

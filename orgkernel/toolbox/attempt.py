@@ -10,7 +10,8 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,6 +29,9 @@ from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 from orgkernel.toolbox.masking import TooDeep, mask_values
 from orgkernel.toolbox.parts import Parts
 from orgkernel.toolbox.result import Step, StepKind, StepOutcome
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Ticket
 
 WHOLE = ("", "use", "run")
 _HANDED_OUT = "credential:"
@@ -174,16 +178,30 @@ async def _call(
         step = planned.step(
             reply.outcome, _CODES[reply.outcome], reply.error, metadata=dict(reply.metadata), audit_id=ruling.audit_id
         )  # fmt: skip
+    if ruling.ticket is not None:
+        # INVARIANT: nothing is answered before the row of its decision is on the disk.
+        step = msgspec.structs.replace(step, audit_id=await resolved(ruling.ticket))
     if parts.store is not None:
         try:
             ticket = record_use(
                 parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
-                call.action, code=step.code, seconds=seconds, decision=ruling.audit_id,
+                call.action, code=step.code, seconds=seconds, decision=step.audit_id,
             )  # fmt: skip
-            await resolved(ticket)
+            if parts.is_state_held:
+                ticket.on_done(partial(_tell_unrecorded, parts))
+            else:
+                await resolved(ticket)
         except OrgkernelError as error:  # the tool has run all the same
             step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
+
+
+def _tell_unrecorded(parts: Parts, ticket: Ticket) -> None:
+    try:
+        ticket.result()
+    except OrgkernelError as error:
+        if parts.unrecorded is not None:
+            parts.unrecorded(error.message)
 
 
 async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
@@ -191,7 +209,9 @@ async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
     said: dict[str, Any] = {"permit": permit, "actor": planned.actor, "about": planned.about}
     arguments = planned.org, planned.request, planned.tool_input
     if parts.is_state_held:
-        return await parts.permits.decide_soon(*arguments, **said)
+        tool = planned.tool
+        level = None if tool is None else tool.required_levels.get(planned.request.action)
+        return await parts.permits.decide_soon(*arguments, **said, may_overlap=level in ("observe", "read"))
     return await asyncio.to_thread(parts.permits.decide, *arguments, **said)
 
 

@@ -105,7 +105,11 @@ class Parts:
     credentials: Credentials | None
     handover: Handover
     is_state_held: bool = False
-    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody."""
+    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody. Then a call that
+    changes nothing runs while its row is written, and how a call ended is written behind its answer.
+    """
+    unrecorded: Callable[[str], None] | None = None
+    """Told of an end that could not be written behind an answer."""
 
     @property
     def kernel(self) -> Kernel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +57,17 @@ class UpstreamCall(msgspec.Struct, frozen=True):
 class UpstreamTools:
     """Decides about calls and makes them. A call that is not decided, or not written down, is not made."""
 
-    def __init__(self, permits: Permits, store: Store | None, *, is_state_held: bool = False) -> None:
-        """`is_state_held` says that the state is in memory, so that deciding waits for nobody."""
+    def __init__(
+        self,
+        permits: Permits,
+        store: Store | None,
+        *,
+        is_state_held: bool = False,
+        unrecorded: Callable[[str], None] | None = None,
+    ) -> None:
+        """As `Parts` says: whether the state is in memory, and who is told of an end that could not be written."""
         exclusive = None if store is None else Exclusive(store)
-        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held)
+        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held, unrecorded)
 
     async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
         """Decide, and call. Returns how it went, and the result of the tool if there is one. Raises `OrgkernelError`."""

@@ -6,6 +6,7 @@ The texts are ours; which file serves which tools, where it lies and how long it
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -119,6 +120,22 @@ def mcp_text(servers: dict[str, Iterable[str]]) -> str:
     return text
 
 
+def _read(path: str) -> str | None:
+    """The text of a file if there is one; tests of whole turns read thousands."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 class Prompts:
     """The prompt folders of one installation."""
 
@@ -142,10 +159,10 @@ class Prompts:
 
     def tool_files(self, agent: Any) -> list[str]:
         """Names of the files about tools; the nearest of a name counts."""
-        names = {
-            path.name for folder in self.folders(agent) for path in folder.glob("agent.system.tool.*.md")
-        }
-        return sorted(names)
+        names = {name for folder in self.folders(agent) for name in _names_in(folder)}
+        return sorted(
+            each for each in names if each.startswith("agent.system.tool.") and each.endswith(".md")
+        )
 
     def read(self, agent: Any, file: str, **kwargs: Any) -> str:
         """The text of a file as extensions get it; raises `FileNotFoundError`.
@@ -159,8 +176,8 @@ class Prompts:
         """The text of a file with its variables filled in."""
         self.reads += 1
         for folder in self.folders(agent):
-            if (folder / file).is_file():
-                text = (folder / file).read_text(encoding="utf-8")
+            text = _read(f"{folder}/{file}")
+            if text is not None:
                 if file == "agent.system.tools.md" and self.generation != "G3":
                     kwargs = {"tools": "\n\n".join(self.raw(agent, name) for name in self.tool_files(agent))}
                 if file == "agent.system.main.md":

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import errno
 import hashlib
+import io
 import itertools
 import json
 import os
@@ -18,7 +20,7 @@ from typing import Any
 import pytest
 
 from orgkernel import __version__
-from orgkernel.exchange.agent_zero.installer import install, uninstall
+from orgkernel.exchange.agent_zero.installer import install, main, uninstall
 from orgkernel.exchange.agent_zero.status import read_status
 from orgkernel.runtime.bundle import read_bundle
 from tests.support.hosts import GENERATIONS, make_host, picture
@@ -67,8 +69,15 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(
     *arguments: str | Path, path: Path | str | None = None, script: Path = SCRIPT
 ) -> subprocess.CompletedProcess[str]:
+    """What the script does: itself where `path` says with which commands, otherwise the function to which it hands over."""
+    command = ["/bin/bash", str(script), *map(str, arguments)]
+    if path is None and script == SCRIPT:
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main([str(SCRIPT.parent), *command[2:]])
+        return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
     return subprocess.run(
-        ["/bin/bash", script, *arguments], env={"PATH": str(path or os.environ["PATH"])}, text=True,
+        command, env={"PATH": str(path or os.environ["PATH"])}, text=True,
         capture_output=True, check=False, timeout=60,
     )  # fmt: skip
 
@@ -472,7 +481,7 @@ def test_the_name_of_the_root_is_quoted_for_a_shell(tmp_path: Path) -> None:
 )
 def test_wrong_arguments_are_explained(arguments: list[str], code: int, error: str) -> None:
     """With an exit code of their own."""
-    done = run(*arguments)
+    done = run(*arguments, path=os.environ["PATH"])
     assert done.returncode == code
     assert f"error: {error}\n" in done.stderr
 

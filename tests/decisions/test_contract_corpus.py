@@ -11,7 +11,6 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
@@ -33,10 +32,11 @@ from orgkernel.rules.pages import all_pages
 from tests.support.contracts import FOLDER, SOUND, ContractCase, as_text, changed, read_cases
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES
+from tests.support.yaml_text import read_yaml_file
 
 CASES = read_cases()
 EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
-COMMANDS = yaml.safe_load((FOLDER / "verify_commands.yaml").read_text(encoding="utf-8"))
+COMMANDS = read_yaml_file(FOLDER / "verify_commands.yaml")
 
 
 def check(case: ContractCase) -> CheckedContract:

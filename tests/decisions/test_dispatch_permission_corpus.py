@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 from sqlalchemy import insert
 from starlette.testclient import TestClient
 
@@ -36,9 +35,10 @@ from orgkernel.state.tables import file_claims
 from orgkernel.state.writer import Transaction
 from tests.support.in_process import run_here
 from tests.support.trees import copy_template, write_tree
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.stem: read_yaml_file(path)
     for path in sorted((Path(__file__).parent / "dispatch_permission_corpus").glob("*.yaml"))
 }
 CASES = [

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
@@ -16,9 +15,10 @@ from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.records.governance import SacredScope
+from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.stem: read_yaml_file(path)
     for path in sorted((Path(__file__).parent / "ownership_corpus").glob("*.yaml"))
 }
 CASES = [

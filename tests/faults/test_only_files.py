@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -99,6 +100,21 @@ def test_no_reader_opens_what_is_no_file(put: Callable[[Path], None], tmp_path: 
     report, problem = read_latest(str(tmp_path), "dev")
     assert report is None
     assert problem
+
+
+def test_a_link_to_a_file_in_memory_is_read(tmp_path: Path) -> None:
+    """`/dev/shm` holds files as any other folder does, and a link from there to what a process has open is still refused."""
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tmp_path
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        file, link = Path(folder, "file"), Path(folder, "link")
+        file.write_text("x", encoding="utf-8")
+        link.symlink_to(file)
+        with open_regular(str(link)) as found:
+            assert found.read() == b"x"
+        link.unlink()
+        link.symlink_to("/dev/shm/../stdin")
+        with pytest.raises(NotRegular):
+            open_regular(str(link))
 
 
 @each_kind

@@ -2,8 +2,9 @@
 
     box.py SCRIPT NOTES
 
-SCRIPT is read whenever something is listed: `{"tools": [...], "pages": [[...]], "prompts": [...], "resources": [...]}`. What
-is called, canceled and read is written to NOTES, one JSON array in a line. Standard library only.
+SCRIPT is read whenever something is listed: `{"tools": [...], "pages": [[...]], "prompts": [...], "resources": [...]}`. After
+the first page it becomes what `then` says. What is called, canceled and read is written to NOTES, one JSON array in a line.
+Standard library only.
 """
 
 from __future__ import annotations
@@ -40,9 +41,13 @@ def call(id: Any, name: str, arguments: dict[str, Any]) -> None:
         time.sleep(arguments["seconds"])
     if arguments.get("die"):
         os._exit(9)
-    if "error" in arguments:
-        return write(id=id, error={"code": -32603, "message": arguments["error"]})
-    said = script().get("answers", {}).get(name)
+    if arguments.get("changes"):
+        write(method="notifications/tools/list_changed")
+    said = script()
+    if name in said.get("errors", {}):
+        write(id=id, error={"code": -32603, "message": said["errors"][name]})
+        return
+    said = said.get("answers", {}).get(name)
     write(id=id, result=said or {"content": [{"type": "text", "text": f"{name} done"}]})
 
 
@@ -58,6 +63,8 @@ def listed(kind: str, cursor: str | None) -> dict[str, Any]:
     if kind == "tools" and "pages" in said:
         pages = said["pages"]
         page = int(cursor or 0)
+        if "then" in said:
+            SCRIPT.write_text(json.dumps(said["then"]), encoding="utf-8")
         if page + 1 < len(pages):
             return {"tools": pages[page], "nextCursor": str(page + 1)}
         return {"tools": pages[page]}

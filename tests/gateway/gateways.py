@@ -75,6 +75,14 @@ class Wire:
         assert line, self.errors
         return json.loads(line)
 
+    def rest(self) -> list[Any]:
+        """What it has said until its output ended."""
+        found = []
+        while line := self._lines.get(timeout=PATIENCE):
+            if line.endswith(b"\n"):
+                found.append(json.loads(line))
+        return found
+
     def send(self, method: str, **params: Any) -> int:
         """Send a request; its number."""
         self._number += 1

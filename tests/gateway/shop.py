@@ -40,6 +40,7 @@ ROSTER = """
 _schema: orgkernel:crew_roster
 org: shop
 agents:
+  amy: {assignments: [{role: clerk}]}
   ann: {assignments: [{role: clerk}]}
   bob: {assignments: [{role: guest}]}
   lea: {assignments: [{role: lead}]}

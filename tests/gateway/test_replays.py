@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
-import sys
+import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from sqlalchemy import update
 
 from orgkernel import Kernel
 from orgkernel.decisions.access.request import AccessRequest
@@ -17,26 +18,18 @@ from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.errors import PermitRefused
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.permits import Permits
+from orgkernel.state.tables import grants, state_version
 from orgkernel.state.verify import verify_audit
 from orgkernel.toolbox.adapters.adapter import Call
 from orgkernel.toolbox.adapters.upstream import UpstreamAdapter
 from orgkernel.toolbox.upstream_tools import UpstreamReply
 from tests.api.keys import location_of, opened
-from tests.gateway.gateways import PROGRAM, Http, Wire, environment, on_wire, over_http, text_of
-from tests.gateway.shop import CLERK, POLICIES, Shop
+from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
+from tests.gateway.shop import POLICIES, Shop
+from tests.support.in_process import run_here
 
 FORMS = {"elicitation": {"form": {}}}
 _ENVELOPE = "io.modelcontextprotocol/"
-
-
-def cli(shop: Shop, *arguments: str) -> str:
-    """What a command of the operator says."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *arguments, "--store", str(shop.store)],
-        capture_output=True, text=True, env=environment(), cwd=shop.folder, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def request_in(text: str) -> str:
@@ -48,7 +41,15 @@ def request_in(text: str) -> str:
 
 def approve(shop: Shop, request_id: str) -> None:
     """Approve a request as the operator does."""
-    cli(shop, "request", "approve", request_id, "--path", str(shop.tree))
+    done = answered(shop, request_id)
+    assert done.returncode == 0, done.stderr
+
+
+def answered(shop: Shop, request_id: str) -> Any:
+    """What the command of the operator says."""
+    return run_here(
+        "request", "approve", request_id, "--path", shop.tree, "--store", shop.store, cwd=shop.folder
+    )
 
 
 class Counting:
@@ -90,9 +91,9 @@ def test_a_permit_calls_one_server_once(tmp_path: Path) -> None:
 
 
 def test_an_approval_is_for_one_call_and_used_once(tmp_path: Path) -> None:
-    """Not for other arguments, not for another role, and not twice, also when the uses race each other."""
+    """Not for other arguments, not for another agent, and not twice, also when the uses race each other."""
     shop = Shop(tmp_path)
-    with on_wire(shop) as wire, on_wire(shop, "--agent", "ann") as other:
+    with on_wire(shop, "--agent", "ann") as wire, on_wire(shop, "--agent", "amy") as other:
         approve(shop, request_in(wire.text("box__pay", amount=5, to="x")))
         assert wire.text("box__pay", amount=5000, to="x").startswith("ask: ")
         assert wire.text("box__pay", amount=5).startswith("ask: ")
@@ -120,27 +121,30 @@ def test_an_approval_ends_with_the_documents_it_was_given_for(tmp_path: Path) ->
         approve(shop, request_in(wire.text("box__pay", amount=5)))
         waiting = request_in(wire.text("box__pay", amount=6))
         shop.edit("policies.yaml", POLICIES.replace("payments_ask", "payments_always_ask"))
-        while "payments_always_ask" not in (said := wire.text("box__pay", amount=5)):
-            assert said.startswith("ask: ")
-        assert said.startswith("ask: ")
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "request", "approve", waiting, "--path", str(shop.tree), "--store", str(shop.store)],
-            capture_output=True, text=True, env=environment(), cwd=shop.folder, check=False,
-        )  # fmt: skip
+        while "payments_always_ask" not in wire.text("box__pay", amount=7):
+            pass
+        assert wire.text("box__pay", amount=5).startswith("ask: ")
+        done = answered(shop, waiting)
         assert done.returncode != 0
         assert "documents" in done.stderr
     assert shop.box.calls == []
 
 
 def test_an_approval_expires(tmp_path: Path) -> None:
-    """What is approved is not good for ever."""
+    """What was approved long ago permits nothing."""
     shop = Shop(tmp_path)
     with on_wire(shop) as wire:
-        approve(shop, request_in(wire.text("box__pay", amount=5)))
-        with open_store(location_of(shop.store)) as store:
+        request_id = request_in(wire.text("box__pay", amount=5))
+        approve(shop, request_id)
+        with open_store(location_of(shop.store)) as store, store.engine.begin() as connection:
             (grant,) = store.grants.list()
             assert grant.expires_at is not None
             assert grant.uses_left == 1
+            connection.execute(update(state_version).values(version=state_version.c.version + 1))
+            expired = {"expires_at": time.time() - 1, "version": grants.c.version + 1}
+            connection.execute(update(grants).values(expired))
+        assert wire.text("box__pay", amount=5).startswith("ask: ")
+    assert shop.box.calls == []
 
 
 def answer_form(wire: Wire, number: int, action: str, times: int = 1) -> Any:
@@ -256,7 +260,7 @@ def test_nobody_approves_what_the_agent_itself_asked_for(tmp_path: Path) -> None
         request_id = request_in(http.text(key, "box__pay", amount=1))
         found = {name: http.key("ann", "read", "report", "request", name) for name in ("grant",)}
         for secret in (key, *found.values()):
-            answer = __import__("httpx2").post(
+            answer = httpx2.post(
                 f"{http.url}/v1/requests/{request_id}/approve",
                 headers={"Authorization": f"Bearer {secret}"},
                 json={},
@@ -264,6 +268,3 @@ def test_nobody_approves_what_the_agent_itself_asked_for(tmp_path: Path) -> None
             assert answer.status_code in (403, 404, 409), answer.text
         assert http.text(key, "box__pay", amount=1).startswith("ask: ")
     assert shop.box.calls == []
-
-
-assert CLERK

@@ -35,9 +35,10 @@ HOOKS = REPOSITORY / ".pre-commit-hooks.yaml"
     "command",
     [
         ("check-jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"),
-        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/ci.yml"),
-        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/nightly.yml"),
-        ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/release.yml"),
+        (
+            *("check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
+            *(f".github/workflows/{name}.yml" for name in ("ci", "nightly", "release")),
+        ),
         ("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose.yaml"),
         ("prek", "validate-manifest", ".pre-commit-hooks.yaml"),
         ("zizmor", "--offline", "--no-progress", "--persona=pedantic", "."),

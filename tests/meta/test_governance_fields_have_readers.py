@@ -21,8 +21,9 @@ from orgkernel.loading.files import decode
 from orgkernel.records.blocker import Blocker
 from orgkernel.records.lmc_record import LmcAttempt, LmcRecord, ManagerOutput
 from tests.support.trees import TEMPLATES, copy_template, read
+from tests.support.yaml_text import read_yaml_file
 
-DOCUMENT = yaml.safe_load((TEMPLATES / "omega" / "governance.yaml").read_text(encoding="utf-8"))
+DOCUMENT = read_yaml_file(TEMPLATES / "omega" / "governance.yaml")
 
 # Another value for each field.
 FIELDS: dict[str, Any] = {

@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from tests.support.yaml_text import read_yaml_file
+
 FOLDER = Path(__file__).parents[1] / "decisions" / "contract_corpus"
-SOUND: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "sound.yaml").read_text(encoding="utf-8"))
+SOUND: dict[str, dict[str, Any]] = read_yaml_file(FOLDER / "sound.yaml")
 
 
 class ContractCase(NamedTuple):
@@ -46,8 +48,8 @@ def as_text(contract: dict[str, Any]) -> str:
 
 def read_cases() -> list[ContractCase]:
     """The cases of all codes."""
-    cases = yaml.safe_load((FOLDER / "cases.yaml").read_text(encoding="utf-8"))
-    answers = yaml.safe_load((FOLDER / "answers.yaml").read_text(encoding="utf-8"))
+    cases = read_yaml_file(FOLDER / "cases.yaml")
+    answers = read_yaml_file(FOLDER / "answers.yaml")
     return [
         ContractCase(
             code,

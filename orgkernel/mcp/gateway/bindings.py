@@ -12,12 +12,14 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.diagnostics.wording import clean
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import named_tool_id, server_tool_id
 from orgkernel.records.tool_catalog import Tool
 
 _TYPE = "mcp_server"
 _RUNTIME = "mcp"
+_LONGEST = 100
 
 
 class Binding(msgspec.Struct, frozen=True):
@@ -30,11 +32,19 @@ class Binding(msgspec.Struct, frozen=True):
     """The argument whose value is the action."""
 
     def action_in(self, arguments: Mapping[str, Any]) -> str:
-        """The action of a call. Of a value that is no action, the value itself, which is denied as unknown."""
+        """The action of a call. Of a value that is no action, what can be shown of it, which is denied as unknown."""
         if not self.argument:
             return self.actions[0]
         value = arguments.get(self.argument)
-        return value if isinstance(value, str) and value else f"({self.argument} not given)"
+        if not isinstance(value, str) or not value:
+            return f"({self.argument} not given)"
+        return value if value in self.actions else shortened(value)
+
+
+def shortened(text: str) -> str:
+    """What refusals and the audit have of a text of others."""
+    shown = clean(text)
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
 
 
 def tools_of(view: OrgView, server: str) -> dict[str, Tool]:

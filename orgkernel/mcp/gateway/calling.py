@@ -9,7 +9,7 @@ from orgkernel.diagnostics.wording import clean, did_you_mean, quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.loading.formats.names import named_tool_id
 from orgkernel.mcp.gateway.approvals import Asked, ask_approval
-from orgkernel.mcp.gateway.bindings import Binding
+from orgkernel.mcp.gateway.bindings import Binding, shortened
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import Gateway, Target
 from orgkernel.mcp.gateway.listing import asks_first, find_usable
@@ -62,8 +62,9 @@ async def _decide_and_call(
         return error_result(f"failed: the arguments are no JSON: {plain(clean(str(error)))} [INPUT_INVALID]")
     action = binding.action_in(arguments)
     request = request_with(caller.base, binding.tool_id, action, tool_input)
+    about = {"server": shortened(server.name), "tool": shortened(name)}
     call = UpstreamCall(
-        request, binding.tool_id, tool_input, server, name, {"server": server.name, "tool": name},
+        request, binding.tool_id, tool_input, server, name, about,
         on_progress=on_progress, actor=caller.actor_name,
     )  # fmt: skip
     tools = await caller.tools()

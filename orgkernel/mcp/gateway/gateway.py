@@ -61,6 +61,11 @@ class Gateway:
             return None
         return Target(server, name, bind(self.declared(view, server.name), server.name, name))
 
+    def schema_of(self, exposed: str) -> Any:
+        """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""
+        server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
+        return None if server is None else server.schema_called(exposed)
+
     def declared(self, view: OrgView, server: str) -> dict[str, Tool]:
         """The declared tools of a server."""
         if self._declared[0] is not view:

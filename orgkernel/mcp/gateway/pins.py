@@ -62,16 +62,18 @@ class Pins:
         """Raises `UsageError` for a file that cannot be read."""
         self.path = path
         self.require_review = require_review
+        self.generation = 0
+        """How often the file was read. What was compared with an older one is not to be believed."""
         self._stamp: object = None
         self._servers: dict[str, dict[str, dict[str, Any]]] = {}
         self._digests: dict[str, dict[str, str]] = {}
         self.refresh()
 
-    def refresh(self) -> bool:
-        """Read the file again if it has changed. Raises `UsageError`."""
+    def refresh(self) -> int:
+        """Read the file again if it has changed. Returns the generation. Raises `UsageError`."""
         stamp = _stamp_of(self.path)
         if stamp == self._stamp:
-            return False
+            return self.generation
         if stamp is None:
             raise UsageError(
                 f"{quote(self.path)} is gone, so nobody knows which tools were accepted",
@@ -83,7 +85,8 @@ class Pins:
             for server, tools in self._servers.items()
         }
         self._stamp = stamp
-        return True
+        self.generation += 1
+        return self.generation
 
     @property
     def servers(self) -> tuple[str, ...]:

@@ -127,6 +127,8 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
         "orgkernel-gateway",
         version=__version__,
         instructions=_INSTRUCTIONS,
+        # Without it, the SDK lists all tools before every call, to compare headers with arguments.
+        get_tool_input_schema=gateway.schema_of,
         cache_hints={
             "tools/list": lists,
             "prompts/list": lists,

@@ -43,6 +43,8 @@ class _Live(NamedTuple):
     """What the server said. The same object until the server says something else."""
     accepted: Mapping[str, Definition]
     withheld: Mapping[str, Withheld]
+    generation: int
+    """Of the accepted tools that it was compared with."""
 
 
 class ReviewedServer:
@@ -59,7 +61,8 @@ class ReviewedServer:
 
     async def definitions(self) -> Mapping[str, Definition]:
         """The accepted tools. A server whose tools are known is not started for it. Raises `UpstreamError`."""
-        if self._pins.refresh():
+        generation = self._pins.refresh()
+        if self._live is not None and self._live.generation != generation:
             self._live = None
         if self._live is None and self._pins.knows(self.name) and self.upstream.status.state != "running":
             return self._pins.definitions(self.name)
@@ -76,6 +79,12 @@ class ReviewedServer:
             self._names = names_of(self.name, known)
             name = self._names.get(exposed)
         return name
+
+    def schema_called(self, exposed: str) -> Any:
+        """The schema of the arguments of an accepted tool that is called so in front of a host, without asking the server."""
+        accepted = self._pins.definitions(self.name)
+        name = self._names.get(exposed) or names_of(self.name, accepted).get(exposed)
+        return None if name is None else accepted.get(name, {}).get("inputSchema")
 
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
@@ -99,7 +108,8 @@ class ReviewedServer:
         """What the server lists now, compared with what was accepted. Raises `UpstreamError`."""
         listed = await self.upstream.tools()
         live = self._live
-        if live is None or live.listed is not listed or self._pins.refresh():
+        generation = self._pins.refresh()
+        if live is None or live.listed is not listed or live.generation != generation:
             live = self._live = self._compare(listed)
         return live
 
@@ -134,7 +144,7 @@ class ReviewedServer:
                 fields = changed_fields(known[name], definition) if name in known else ()
                 withheld[name] = Withheld(name, state, fields)
                 self._tell(withheld[name].sentence(self.name))
-        return _Live(listed, accepted, withheld)
+        return _Live(listed, accepted, withheld, self._pins.generation)
 
     def _tell(self, text: str) -> None:
         if text in self._told or len(self._told) > _MOST_TOLD:

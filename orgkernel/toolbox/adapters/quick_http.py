@@ -2,7 +2,7 @@
 
 Since 2026-07-28 a call is one request that stands for itself, so nothing of a session is needed. Only plain calls of servers
 of that era are sent so: no progress, and a name that a header can carry. Everything else, and a server that wants arguments
-in headers, goes through the SDK. `UpstreamLimits.quick` switches it off.
+in headers, goes through the SDK. `UpstreamLimits.without_session` switches it off.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from aiohttp import (
     TCPConnector,
 )
 from mcp.shared.exceptions import MCPError
-from mcp_types import methods
+from mcp_types import INTERNAL_ERROR, methods
 
 from orgkernel import __version__
+from orgkernel.toolbox.adapters.contained_http import Breakage, BreakageKind
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _ERA: Final = "2026-07-28"
@@ -45,22 +46,15 @@ _HEADERS: Final = {
 _PLAIN_NAME: Final = re.compile(r"(?!=\?)[!-~](?:[ -~]*[!-~])?\Z")
 
 
-class QuickHttpError(Exception):
-    """A call has no result. The text is a part of a sentence."""
-
-    def __init__(self, error: str, *, was_sent: bool) -> None:
-        super().__init__(error)
-        self.was_sent = was_sent
-        """Whether the server may have received the call."""
-
-
 class QuickHttp:
     """Connections to one server of the era 2026-07-28, for calls of tools alone."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], limits: UpstreamLimits, limit: int) -> None:
-        """`limit` is the most bytes of an answer."""
+    def __init__(
+        self, url: str, headers: Mapping[str, str], limits: UpstreamLimits, breakage: Breakage
+    ) -> None:
         self._url = url
-        self._limit = limit
+        self._limit = limits.max_bytes
+        self._breakage = breakage
         self._ids = count(1)
         self._session = ClientSession(
             connector=TCPConnector(limit=limits.most_calls_at_once + 8),
@@ -75,9 +69,7 @@ class QuickHttp:
         return bool(_PLAIN_NAME.match(name))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of a call. Raises `MCPError` for an error of the server, `QuickHttpError`, and `ValueError` for a
-        result that is none.
-        """
+        """The result of a call. Raises `MCPError`, and `ValidationError` for a result of a wrong form."""
         number = next(self._ids)
         message = {
             "jsonrpc": "2.0", "id": number, "method": "tools/call",
@@ -85,22 +77,28 @@ class QuickHttp:
         }  # fmt: skip
         try:
             async with self._session.post(
-                self._url, data=msgspec.json.encode(message), headers={"Mcp-Name": name}, allow_redirects=False
+                self._url,
+                data=msgspec.json.encode(message),
+                headers={"Mcp-Name": name},
+                allow_redirects=False,
             ) as response:
                 answer = await self._read(response, number)
         except ClientConnectorError as error:
-            raise QuickHttpError(f"it cannot be reached: {error}", was_sent=False) from None
+            raise self._broken(f"it cannot be reached: {error}", "unreachable") from None
         except (ClientConnectionError, ClientError, OSError) as error:
-            raise QuickHttpError(f"its connection broke off: {error or type(error).__name__}", was_sent=True) from None
+            raise self._broken(f"its connection broke off: {error or type(error).__name__}") from None
         failed = answer.get("error")
         if isinstance(failed, dict):
             code, text = failed.get("code"), failed.get("message")
-            raise MCPError(code=code if isinstance(code, int) else -32603, message=str(text), data=failed.get("data"))
+            raise MCPError(
+                code=code if isinstance(code, int) else INTERNAL_ERROR,
+                message=str(text),
+                data=failed.get("data"),
+            )
         result = answer.get("result")
-        if not isinstance(result, dict):
-            raise ValueError("no result")
-        methods.validate_server_result("tools/call", _ERA, result)
-        return result
+        found: dict[str, Any] = result if isinstance(result, dict) else {}
+        methods.validate_server_result("tools/call", _ERA, found)
+        return found
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -113,14 +111,14 @@ class QuickHttp:
                 found = _message(event)
                 if found is not None and found.get("id") == number:
                     return found
-            raise QuickHttpError("its connection ended without an answer", was_sent=True)
+            raise self._broken("its connection ended without an answer")
         body = bytearray()
         async for chunk in response.content.iter_any():
             body += chunk
             self._require_room(len(body))
         found = _message(bytes(body))
         if found is None or found.get("id") != number:
-            raise QuickHttpError(f"it answered with HTTP {response.status}", was_sent=True)
+            raise self._broken(f"it answered with HTTP {response.status}")
         return found
 
     async def _events(self, response: ClientResponse) -> AsyncIterator[bytes]:
@@ -137,9 +135,13 @@ class QuickHttp:
                     yield bytes(data)
                     data.clear()
 
+    def _broken(self, text: str, kind: BreakageKind = "broken") -> MCPError:
+        """The error of a call that the server did not answer."""
+        return MCPError(INTERNAL_ERROR, text, self._breakage.data(kind))
+
     def _require_room(self, size: int) -> None:
         if size > self._limit:
-            raise QuickHttpError(f"its answer is longer than {self._limit} bytes", was_sent=True)
+            raise MCPError(INTERNAL_ERROR, f"its answer is longer than {self._limit} bytes")
 
 
 def _message(text: bytes) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-Kind = Literal["done", "failed", "unavailable", "timeout", "protocol"]
+ReplyKind = Literal["done", "failed", "unavailable", "timeout", "protocol"]
 """`failed`: the server answered with an error. `unavailable`: it cannot be reached, or its connection ended.
 `protocol`: its answer is not one that it may give.
 """
@@ -20,7 +20,7 @@ class UpstreamReply(msgspec.Struct, frozen=True):
     """The result of the tool as the server sent it, with the names of the protocol: `content`, `isError` and so on."""
     error: str = ""
     """Why there is no result, as a part of a sentence. What the server says in it is cleaned and cut."""
-    kind: Kind = "done"
+    kind: ReplyKind = "done"
     is_uncertain: bool = False
     """Whether the call may have had an effect although it has no result."""
 
@@ -38,8 +38,8 @@ class UpstreamStatus(msgspec.Struct, frozen=True):
 class UpstreamError(Exception):
     """An upstream has no answer. The text is a part of a sentence."""
 
-    def __init__(self, error: str, kind: Kind = "unavailable", *, is_uncertain: bool = False) -> None:
+    def __init__(self, error: str, kind: ReplyKind = "unavailable", *, is_uncertain: bool = False) -> None:
         super().__init__(error)
         self.error = error
-        self.kind: Kind = kind
+        self.kind: ReplyKind = kind
         self.is_uncertain = is_uncertain

@@ -25,6 +25,7 @@ from orgkernel.toolbox.adapters.adapter import describe_error, headers_for, miss
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
+from orgkernel.toolbox.adapters.quick_http import QuickHttp
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
 from orgkernel.toolbox.adapters.watched_streams import watched
@@ -56,6 +57,8 @@ class UpstreamConnection:
         self.ending = Ending(lambda: on_end(self))
         self.breakage = Breakage()
         self.has_started = False
+        self.quick: QuickHttp | None = None
+        """How plain calls of tools are sent. None if they go through the client too."""
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
         self.ready: asyncio.Future[None] = loop.create_future()
@@ -120,6 +123,7 @@ class UpstreamConnection:
                         client_info=Implementation(name="orgkernel", version=__version__),
                     )
                     self._client = await stack.enter_async_context(client)
+                    self.quick = await self._open_quick(stack)
                 self.has_started = True
                 self.ready.set_result(None)
                 async with asyncio.TaskGroup() as tasks:
@@ -138,6 +142,16 @@ class UpstreamConnection:
             self.ending.come("its connection ended")
             if not self.ready.done():
                 self.ready.set_result(None)
+
+    async def _open_quick(self, stack: AsyncExitStack) -> QuickHttp | None:
+        """The way for plain calls, if there is one. The stack closes it."""
+        provider = self._provider
+        if not (self._limits.without_session and self.is_modern and isinstance(provider.server, str)):
+            return None
+        headers, _ = headers_for(provider, self._credentials)
+        quick = QuickHttp(provider.server, headers, self._limits, self.breakage)
+        stack.push_async_callback(quick.aclose)
+        return quick
 
     def _describe(self, error: BaseException) -> str:
         error = first_cause(error)

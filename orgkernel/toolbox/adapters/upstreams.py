@@ -254,7 +254,9 @@ class Upstream:
                 async with asyncio.timeout(limit), self._free:
                     was_sent = True
                     try:
-                        found = await session.send_request(request, _RAW, progress_callback=put)
+                        found = await _send_plain(connection, request, put)
+                        if found is None:
+                            found = await session.send_request(request, _RAW, progress_callback=put)
                     except MCPError as error:
                         if error.code != HEADER_MISMATCH or not connection.is_modern:
                             raise
@@ -341,6 +343,17 @@ class Upstream:
             await receiver(progress, total, None if message is None else self._mask(message))
 
         return receive
+
+
+async def _send_plain(
+    connection: UpstreamConnection, request: Request[Any, Any], put: object
+) -> dict[str, Any] | None:
+    """The result of a call that needs no session. None if it needs one, and nothing was sent."""
+    quick = connection.quick
+    if quick is None or put is not None or not isinstance(request, CallToolRequest):
+        return None
+    name = request.params.name
+    return await quick.call(name, request.params.arguments or {}) if quick.takes(name) else None
 
 
 class Upstreams(Mapping[str, Upstream]):

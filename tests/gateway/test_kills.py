@@ -1,0 +1,192 @@
+"""Killed gateways and servers lose no decision that somebody acted on, disturb no other server, and leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.state.audit import read_rows
+from orgkernel.state.verify import verify_audit
+from tests.api.keys import location_of, opened
+from tests.api.running import until
+from tests.gateway.gateways import Wire, on_wire, over_http
+from tests.gateway.shop import Shop
+from tests.support.depth import DEPTH
+
+KILLS = 20 if DEPTH == 1 else 200 * DEPTH
+"""1,000 at the depth of the nightly run."""
+_LONGEST = 0.25
+"""Seconds from the first call to the kill."""
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there, and is not only waiting for its parent to look at it."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def allowed(shop: Shop, tool: str) -> int:
+    """How many calls of a tool were allowed, by the audit, which has to be whole."""
+    with opened(location_of(shop.store)) as store:
+        found = list(read_rows(store.context, AuditFilter(kind="decision")))
+        assert verify_audit(store.context, store.folder).findings == ()
+    return len(
+        [row for row in found if row.entry.outcome == "allow" and row.entry.resource == f"tool:{tool}"]
+    )
+
+
+@pytest.mark.deep
+def test_no_acknowledged_decision_is_lost(tmp_path: Path) -> None:
+    """However often the gateway is killed in the middle of calls: whatever reached a server was decided and is in the audit,
+    the chain of the audit verifies, and no process of a server stays behind.
+    """
+    shop, chance, answered = Shop(tmp_path), random.Random(1), 0
+    for _ in range(KILLS):
+        with on_wire(shop) as wire:
+            numbers = {
+                wire.send("tools/call", name="box__send", arguments={"n": number}) for number in range(40)
+            }
+            while wire.read().get("id") not in numbers:
+                pass
+            answered += 1
+            time.sleep(chance.random() * _LONGEST)
+            wire.process.kill()
+            wire.process.join()
+            answered += sum(each.get("id") in numbers for each in wire.rest())
+    reached = len(shop.box.calls)
+    found = allowed(shop, "mcp__box__send")
+    assert KILLS <= answered <= reached <= found
+    for server in (shop.box, shop.crate):
+        until(lambda server=server: [each for each in server.processes if runs(each)], lambda left: not left)  # type: ignore[misc]
+
+
+@pytest.mark.deep
+def test_killed_servers_disturb_no_other(tmp_path: Path) -> None:
+    """Calls of another server succeed throughout, and the killed one is started again."""
+    shop, chance = Shop(tmp_path), random.Random(2)
+    rounds = 5 * DEPTH
+    with on_wire(shop) as wire:
+        wire.tools()
+        for _ in range(rounds):
+            pending = wire.send("tools/call", name="box__look", arguments={"seconds": 5})
+            until(lambda: len(shop.box.processes), bool)
+            others = [wire.send("tools/call", name="crate__look", arguments={}) for _ in range(5)]
+            time.sleep(chance.random() * 0.1)
+            for process in shop.box.processes:
+                if runs(process):
+                    os.kill(process, signal.SIGKILL)
+            others += [wire.send("tools/call", name="crate__look", arguments={}) for _ in range(5)]
+            said = {pending: "", **dict.fromkeys(others, "")}
+            while not all(said.values()):
+                message = wire.read()
+                if message.get("id") in said:
+                    said[message["id"]] = message["result"]["content"][0]["text"]
+            assert {said[each] for each in others} == {"look done"}
+            assert said[pending].startswith("unavailable: ")
+    assert len(shop.crate.processes) == 1
+    assert len(shop.crate.calls) == rounds * 10
+
+
+def test_a_server_that_stays_ends_with_the_host(tmp_path: Path) -> None:
+    """One that ignores the end of its input is ended when the host closes the connection."""
+    shop = Shop(tmp_path)
+    script: dict[str, Any] = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}], "stays": True}
+    shop.box.says(**script)
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+        (process,) = shop.box.processes
+        wire.hang_up()
+        wire.process.join(30)
+        assert wire.process.exitcode == 0
+        until(lambda: runs(process), lambda it: not it)
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_servers_too(tmp_path: Path, signal_number: int) -> None:
+    """A gateway that is told to end leaves no process of a server behind, not even one that stays."""
+    shop = Shop(tmp_path)
+    shop.box.says(tools=[{"name": "look", "inputSchema": {"type": "object"}}], stays=True)
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+        (process,) = shop.box.processes
+        assert wire.process.pid is not None
+        os.kill(wire.process.pid, signal_number)
+        wire.process.join(30)
+        try:
+            until(lambda: runs(process), lambda it: not it)
+        finally:
+            if runs(process):
+                os.kill(process, signal.SIGKILL)
+
+
+def hold(shop: Shop) -> sqlite3.Connection:
+    """Somebody who writes to the store and does not end."""
+    connection = sqlite3.connect(shop.store, isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    return connection
+
+
+def refused(wire: Wire, shop: Shop) -> None:
+    """A call is refused, and never made."""
+    before = shop.box.calls
+    said = wire.text("box__look")
+    assert "done" not in said, said
+    assert shop.box.calls == before
+
+
+def test_what_cannot_be_written_down_is_not_called(tmp_path: Path) -> None:
+    """While the store is held by somebody, and after it is gone or something else; it works again afterwards."""
+    shop = Shop(tmp_path)
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+        holder = hold(shop)
+        refused(wire, shop)
+        holder.close()
+        assert wire.text("box__look") == "look done"
+        for path in list(tmp_path.glob("state.db*")):
+            if path.is_file():
+                path.unlink()
+        refused(wire, shop)
+
+
+def test_a_store_that_is_full_or_read_only_calls_nothing(tmp_path: Path) -> None:
+    """A store that takes no more rows refuses every call."""
+    shop = Shop(tmp_path)
+    with on_wire(shop) as wire:
+        assert wire.text("box__look") == "look done"
+    with sqlite3.connect(shop.store) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+        )
+    with on_wire(shop) as wire:
+        refused(wire, shop)
+        listed = wire.tools()
+        assert "box__look" in listed
+
+
+def test_no_path_of_the_store_is_told_over_http(tmp_path: Path) -> None:
+    """A store that fails refuses the call, in words that have no path in them."""
+    shop = Shop(tmp_path)
+    with over_http(shop) as http:
+        key = http.key("ann")
+        assert http.text(key, "box__look") == "look done"
+        with sqlite3.connect(shop.store) as connection:
+            connection.execute(
+                "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+            )
+        before = shop.box.calls
+        said = http.text(key, "box__look")
+        assert "done" not in said
+        assert str(tmp_path) not in said
+        assert "state.db" not in said
+        assert shop.box.calls == before
