@@ -240,6 +240,36 @@ def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
 
 
+def test_an_error_elsewhere_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
+    """Also where it is about nothing that was edited: here, a tool that no role has any more."""
+    lead = "_schema: orgkernel:role_profile\nrole_id: lead\nrole_type: commander\ndescription: Leads.\n"
+    shop = write_shop(tmp_path, roles_lead=lead)
+    (shop / "orgkernel.toml").write_text('[severities]\nORG701 = "error"\n')
+    with calling(shop, NOW) as calls:
+        calls.make("agent:ada", "tracker", "list_issues", "list_issues", days=12)
+    found = as_json(shop)
+    by_tool = {each["tool"]: each["by_hand"] for each in found["proposals"]}
+    assert by_tool["tracker"] == by_tool["wiki"] == ""
+    assert by_tool["web_search"].startswith("it would be an error: tool `web_search` is not used by any role")
+    GitRepository(shop).git("apply", input=found["diff"].encode())
+    assert run_here("check", ".", cwd=shop).returncode == 0
+    assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
+
+
+def test_roles_in_one_file_are_told_apart(tmp_path: Path) -> None:
+    """Each loses what nobody in it used, and an error of one keeps nothing from the other."""
+    clerk = "_schema: orgkernel:role_profile\nrole_id: clerk\ndescription: Keeps records.\ncapabilities: {tools_primary: [web_search, wiki]}\n"
+    shop = write_shop(tmp_path, roles_dev=f"{DEV}may_grant: [{{tool: web_search}}]\n---\n{clerk}")
+    (shop / "roles/clerk.yaml").unlink()
+    with calling(shop, NOW) as calls:
+        for subject in ("agent:ada", "agent:bob"):
+            calls.make(subject, "wiki", "read_page", "read_page", days=12)
+    GitRepository(shop).git("apply", input=report(shop, "--format", "diff").stdout.encode())
+    assert run_here("check", ".", cwd=shop).returncode == 0
+    assert names(shop, "dev") == ["search__web_search", "wiki__read_page"]
+    assert names(shop, "clerk") == ["wiki__read_page"]
+
+
 def test_one_entry_for_a_whole_server_is_to_be_declared_in_parts(tmp_path: Path) -> None:
     """A role that calls one of its tools cannot be narrowed before they are told apart."""
     tools = '_schema: orgkernel:tool_catalog\n_version: "1.0"\ntools:\n  mcp__wiki: {type: mcp_server, provider: wiki}\n'
