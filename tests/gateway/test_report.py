@@ -225,6 +225,42 @@ def test_whoever_may_grant_is_named(tmp_path: Path) -> None:
     assert "or grant it, by `role:lead` or an operator: orgkernel grant issue" in report(shop).stdout
 
 
+def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> None:
+    """A rank that is too low is no matter of the profile, so nothing about it is in the diff."""
+    ladder = '_schema: orgkernel:rank_ladder\n_version: "1.0"\nranks: [{id: ensign}, {id: lieutenant}]\n'
+    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  ada: {rank: ensign, assignments: [{role: dev}]}\n'
+    shop = write_shop(tmp_path)
+    tools = (
+        (shop / "tools.yaml")
+        .read_text()
+        .replace("provider: search", "provider: search\n    rank_matrix: {lieutenant: read}")
+    )
+    write_tree(shop, {"ranks.yaml": ladder, "crew.yaml": crew, "tools.yaml": tools})
+    with calling(shop, NOW) as calls:
+        assert set(calls.make("agent:ada", "web_search", "use", "web_search", server="search", times=5)) == {
+            "deny"
+        }
+    [found] = [each for each in as_json(shop, "--asks")["proposals"] if each["tool"] == "web_search"]
+    assert (found["kind"], found["role"]) == ("grant", "dev")
+    assert found["by_hand"] == "no edit of a profile would open it"
+    assert "promote" in found["text"] or found["commands"]
+
+
+def test_an_agent_in_several_roles_is_left_to_a_person(tmp_path: Path) -> None:
+    """One of its roles is enough, and nobody but a person knows which."""
+    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  bob: {assignments: [{role: clerk}, {role: lead}]}\n'
+    shop = write_shop(tmp_path)
+    (shop / "crew.yaml").write_text(crew)
+    with calling(shop, NOW) as calls:
+        calls.make("agent:bob", "tracker", "list_issues", "list_issues", times=5)
+    found = as_json(shop, "--asks")
+    asked = {each["role"]: each["by_hand"] for each in found["proposals"]}
+    assert asked
+    assert set(asked) <= {"clerk", "lead"}
+    assert set(asked.values()) == {"agent:bob fills several roles, and one of them is enough"}
+    assert found["diff"] == ""
+
+
 def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     """A role that grants a tool has to have it; what else is proposed stays in the diff."""
     dev = DEV + "may_grant: [{tool: web_search}]\n"

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, RemedyChange
+from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics import Place
@@ -129,14 +130,20 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
             kind="declare", role=role, tool=tool_id, because=because,
             text=f"declare {quote(tool_id)}, if role {quote(role)} is to have it", by_hand="no document declares the tool",
         )  # fmt: skip
-    request = AccessRequest(f"role:{role}", next(iter(refused.actions)), f"tool:{tool_id}")
+    subject, action = next(iter(refused.asked))
+    request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
     found = kernel.explain(org_id, request)
+    if found.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
+        request = AccessRequest(subject, action, f"tool:{tool_id}")
+        found = kernel.explain(org_id, request)
     if found.decision.outcome != "deny":
-        return None  # somebody has changed it since
+        return None  # it is no longer refused, or only in circumstances that the audit does not have
+    who = identify(view, subject)
+    several = who is not None and len(who.roles) > 1
     grant = _sole(found.remedies, "grant")
     grantors = () if grant is None else find_grantors(kernel, _grant_of(grant[1], org_id, request.subject))
     commands = () if grant is None else grant[0].commands
-    equip = _sole(found.remedies, "equip")
+    equip = _sole(found.remedies, "equip", f"role:{role}")
     level = _level_in(found)
     if equip is not None and equip[1].value == f"tool:{tool_id}" and level is not None:
         has = tool_id in view.tool_levels_of(role)
@@ -145,7 +152,11 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
             kind="ask", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
             file=edit.file if edit else "", line=edit.line if edit else 0,
             text=f"let role {quote(role)} have {quote(tool_id)} at level {level}, and ask first",
-            by_hand="the role has it at a lower level, which would have to ask as well" if has else "",
+            by_hand="the role has it at a lower level, which would have to ask as well"
+            if has
+            else f"{subject} fills several roles, and one of them is enough"
+            if several
+            else "",
         )  # fmt: skip
     remedy = grant[0] if grant is not None else next(iter(found.remedies), None)
     return UseProposal(
@@ -155,10 +166,11 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
     )  # fmt: skip
 
 
-def _sole(remedies: Iterable[Remedy], kind: str) -> tuple[Remedy, RemedyChange] | None:
-    """The first remedy that is one change of a kind and nothing else."""
+def _sole(remedies: Iterable[Remedy], kind: str, subject: str = "") -> tuple[Remedy, RemedyChange] | None:
+    """The first remedy that is one change of a kind, about a subject if one is named, and nothing else."""
     for each in remedies:
-        if len(each.changes) == 1 and each.changes[0].kind == kind:
+        change = each.changes[0] if len(each.changes) == 1 else None
+        if change is not None and change.kind == kind and subject in ("", change.subject):
             return each, each.changes[0]
     return None
 
