@@ -127,14 +127,18 @@ class Permits:
 
     async def decide_soon(
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
-        about: Mapping[str, str] | None = None, may_overlap: bool = False,
+        about: Mapping[str, str] | None = None, may_overlap: bool = False, is_held: bool = False,
     ) -> Ruling:  # fmt: skip
-        """`decide` for an event loop and a state that is held in memory: only the row is waited for, and nobody is held up.
+        """`decide` for an event loop. If the state `is_held` in memory, no thread is needed to decide.
 
         With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
         """
         call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
-        decision, ticket = self._begin(call)
+
+        async def begin() -> tuple[AccessDecision, Ticket | None]:
+            return self._begin(call) if is_held else await asyncio.to_thread(self._begin, call)
+
+        decision, ticket = await begin()
         if ticket is None:
             return self._rule(call, decision, "")
         if may_overlap and decision.outcome == "allow" and not decision.grants:
@@ -144,7 +148,7 @@ class Permits:
         except Conflict:
             if self._store is not None:
                 await asyncio.to_thread(self._store.refresh)
-            decision, ticket = self._begin(call)
+            decision, ticket = await begin()
             return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:

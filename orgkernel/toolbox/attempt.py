@@ -188,7 +188,7 @@ async def _call(
                 parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
                 call.action, code=step.code, seconds=seconds, decision=step.audit_id,
             )  # fmt: skip
-            if parts.is_state_held:
+            if parts.overlaps:
                 ticket.on_done(partial(_tell_unrecorded, parts))
             else:
                 await resolved(ticket)
@@ -209,11 +209,12 @@ async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
     """Decide, without holding up the event loop."""
     said: dict[str, Any] = {"permit": permit, "actor": planned.actor, "about": planned.about}
     arguments = planned.org, planned.request, planned.tool_input
-    if parts.is_state_held:
-        tool = planned.tool
-        level = None if tool is None else tool.required_levels.get(planned.request.action)
-        return await parts.permits.decide_soon(*arguments, **said, may_overlap=level in ("observe", "read"))
-    return await asyncio.to_thread(parts.permits.decide, *arguments, **said)
+    tool = planned.tool
+    level = None if tool is None else tool.required_levels.get(planned.request.action)
+    may_overlap = parts.overlaps and level in ("observe", "read")
+    return await parts.permits.decide_soon(
+        *arguments, **said, may_overlap=may_overlap, is_held=parts.is_state_held
+    )
 
 
 def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:

@@ -105,8 +105,10 @@ class Parts:
     credentials: Credentials | None
     handover: Handover
     is_state_held: bool = False
-    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody. Then a call that
-    changes nothing runs while its row is written, and how a call ended is written behind its answer.
+    """Whether the state is in memory, kept up to date by somebody else, so that deciding waits for nobody."""
+    overlaps: bool = False
+    """Whether a call that changes nothing runs while the row of its decision is written, and how a call ended is written
+    behind its answer. Nothing is answered before the row of the decision is on the disk, in either case.
     """
     unrecorded: Callable[[str], None] | None = None
     """Told of an end that could not be written behind an answer."""

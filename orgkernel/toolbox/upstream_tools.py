@@ -73,7 +73,9 @@ class UpstreamTools:
         self._file = "" if store is None else store.location.path
         self._identity = _identity_of(self._file)
         exclusive = None if store is None else Exclusive(store)
-        self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held, unrecorded)
+        self._parts = Parts(
+            store, permits, {}, {}, exclusive, None, Handover(), is_state_held, True, unrecorded
+        )
 
     async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
         """Decide, and call. Returns how it went, and the result of the tool if there is one. Raises `OrgkernelError`."""
