@@ -72,9 +72,8 @@ _server_options = with_options(
 def command(ctx: click.Context, /, **said: Any) -> None:
     """Pass the tools of MCP servers on, to each role its own, and decide every call.
 
-    With --role or --agent it answers one host on standard input and output; with --http it answers every agent by its
-    key (`orgkernel key create NAME --agent ID --scope read --scope report --scope request`). Every call is in the audit.
-    This needs `orgkernel[mcp]`.
+    On standard input and output it answers for one role or agent; over HTTP, for every agent with a key of the scopes
+    `read` and `report`. Every call is in the audit. This needs `orgkernel[mcp]`.
     """
     if ctx.invoked_subcommand is None:
         _run(**said)
