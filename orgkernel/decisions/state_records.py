@@ -165,6 +165,10 @@ class ReportReceipt(msgspec.Struct, frozen=True):
     """Of the report; None for one that is not kept."""
 
 
+INPUT_DIGEST = "input_sha256"
+"""In the detail of a decision about a call: the SHA-256 of its arguments."""
+
+
 class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is written down about one decision or one change.
 

@@ -23,7 +23,7 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import digest_input
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
@@ -201,7 +201,7 @@ class Permits:
         entry = build_entry(
             kernel.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
             actor=call.actor or call.request.on_behalf_of or "",
-            detail={"input_sha256": digest_input(call.tool_input), **(call.about or {})},
+            detail={INPUT_DIGEST: digest_input(call.tool_input), **(call.about or {})},
         )  # fmt: skip
         return decision, self._store.audit.submit(entry, decision.grants if call.permit else ())
 

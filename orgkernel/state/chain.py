@@ -6,6 +6,7 @@ chain and the entry as canonical JSON. Texts are masked and cut here, before any
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
@@ -16,7 +17,7 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import Connection, Engine, Table, exists, insert, select
 
-from orgkernel.decisions.state_records import AuditEntry, AuditKind, Stream, audit_id, stream_of
+from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry, AuditKind, Stream, audit_id, stream_of
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.engine import failure_of
@@ -51,6 +52,8 @@ _TEXTS = (
     "activity", "subject", "actor", "action", "resource", "code", "org_id", "relationship", "channel", "sender",
     "session", "record_id", "level", "snapshot",
 )  # fmt: skip
+_DIGEST = re.compile("[0-9a-f]{64}")
+_ROW = re.compile("[0-9a-f]{12}:(?:decision|history):[0-9]{1,18}")
 _KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(AuditEntry).decode
@@ -76,9 +79,9 @@ def encode_entry(entry: AuditEntry) -> tuple[AuditEntry, str]:
         raise ValueError(f"kind {entry.kind!r} at {entry.at}")
     said = (
         entry.subject, entry.actor, entry.action, entry.resource, entry.code, entry.channel, entry.sender,
-        entry.session, entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
+        entry.session, "" if _ROW.fullmatch(entry.record_id) else entry.record_id, entry.reason, entry.activity, entry.relationship, entry.org_id,
     )  # fmt: skip
-    if entry.detail is not None or not _is_clean(said):
+    if not _is_clean(said) or (entry.detail is not None and not _is_clean_call(entry.detail)):
         entry = _clean(entry)
     return entry, _canonical(entry).decode()
 
@@ -111,6 +114,19 @@ def _is_clean(texts: tuple[str, ...]) -> bool:
         return False
     # What might be a secret is often only a long name: then cleaning changes nothing, and need not be done again.
     return name_secrets(said) == said or all(clean_text(each, longest=_LONGEST) == each for each in texts)
+
+
+def _is_clean_call(detail: Mapping[str, Any]) -> bool:
+    """Whether what is noted of a call can be written as it is: a digest, which is no secret, and a few names."""
+    if not _DIGEST.fullmatch(str(detail.get(INPUT_DIGEST, ""))):
+        return False
+    rest = tuple((name, value) for name, value in detail.items() if name != INPUT_DIGEST)
+    return all(isinstance(value, str) for _, value in rest) and _are_clean(rest)
+
+
+@lru_cache(maxsize=4_096)
+def _are_clean(named: tuple[tuple[str, str], ...]) -> bool:
+    return bool(clean_value(dict(named)) == dict(named))
 
 
 def _is_plain(text: str) -> bool:

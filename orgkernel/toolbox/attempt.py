@@ -154,7 +154,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
             return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
         credentials = _hand_out(parts, ruling.decision)
         call = Call(planned.request.action, planned.tool_input, planned.is_sole_action, credentials, threads)
-        step, reply = await _call(parts, planned, adapter, call, ruling, tasks)
+        step, reply = await _call(parts, planned, adapter, call, ruling, None if lock is None else tasks)
     finally:
         if lock is not None:
             good = await asyncio.shield(_give_back(parts, lock, [*threads, *tasks]))
@@ -165,7 +165,8 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
 
 
 async def _call(
-    parts: Parts, planned: Planned, adapter: Adapter, call: Call, ruling: Ruling, tasks: list[asyncio.Task[Reply]]
+    parts: Parts, planned: Planned, adapter: Adapter, call: Call, ruling: Ruling,
+    tasks: list[asyncio.Task[Reply]] | None,
 ) -> tuple[Step, Reply | None]:  # fmt: skip
     started = time.perf_counter()
     reply = await _run_for(adapter, ruling.permit, call, planned.timeout, tasks)
@@ -283,15 +284,28 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
 
 
 async def _run_for(
-    adapter: Adapter, permit: object, call: Call, seconds: float | None, tasks: list[asyncio.Task[Reply]]
+    adapter: Adapter,
+    permit: object,
+    call: Call,
+    seconds: float | None,
+    tasks: list[asyncio.Task[Reply]] | None,
 ) -> Reply | None:
     """The reply of a call, or None after a timeout. Raises `PermitRefused`.
 
     The call is added to `tasks`, because it may still run after a timeout. A call that cannot be canceled is left
-    behind, so that the caller continues.
+    behind, so that the caller continues. A call without a timeout, of which nobody has to know when it ends, needs no
+    task of its own.
     """
+    if seconds is None and tasks is None:
+        try:
+            return await adapter.run(permit, call)
+        except OrgkernelError:
+            raise
+        except Exception as fault:
+            return _fault(fault)
     task = asyncio.ensure_future(adapter.run(permit, call))
-    tasks.append(task)
+    if tasks is not None:
+        tasks.append(task)
     try:
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
@@ -307,9 +321,13 @@ async def _run_for(
         return Reply("failed", error="the call was cancelled", is_uncertain=True)
     error = task.exception()
     if error is not None and not isinstance(error, OrgkernelError):
-        text = f"internal error of orgkernel: {type(error).__name__}: {error}"
-        return Reply("failed", error=text, is_uncertain=True)
+        return _fault(error)
     return task.result()
+
+
+def _fault(error: BaseException) -> Reply:
+    text = f"internal error of orgkernel: {type(error).__name__}: {error}"
+    return Reply("failed", error=text, is_uncertain=True)
 
 
 def _seen(task: asyncio.Task[Reply]) -> None:
