@@ -168,12 +168,16 @@ class Http:
         said = scopes or ("read", "report", "request")
         return new_key(location_of(self.shop.store), said, agent=agent, **more)
 
+    def said(self, key: str) -> dict[str, str]:
+        """The headers of a message."""
+        accepts = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+        return accepts | self.headers | (bearer(key) if key else {})
+
     def post(self, key: str, message: Any, query: str = "", **headers: str) -> httpx2.Response:
         """The answer to what is sent as it is."""
-        said = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
         content = message if isinstance(message, bytes) else json.dumps(message).encode()
         return httpx2.post(
-            f"{self.url}/mcp{query}", content=content, headers=said | self.headers | (bearer(key) if key else {}) | headers, timeout=PATIENCE,
+            f"{self.url}/mcp{query}", content=content, headers=self.said(key) | headers, timeout=PATIENCE,
         )  # fmt: skip
 
     def ask(self, key: str, method: str, query: str = "", **params: Any) -> Any:

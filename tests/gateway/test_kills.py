@@ -6,10 +6,13 @@ import os
 import random
 import signal
 import sqlite3
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from orgkernel.decisions.state_records import AuditFilter
@@ -17,7 +20,7 @@ from orgkernel.state.audit import read_rows
 from orgkernel.state.verify import verify_audit
 from tests.api.keys import location_of, opened
 from tests.api.running import until
-from tests.gateway.gateways import Wire, on_wire, over_http, text_of
+from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
 from tests.gateway.shop import Shop
 from tests.support.depth import DEPTH
 
@@ -68,6 +71,39 @@ def test_no_acknowledged_decision_is_lost(tmp_path: Path) -> None:
     assert KILLS <= answered <= reached <= found
     for server in (shop.box, shop.crate):
         until(lambda server=server: [each for each in server.processes if runs(each)], lambda left: not left)  # type: ignore[misc]
+
+
+@pytest.mark.deep
+def test_no_answer_over_http_is_without_its_decision(tmp_path: Path) -> None:
+    """However often the gateway is killed: whatever a client was told, of a read or of a change, is in the audit."""
+    shop, chance = Shop(tmp_path), random.Random(3)
+    told = {"look": 0, "send": 0}
+
+    def ask(http: Http, key: str, tool: str) -> None:
+        with suppress(httpx2.HTTPError), httpx2.Client(base_url=http.url, headers=http.said(key)) as client:
+            while True:
+                call = {"name": f"box__{tool}", "arguments": {}}
+                message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+                answer = client.post("/mcp", json=message)
+                if text_of(answer.json()) == f"{tool} done":
+                    told[tool] += 1
+
+    for _ in range(KILLS // 5):
+        with over_http(shop) as http:
+            http.headers = {"mcp-protocol-version": "2025-11-25"}
+            key = http.key("ann")
+            clients = [threading.Thread(target=ask, args=(http, key, tool)) for tool in told]
+            for client in clients:
+                client.start()
+            until(lambda: len(shop.box.processes), bool)
+            time.sleep(chance.random() * _LONGEST * 2)
+            http.process.kill()
+            for client in clients:
+                client.join()
+    assert all(told.values())
+    assert told["look"] <= allowed(shop, "mcp__box__look")
+    assert told["send"] <= len([each for each in shop.box.calls if each[0] == "send"])
+    assert len([each for each in shop.box.calls if each[0] == "send"]) <= allowed(shop, "mcp__box__send")
 
 
 @pytest.mark.deep
@@ -126,6 +162,23 @@ def test_a_signal_ends_the_servers_too(tmp_path: Path, signal_number: int) -> No
         assert wire.process.pid is not None
         os.kill(wire.process.pid, signal_number)
         wire.process.join(30)
+        try:
+            until(lambda: runs(process), lambda it: not it)
+        finally:
+            if runs(process):
+                os.kill(process, signal.SIGKILL)
+
+
+def test_a_signal_ends_the_servers_of_a_gateway_over_http(tmp_path: Path) -> None:
+    """A server that stays when its input ends is ended too."""
+    shop = Shop(tmp_path)
+    shop.box.says(tools=[{"name": "look", "inputSchema": {"type": "object"}}], stays=True)
+    with over_http(shop) as http:
+        key = http.key("ann")
+        assert http.text(key, "box__look") == "look done"
+        (process,) = shop.box.processes
+        assert http.process.pid is not None
+        os.kill(http.process.pid, signal.SIGTERM)
         try:
             until(lambda: runs(process), lambda it: not it)
         finally:

@@ -283,13 +283,21 @@ def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None
 def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) -> None:
     """Nothing is shown, called or written before somebody accepts it, and `accept` shows it first."""
     shop = Shop(tmp_path)
+    own = {"prompts": [{"name": "p"}], "resources": [{"uri": "box://a", "name": "a"}]}
+    shop.box.says(tools=ALL, **own)
     with on_wire(shop, "--role", "clerk", "--require-review") as wire:
         assert wire.tools() == ["orgkernel__request_access"]
+        assert wire.ask("prompts/list")["result"]["prompts"] == []
+        assert wire.ask("resources/list")["result"]["resources"] == []
+        assert "error" in wire.ask("prompts/get", name="box__p")
+        assert "error" in wire.ask("resources/read", uri="box://a")
         assert "nobody has reviewed it" in wire.text("box__look")
         assert not shop.lock.exists()
         assert accept(shop, "box", "look").stdout == "+ box/look: Does look.\n"
         assert wire.tools() == ["box__look", "orgkernel__request_access"]
         assert wire.text("box__look") == "look done"
+        assert len(wire.ask("prompts/list")["result"]["prompts"]) == 1
+        assert wire.ask("resources/read", uri="box://a")["result"]["contents"][0]["text"] == "read"
     assert [each[0] for each in shop.box.calls] == ["look"]
 
 

@@ -100,7 +100,9 @@ async def _from_servers(
     usable = await find_usable(caller)
     view = await caller.view()
     open_to = [
-        server for server in gateway.servers.values() if _least_use(usable, gateway, view, server) is not None
+        server
+        for server in gateway.servers.values()
+        if _least_use(usable, gateway, view, server) is not None and server.is_reviewed()
     ]
 
     async def listed(server: ReviewedServer) -> Listed:

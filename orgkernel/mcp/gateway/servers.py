@@ -59,6 +59,11 @@ class ReviewedServer:
         self._told: set[str] = set()
         self._names: dict[str, str] = {}
 
+    def is_reviewed(self) -> bool:
+        """Whether anything of it may be passed on: prompts and resources have no review of their own. Raises `UsageError`."""
+        self._pins.refresh()
+        return self._pins.knows(self.name) or not self._pins.require_review
+
     async def definitions(self) -> Mapping[str, Definition]:
         """The accepted tools. A server whose tools are known is not started for it. Raises `UpstreamError`."""
         generation = self._pins.refresh()
