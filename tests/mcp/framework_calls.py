@@ -23,7 +23,9 @@ async def call_with_openai(shown: dict[str, Any], calls: Calls) -> dict[str, Any
     class Scripted(Model):
         async def get_response(self, **given: Any) -> Any:
             seen["tools"] = [tool.name for tool in given["tools"]]
-            results = [each["output"] for each in given["input"] if each.get("type") == "function_call_output"]
+            results = [
+                each["output"] for each in given["input"] if each.get("type") == "function_call_output"
+            ]
             seen["results"] = [text_in(each) for each in results]
             said: list[Any] = [
                 ResponseFunctionToolCall(
@@ -58,7 +60,9 @@ async def call_with_langgraph(shown: dict[str, Any], calls: Calls) -> dict[str, 
         graph = StateGraph(MessagesState)
         graph.add_node("tools", node)
         graph.add_edge(START, "tools")
-        asked = [{"name": tool, "args": words, "id": f"c{number}"} for number, (tool, words) in enumerate(calls)]
+        asked = [
+            {"name": tool, "args": words, "id": f"c{number}"} for number, (tool, words) in enumerate(calls)
+        ]
         found = await graph.compile().ainvoke({"messages": [AIMessage("", tool_calls=asked)]})
         results = [text_in(each.content) for each in found["messages"][1:]]
         return {"tools": sorted(node.tools_by_name), "results": results}
