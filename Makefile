@@ -45,9 +45,10 @@ docs-site: $(VENV)/dev.stamp
 unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/hosts.stamp
 	$(BIN)/pytest -n 3 --dist worksteal --durations=10
 
-# The tests that search (properties, fuzzing, killed writers), DEPTH times as long and with other examples every time,
-# then a hundred thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in
-# `make test`, because one brings a gigabyte of packages, and the other half of one.
+# The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
+# itself says, of which `make test` takes a third; the edges of the API all instead of every other one; then a hundred
+# thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
+# because one brings a gigabyte of packages, and the other half of one.
 DEPTH ?= 25
 nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10

@@ -7,6 +7,7 @@ tools are passed on as they are: they are between the caller and the tool.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +18,20 @@ from starlette.types import Message, Receive, Scope, Send
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.quick_calls import encode_result, read_quick_call
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.leaving import ForClient
 from manifest_api.guards.limits import take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
-from manifest_api.mcp_asker import HttpAsker, asker_of
+from manifest_api.mcp_asker import HttpAsker, asker_of, without_path
 from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
 from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
 from manifest_api.routes.mcp import PATH
 from manifest_api.store_access import StoreAccess
-from orgkernel.errors import OrgkernelError, Refused
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.errors import OrgkernelError, Refused, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.approvals import FormAnswer
@@ -37,7 +41,8 @@ from orgkernel.mcp.gateway.gateway import Gateway
 from orgkernel.mcp.gateway.server import build_gateway_server
 from orgkernel.mcp.server import HttpServer
 from orgkernel.operations.permits import Permits
-from orgkernel.toolbox.upstream_tools import UpstreamTools
+from orgkernel.toolbox.result import Step
+from orgkernel.toolbox.upstream_tools import UpstreamCall, UpstreamTools
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -79,11 +84,16 @@ class HttpGateway:
             body = await take_body(receive) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client is gone: nobody to answer
-            if self._fast_path and (said := await self._answer_quickly(scope, caller, body)) is not None:
-                headers = [*_JSON, (b"content-length", b"%d" % len(said))]
-                await send({"type": "http.response.start", "status": 200, "headers": headers})
-                await send({"type": "http.response.body", "body": said})
-                return
+            if self._fast_path:
+                async with ForClient(receive) as client:
+                    said = await self._answer_quickly(scope, caller, body)
+                    if said is not None:
+                        headers = [*_JSON, (b"content-length", b"%d" % len(said))]
+                        await send({"type": "http.response.start", "status": 200, "headers": headers})
+                        await send({"type": "http.response.body", "body": said})
+                        return
+                if client.is_gone:
+                    return  # what was begun must not be done again
         except RequestRefused as error:
             response = refusal_response(error)
         except OrgkernelError as error:
@@ -107,7 +117,7 @@ class HttpGateway:
             )
         if self._tools is None or self._tools[0] is not store:
             permits = Permits(self._kernel, store, has_state=True)
-            self._tools = store, UpstreamTools(permits, store, is_state_held=True, unrecorded=_log_unrecorded)
+            self._tools = store, _Tools(permits, store, is_state_held=True, unrecorded=_log_unrecorded)
         return self._tools[1]
 
     def _caller_of(self, request: Request) -> HttpCaller:
@@ -147,7 +157,8 @@ class HttpGateway:
             await send(message)
 
         try:
-            await self._server.answer(scope, again, send_with_headers, streams=_WANTS_PROGRESS in body)
+            async with ForClient(receive):
+                await self._server.answer(scope, again, send_with_headers, streams=_WANTS_PROGRESS in body)
         except Exception:
             if started:
                 raise  # the server closes the connection: half a response must not look whole
@@ -158,6 +169,26 @@ class HttpGateway:
         for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
             logging.getLogger(each).setLevel(logging.WARNING)
         return HttpServer(build_gateway_server(self.gateway, _find_caller))
+
+
+class _Tools(UpstreamTools):
+    """Tools whose errors do not say where the store is."""
+
+    async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
+        """Decide, and call. Raises `OrgkernelError`."""
+        try:
+            return await super().call(org, call)
+        except StoreError as error:
+            raise without_path(error) from None
+
+    async def decide(
+        self, org: str, request: AccessRequest, tool_input: bytes, actor: str = ""
+    ) -> AccessDecision:
+        """Decide about something else than a call. Raises `OrgkernelError`."""
+        try:
+            return await super().decide(org, request, tool_input, actor)
+        except StoreError as error:
+            raise without_path(error) from None
 
 
 class HttpCaller(HttpAsker, GatewayCaller):

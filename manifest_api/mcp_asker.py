@@ -45,7 +45,7 @@ class HttpAsker(Asker):
         try:
             return await run_in_threadpool(question, self._kernel)
         except StoreError as error:
-            raise _without_path(error) from None
+            raise without_path(error) from None
 
     async def decide(self, request: AccessRequest) -> Answered:
         """Decide and audit as an evaluation. The scope `report` is left out, so that asking uses no grant up."""
@@ -54,7 +54,7 @@ class HttpAsker(Asker):
         try:
             answered = await auditor.finish(auditor.begin(self.org_id, request, asking))
         except StoreError as error:
-            raise _without_path(error) from None
+            raise without_path(error) from None
         except RequestRefused as error:
             raise Refused(error.detail, error.help, error.kind.code) from None
         count_decision(self._request, answered[0].outcome, "mcp")
@@ -65,14 +65,14 @@ class HttpAsker(Asker):
         try:
             done = await operate(self._request, self.caller, operation)
         except StoreError as error:
-            raise _without_path(error) from None
+            raise without_path(error) from None
         except RequestRefused as error:
             raise Refused(error.detail, error.help, error.kind.code) from None
         self._request.app.state.feed.wake()
         return done
 
 
-def _without_path(error: StoreError) -> Refused:
+def without_path(error: StoreError) -> Refused:
     """The error without the path of the store, which is for the log only."""
     logger.error("the store failed: %s", error.message)
     kind = problems.KINDS.get(error.code, problems.STORE_FAILED)

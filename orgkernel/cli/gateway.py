@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -71,9 +72,8 @@ _server_options = with_options(
 def command(ctx: click.Context, /, **said: Any) -> None:
     """Pass the tools of MCP servers on, to each role its own, and decide every call.
 
-    With --role or --agent it answers one host on standard input and output; with --http it answers every agent by its
-    key (`orgkernel key create NAME --agent ID --scope read --scope report --scope request`). Every call is in the audit.
-    This needs `orgkernel[mcp]`.
+    On standard input and output it answers for one role or agent; over HTTP, for every agent with a key of the scopes
+    `read` and `report`. Every call is in the audit. This needs `orgkernel[mcp]`.
     """
     if ctx.invoked_subcommand is None:
         _run(**said)
@@ -270,7 +270,14 @@ async def _list_all(
     failed: dict[str, str] = {}
     for each in upstreams:
         try:
-            listed[each.name] = {str(tool["name"]): tool for tool in await each.tools()}
+            tools = await each.tools()
+            names = [str(tool.get("name")) for tool in tools]
+            twice = {name for name, times in Counter(names).items() if times > 1}
+            for name in sorted(twice):  # which of them a call would reach, nobody knows
+                _say(f"server {quote(each.name)} lists tool {quote(name)} twice, so it cannot be accepted")
+            listed[each.name] = {
+                name: tool for name, tool in zip(names, tools, strict=True) if name not in twice
+            }
         except UpstreamError as error:
             failed[each.name] = error.error
         finally:

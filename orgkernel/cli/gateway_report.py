@@ -115,8 +115,13 @@ def _echo(report: GatewayReport, form: str) -> None:
             click.echo()
     # The bytes as in the files, for `git apply`; always UTF-8.
     click.echo(report.diff.encode(), nl=False)
-    for note in report.notes if form == "diff" else ():
-        click.echo(f"note: {printable(note)}", err=True)
+    if form == "diff":
+        for note in report.notes:
+            click.echo(f"note: {printable(note)}", err=True)
+        if left := sum(bool(each.by_hand) for each in report.proposals):
+            click.echo(
+                f"note: not in the diff: {counted(left, 'proposal')}; `--format text` says why", err=True
+            )
     if report.diff and report.folder != os.curdir:
         click.echo(f"note: apply it in {quote(report.folder)}", err=True)
     for found in report.findings:

@@ -230,7 +230,7 @@ def digest_documents(documents: Iterable[SourceDocument], organization: SourceDo
     """
     home = os.path.join(os.path.dirname(organization.path), "")
     lines = sorted({f"{_name_from(home, document)}\0{document.digest}\n" for document in documents})
-    return "sha256:" + hashlib.sha256("".join(lines).encode()).hexdigest()
+    return "sha256:" + hashlib.sha256("".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _name_from(home: str, document: SourceDocument) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from orgkernel.decisions.state_records import AuditRow
 
+KeyT = TypeVar("KeyT")
 Roles = Callable[[str], tuple[str, ...]]
 """The roles that a subject is or fills."""
 
@@ -42,10 +43,11 @@ class RefusedUse(msgspec.Struct, frozen=True):
 
     times: int
     codes: Mapping[str, int]
-    actions: Mapping[str, int]
+    asked: Mapping[tuple[str, str], int]
+    """Subject and action to how often, most often first."""
 
 
-class ToolUse(NamedTuple):
+class ObservedUse(NamedTuple):
     """What the audit says about tools in a time."""
 
     calls: tuple[ToolCalls, ...]
@@ -64,7 +66,7 @@ class ToolUse(NamedTuple):
 
 def count_tool_use(
     decisions: Iterable[AuditRow], uses: Iterable[AuditRow], org_id: str, roles_of: Roles
-) -> ToolUse:
+) -> ObservedUse:
     """Count decisions about tools, and how the calls ended. What an agent did counts for every role that it fills."""
     failures = {
         row.entry.record_id: row.entry.code or "FAILED"
@@ -94,20 +96,22 @@ def count_tool_use(
             continue
         first_at = entry.at if first_at is None else min(first_at, entry.at)
         key = (entry.subject, server, tool, tool_id)
-        by_tool.setdefault(key, _Count()).add(entry.activity, entry.code, "", failures.get(row.audit_id))
+        by_tool.setdefault(key, _Count()).add(entry.activity, entry.code, None, failures.get(row.audit_id))
         for role in roles:
             first_of[role] = min(first_of.get(role, entry.at), entry.at)
             names.setdefault((role, tool_id), set()).add(tool)
             if entry.activity == "deny":
-                refused.setdefault((role, tool_id), _Count()).add("deny", entry.code, entry.action, None)
-    return ToolUse(
+                refused.setdefault((role, tool_id), _Count()).add(
+                    "deny", entry.code, (entry.subject, entry.action), None
+                )
+    return ObservedUse(
         tuple(count.as_calls(*key) for key, count in sorted(by_tool.items())),
         first_at,
         first_of,
         {key: frozenset(found) for key, found in actions.items()},
         {key: frozenset(found) for key, found in names.items()},
         {
-            key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.actions))
+            key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.asked))
             for key, count in sorted(refused.items())
         },
     )
@@ -119,14 +123,15 @@ class _Count:
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
-        self.actions: Counter[str] = Counter()
+        self.asked: Counter[tuple[str, str]] = Counter()
         self.failed: Counter[str] = Counter()
 
-    def add(self, outcome: str, code: str, action: str, failure: str | None) -> None:
+    def add(self, outcome: str, code: str, asked: tuple[str, str] | None, failure: str | None) -> None:
         self.outcomes[outcome] += 1
         if outcome == "deny":
             self.refused[code] += 1
-            self.actions[action] += 1
+            if asked is not None:
+                self.asked[asked] += 1
         elif failure is not None:
             self.failed[failure] += 1
 
@@ -151,5 +156,5 @@ def _called(detail: Mapping[str, object] | None) -> tuple[str, str]:
     return (server, tool) if isinstance(server, str) and isinstance(tool, str) else ("", "")
 
 
-def _most_first(counter: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+def _most_first(counter: Counter[KeyT]) -> dict[KeyT, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], str(item[0]))))

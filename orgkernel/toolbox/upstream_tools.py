@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import BadStore
 from orgkernel.operations.permits import Permits
 from orgkernel.toolbox.adapters.progress import OnProgress
 from orgkernel.toolbox.adapters.upstream import CallsTools, UpstreamAdapter
@@ -66,11 +69,15 @@ class UpstreamTools:
         unrecorded: Callable[[str], None] | None = None,
     ) -> None:
         """As `Parts` says: whether the state is in memory, and who is told of an end that could not be written."""
+        # A store in a file has to stay that file: nobody would see rows in one that was removed.
+        self._file = "" if store is None else store.location.path
+        self._identity = _identity_of(self._file)
         exclusive = None if store is None else Exclusive(store)
         self._parts = Parts(store, permits, {}, {}, exclusive, None, Handover(), is_state_held, unrecorded)
 
     async def call(self, org: str, call: UpstreamCall) -> tuple[Step, Mapping[str, Any] | None]:
         """Decide, and call. Returns how it went, and the result of the tool if there is one. Raises `OrgkernelError`."""
+        self._require_same_file()
         permits = self._parts.permits
         adapter = UpstreamAdapter(
             call.tool_id, permits.redeem, call.upstream, call.name, call.seconds, call.on_progress
@@ -88,9 +95,25 @@ class UpstreamTools:
         self, org: str, request: AccessRequest, tool_input: bytes, actor: str = ""
     ) -> AccessDecision:
         """Decide about something else than a call, and write it down. Raises `OrgkernelError`."""
+        self._require_same_file()
         permits = self._parts.permits
         ruling = await asyncio.to_thread(permits.decide, org, request, tool_input, permit=False, actor=actor)
         return ruling.decision
+
+    def _require_same_file(self) -> None:
+        if self._file and _identity_of(self._file) != self._identity:
+            raise BadStore(
+                f"the store {quote(self._file)} was removed or replaced while it was open",
+                "restore it, and start the gateway again",
+            )
+
+
+def _identity_of(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def request_with(request: AccessRequest, tool_id: str, action: str, tool_input: bytes) -> AccessRequest:

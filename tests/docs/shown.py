@@ -35,7 +35,7 @@ _BLOCK = re.compile(
 # times faster. The shell does the rest. A command of any other form is left to the shell as a whole.
 _OWN = re.compile(
     r"""(?:cd\ (?P<folder>\w+)\ &&\ )? orgkernel (?P<words>(?:\ +(?:'[^']*'|"[^"]*"|\$\([^()]*\)|[^\s'"|&;<>$`]++)++)*)
-    (?P<silent>\ 2>\ /dev/null)? (?P<rest>\ (?:>(?!&)|\|(?!\|))(?:[^;&|]|\|(?!\|))*)?""",
+    (?P<silent>\ 2>\ ?/dev/null)? (?P<rest>\ (?:>(?!&)|\|(?!\|))(?:[^;&|]|\|(?!\|))*)?""",
     re.VERBOSE,
 )
 

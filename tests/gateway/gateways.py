@@ -34,7 +34,7 @@ class Wire:
         self.process, given, said = start(
             shop.folder, self._errors, "gateway", "--org", "shop", *arguments, *shop.options
         )
-        self._given, self._said = open(given, "wb", buffering=0), open(said, "rb")
+        self._given, self._said = os.fdopen(given, "wb", buffering=0), os.fdopen(said, "rb")
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._number = 0
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -74,6 +74,10 @@ class Wire:
         line = self._lines.get(timeout=PATIENCE)
         assert line, self.errors
         return json.loads(line)
+
+    def has_said(self) -> bool:
+        """Whether a message waits to be read."""
+        return not self._lines.empty()
 
     def rest(self) -> list[Any]:
         """What it has said until its output ended."""
@@ -151,6 +155,8 @@ class Http:
         self.process = process
         self.url = url
         self._errors = errors
+        self.headers: dict[str, str] = {}
+        """What every message has besides."""
 
     @property
     def errors(self) -> str:
@@ -167,7 +173,7 @@ class Http:
         said = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
         content = message if isinstance(message, bytes) else json.dumps(message).encode()
         return httpx2.post(
-            f"{self.url}/mcp{query}", content=content, headers=said | (bearer(key) if key else {}) | headers, timeout=PATIENCE,
+            f"{self.url}/mcp{query}", content=content, headers=said | self.headers | (bearer(key) if key else {}) | headers, timeout=PATIENCE,
         )  # fmt: skip
 
     def ask(self, key: str, method: str, query: str = "", **params: Any) -> Any:
@@ -212,7 +218,7 @@ def over_http(shop: Shop, *arguments: str) -> Iterator[Http]:
         url = re.compile("gateway on (.*)/mcp")
         found = until(
             lambda: url.search(errors.read_text(encoding="utf-8")) or not process.is_alive(),
-            lambda it: bool(it),
+            bool,
         )
         assert isinstance(found, re.Match), errors.read_text(encoding="utf-8")
         yield Http(shop, process, found[1], errors)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from orgkernel.loading.formats.names import server_tool_id
 from tests.support.trees import write_tree
 
 PROGRAM = Path(__file__).with_name("box.py")
@@ -155,3 +156,13 @@ class Shop:
         return [
             "--path", str(self.tree), "--mcp-config", str(self.config), "--lock", str(self.lock), "--store", str(self.store),
         ]  # fmt: skip
+
+
+def large_shop(folder: Path, boxes: list[Box]) -> Shop:
+    """A shop whose clerk may use every tool of many servers."""
+    catalog = "".join(
+        f"  {server_tool_id(each.name)}: {{type: mcp_server, provider: {each.name}, side_effects: read}}\n"
+        for each in boxes
+    )
+    held = "".join(f"{{tool: {server_tool_id(each.name)}, level: read}}, " for each in boxes)
+    return Shop(folder, *boxes, tools=TOOLS + catalog, clerk=CLERK.replace("[{", f"[{held}{{", 1))

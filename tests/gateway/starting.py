@@ -47,9 +47,9 @@ def run(folder: str, arguments: tuple[str, ...], *files: Any) -> None:
         number = passed.detach()
         os.dup2(number, target)
         os.close(number)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False, buffering=1)  # type: ignore[misc]
-    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # type: ignore[misc]
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, encoding="utf-8", closefd=False)  # type: ignore[misc]
+    sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, encoding="utf-8", closefd=False)  # type: ignore[misc]
     os.chdir(folder)
     os.environ["PYTHONUNBUFFERED"] = "1"
     from orgkernel.cli import main

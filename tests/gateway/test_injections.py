@@ -7,7 +7,6 @@ import re
 import shlex
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -28,7 +28,7 @@ from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
 from tests.gateway.shop import POLICIES, Shop
 from tests.support.in_process import run_here
 
-FORMS = {"elicitation": {"form": {}}}
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 _ENVELOPE = "io.modelcontextprotocol/"
 
 
@@ -103,7 +103,7 @@ def test_an_approval_is_for_one_call_and_used_once(tmp_path: Path) -> None:
         numbers = [
             wire.send("tools/call", name="box__pay", arguments={"to": "x", "amount": 5}) for _ in range(4)
         ]
-        said = []
+        said: list[str] = []
         while len(said) < len(numbers):
             message = wire.read()
             if message.get("id") in numbers:

@@ -176,6 +176,29 @@ def test_calls_of_an_agent_count_for_every_role_that_it_fills(tmp_path: Path) ->
     ]
 
 
+def test_what_was_asked_elsewhere_counts_as_use(shop: Path) -> None:
+    """Who asks whether it may use a tool needs it, also if no call went through the gateway."""
+    with calling(shop, NOW) as calls:
+        calls.ask("agent:ada", "web_search", "use")
+    assert "web_search" not in [each["tool"] for each in as_json(shop)["proposals"]]
+
+
+def test_the_diff_says_what_is_not_in_it(shop: Path) -> None:
+    """On standard error, so that what is printed can be applied."""
+    done = report(shop, "--format", "diff")
+    assert "note: not in the diff: 1 proposal; `--format text` says why" in done.stderr
+    assert done.stdout.startswith("--- a/roles/dev.yaml\n+++ b/roles/dev.yaml\n@@ ")
+
+
+def test_a_repository_around_the_folder_is_no_matter(shop: Path, tmp_path: Path) -> None:
+    """`git apply` takes the diff in the folder in which it was made."""
+    repository = GitRepository(tmp_path)
+    diff = tmp_path / "narrow.diff"
+    diff.write_text(report(shop, "--format", "diff").stdout)
+    repository.git("-C", "shop", "apply", str(diff))
+    assert names(shop, "dev") == ["tracker__list_issues", "wiki__read_page"]
+
+
 def test_what_is_refused_often_is_proposed_to_ask(shop: Path) -> None:
     """Only `--asks` puts it into the diff; applied, the tool is listed, and each call asks first."""
     asked = [each for each in as_json(shop)["proposals"] if each["kind"] == "ask"]
@@ -202,6 +225,42 @@ def test_whoever_may_grant_is_named(tmp_path: Path) -> None:
     assert "or grant it, by `role:lead` or an operator: orgkernel grant issue" in report(shop).stdout
 
 
+def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> None:
+    """A rank that is too low is no matter of the profile, so nothing about it is in the diff."""
+    ladder = '_schema: orgkernel:rank_ladder\n_version: "1.0"\nranks: [{id: ensign}, {id: lieutenant}]\n'
+    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  ada: {rank: ensign, assignments: [{role: dev}]}\n'
+    shop = write_shop(tmp_path)
+    tools = (
+        (shop / "tools.yaml")
+        .read_text()
+        .replace("provider: search", "provider: search\n    rank_matrix: {lieutenant: read}")
+    )
+    write_tree(shop, {"ranks.yaml": ladder, "crew.yaml": crew, "tools.yaml": tools})
+    with calling(shop, NOW) as calls:
+        assert set(calls.make("agent:ada", "web_search", "use", "web_search", server="search", times=5)) == {
+            "deny"
+        }
+    [found] = [each for each in as_json(shop, "--asks")["proposals"] if each["tool"] == "web_search"]
+    assert (found["kind"], found["role"]) == ("grant", "dev")
+    assert found["by_hand"] == "no edit of a profile would open it"
+    assert "promote" in found["text"] or found["commands"]
+
+
+def test_an_agent_in_several_roles_is_left_to_a_person(tmp_path: Path) -> None:
+    """One of its roles is enough, and nobody but a person knows which."""
+    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  bob: {assignments: [{role: clerk}, {role: lead}]}\n'
+    shop = write_shop(tmp_path)
+    (shop / "crew.yaml").write_text(crew)
+    with calling(shop, NOW) as calls:
+        calls.make("agent:bob", "tracker", "list_issues", "list_issues", times=5)
+    found = as_json(shop, "--asks")
+    asked = {each["role"]: each["by_hand"] for each in found["proposals"]}
+    assert asked
+    assert set(asked) <= {"clerk", "lead"}
+    assert set(asked.values()) == {"agent:bob fills several roles, and one of them is enough"}
+    assert found["diff"] == ""
+
+
 def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     """A role that grants a tool has to have it; what else is proposed stays in the diff."""
     dev = DEV + "may_grant: [{tool: web_search}]\n"
@@ -215,6 +274,36 @@ def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     GitRepository(shop).git("apply", input=found["diff"].encode())
     assert run_here("check", ".", cwd=shop).returncode == 0
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
+
+
+def test_an_error_elsewhere_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
+    """Also where it is about nothing that was edited: here, a tool that no role has any more."""
+    lead = "_schema: orgkernel:role_profile\nrole_id: lead\nrole_type: commander\ndescription: Leads.\n"
+    shop = write_shop(tmp_path, roles_lead=lead)
+    (shop / "orgkernel.toml").write_text('[severities]\nORG701 = "error"\n')
+    with calling(shop, NOW) as calls:
+        calls.make("agent:ada", "tracker", "list_issues", "list_issues", days=12)
+    found = as_json(shop)
+    by_tool = {each["tool"]: each["by_hand"] for each in found["proposals"]}
+    assert by_tool["tracker"] == by_tool["wiki"] == ""
+    assert by_tool["web_search"].startswith("it would be an error: tool `web_search` is not used by any role")
+    GitRepository(shop).git("apply", input=found["diff"].encode())
+    assert run_here("check", ".", cwd=shop).returncode == 0
+    assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
+
+
+def test_roles_in_one_file_are_told_apart(tmp_path: Path) -> None:
+    """Each loses what nobody in it used, and an error of one keeps nothing from the other."""
+    clerk = "_schema: orgkernel:role_profile\nrole_id: clerk\ndescription: Keeps records.\ncapabilities: {tools_primary: [web_search, wiki]}\n"
+    shop = write_shop(tmp_path, roles_dev=f"{DEV}may_grant: [{{tool: web_search}}]\n---\n{clerk}")
+    (shop / "roles/clerk.yaml").unlink()
+    with calling(shop, NOW) as calls:
+        for subject in ("agent:ada", "agent:bob"):
+            calls.make(subject, "wiki", "read_page", "read_page", days=12)
+    GitRepository(shop).git("apply", input=report(shop, "--format", "diff").stdout.encode())
+    assert run_here("check", ".", cwd=shop).returncode == 0
+    assert names(shop, "dev") == ["search__web_search", "wiki__read_page"]
+    assert names(shop, "clerk") == ["wiki__read_page"]
 
 
 def test_one_entry_for_a_whole_server_is_to_be_declared_in_parts(tmp_path: Path) -> None:

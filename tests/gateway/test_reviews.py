@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway import pins as module
 from orgkernel.mcp.gateway.pins import Pins
 from tests.gateway.gateways import Wire, on_wire
-from tests.gateway.shop import LOOK, PAY, SEND, WIPE, Box, Shop
+from tests.gateway.shop import LOOK, PAY, SEND, WIPE, Box, Shop, large_shop
 from tests.support.in_process import run_here
 
 ALL = (LOOK, SEND, PAY, WIPE)
@@ -24,7 +25,7 @@ TELLS = {"listChanged": True}
 
 def accept(shop: Shop, *arguments: str) -> Any:
     """What `orgkernel gateway accept` says."""
-    options = ["--mcp-config", shop.config, "--lock", shop.lock]
+    options = ("--mcp-config", str(shop.config), "--lock", str(shop.lock))
     return run_here("gateway", "accept", *options, "--", *arguments, cwd=shop.folder)
 
 
@@ -190,7 +191,7 @@ def test_a_link_is_never_written(tmp_path: Path) -> None:
     Pins(str(target)).accept("box", {"look": LOOK})
     before = target.read_bytes()
     lock.symlink_to(target.name)
-    with pytest.raises(UsageError, match="link|not a regular file"):
+    with pytest.raises(UsageError, match=r"link|not a regular file"):
         pins.accept("box", {})
     assert (target.read_bytes(), lock.is_symlink()) == (before, True)
 
@@ -241,10 +242,8 @@ def test_no_server_spoils_the_lock_file(tmp_path: Path, schema: Any) -> None:
     lock = tmp_path / "gateway.lock.json"
     pins = Pins(str(lock))
     pins.accept("crate", {"look": LOOK})
-    try:
+    with suppress(UsageError):
         pins.accept("box", {"look": {**LOOK, "inputSchema": {"type": "object", **schema}}})
-    except UsageError as error:
-        assert "cannot be written" in error.message or "too deep" in error.message
     read = Pins(str(lock))
     assert read.knows("crate")
     assert read.definitions("box") == pins.definitions("box")
@@ -261,14 +260,12 @@ def test_no_server_fills_the_lock_file(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None:
-    """A list that cannot be written down, and a server that never starts, leave the others as they are."""
-    shop = Shop(tmp_path, Box(tmp_path, "bad", {**LOOK, "inputSchema": {"type": "object", "maximum": 1e400}}))
-    shop.edit(
-        "tools.yaml",
-        (shop.tree / "tools.yaml").read_text()
-        + "  mcp__bad: {type: mcp_server, provider: bad, side_effects: read}\n",
+    """One that lists more than fits, and one that never starts, leave the others as they are."""
+    shop = large_shop(
+        tmp_path, [Box(tmp_path, "bad", {**LOOK, "description": "d" * 8_600_000}), Box(tmp_path, "ends")]
     )
-    shop.edit("roles/clerk.yaml", (shop.tree / "roles/clerk.yaml").read_text().replace("[{", "[{tool: mcp__bad, level: read}, {", 1))  # fmt: skip
+    servers = {each.name: each.command for each in shop.boxes}
+    shop.declare({**servers, "ends": {"command": "/bin/false"}})
     with on_wire(shop) as wire:
         assert wire.tools() == [
             "box__look",
@@ -278,8 +275,9 @@ def test_a_server_that_cannot_be_accepted_hides_no_other(tmp_path: Path) -> None
             "orgkernel__request_access",
         ]
         assert wire.text("box__look") == "look done"
-        assert "done" not in wire.text("bad__look")
-    assert "bad" not in json.loads(shop.lock.read_text())["servers"]
+        assert "more than 8388608 bytes" in wire.text("bad__look")
+        assert "unavailable: " in wire.text("ends__look")
+    assert set(json.loads(shop.lock.read_text())["servers"]) == {"box", "crate"}
 
 
 def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) -> None:
@@ -293,3 +291,36 @@ def test_with_require_review_nothing_is_accepted_at_first_sight(tmp_path: Path) 
         assert wire.tools() == ["box__look", "orgkernel__request_access"]
         assert wire.text("box__look") == "look done"
     assert [each[0] for each in shop.box.calls] == ["look"]
+
+
+def test_accept_takes_what_it_has_shown_and_nothing_else(tmp_path: Path) -> None:
+    """Named tools only, none that is listed twice, none of a server that does not answer; what is gone is forgotten."""
+    shop = Shop(tmp_path)
+    shop.declare({**{each.name: each.command for each in shop.boxes}, "ends": {"command": "/bin/false"}})
+    shop.box.says(tools=[LOOK, SEND, PAY, PAY])
+    done = accept(shop, "box", "look")
+    assert (done.returncode, done.stdout) == (0, "+ box/look: Does look.\n")
+    assert "lists tool `pay` twice" in done.stderr
+    assert set(Pins(str(shop.lock)).definitions("box")) == {"look"}
+    done = accept(shop, "box")
+    assert done.stdout == "+ box/send: Does send.\n"
+    shop.box.says(tools=[{**LOOK, "description": "Looks."}])
+    done = accept(shop)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[:4] == [
+        "~ box/look",
+        "    description - Does look.",
+        "    description + Looks.",
+        "- box/send",
+    ]
+    assert set(Pins(str(shop.lock)).definitions("box")) == {"look", "send"}
+    assert accept(shop, "box").returncode == 0
+    assert set(Pins(str(shop.lock)).definitions("box")) == {"look"}
+    assert accept(shop, "ends").returncode == 1
+    assert accept(shop, "box", "nothing").returncode == 2
+    assert not Pins(str(shop.lock)).knows("ends")
+    shop.lock.write_text("{", encoding="utf-8")
+    done = accept(shop, "box")
+    assert done.returncode == 2
+    assert "is no file of accepted tools" in done.stderr
+    assert shop.lock.read_text() == "{"

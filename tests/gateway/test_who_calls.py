@@ -29,10 +29,13 @@ HEADERS = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Http]:
-    """A gateway over HTTP."""
+@pytest.fixture(
+    scope="module", params=[{}, {"mcp-protocol-version": "2025-11-25"}], ids=["with the SDK", "quickly"]
+)
+def http(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Http]:
+    """A gateway over HTTP, which answers with the SDK, or without it where it can."""
     with over_http(Shop(tmp_path_factory.mktemp("shop"))) as gateway:
+        gateway.headers = request.param
         yield gateway
 
 
@@ -49,13 +52,14 @@ def message(method: str = "tools/call", **params: Any) -> dict[str, Any]:
 def test_no_argument_and_no_metadata_names_the_caller(http: Http) -> None:
     """A guest that names the lead in every place stays a guest, and its arguments go to the tool as they are."""
     key = http.key("bob")
-    refused = http.post(key, message(name="box__pay", arguments=OTHERS, _meta=OTHERS), **HEADERS)
+    headers = {name: said for name, said in HEADERS.items() if not (http.headers and name.startswith("mcp-"))}
+    refused = http.post(key, message(name="box__pay", arguments=OTHERS, _meta=OTHERS), **headers)
     assert text_of(refused.json()).startswith("deny: `agent:bob` `use` `tool:mcp__box__pay`")
-    allowed = http.post(key, message(name="box__look", arguments=OTHERS, _meta=OTHERS), **HEADERS)
+    allowed = http.post(key, message(name="box__look", arguments=OTHERS, _meta=OTHERS), **headers)
     assert text_of(allowed.json()) == "look done"
     assert http.shop.box.calls[-1] == ["look", OTHERS]
     assert {each.subject for each in rows(http.shop)[:2]} == {"agent:bob"}
-    listed = http.post(key, message("tools/list", **(OTHERS | {"_meta": OTHERS})), **HEADERS).json()
+    listed = http.post(key, message("tools/list", **(OTHERS | {"_meta": OTHERS})), **headers).json()
     assert [each["name"] for each in listed["result"]["tools"]] == ["box__look", "orgkernel__request_access"]
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
+from orgkernel.operations.context import Actor
+from orgkernel.operations.decisions import decide_and_wait
 from orgkernel.operations.permits import Permits, record_use
 from orgkernel.state.location import parse_location
 from orgkernel.state.store import Store
@@ -152,6 +154,11 @@ class Calls:
                     decision=ruling.audit_id,
                 )
         return outcomes
+
+    def ask(self, subject: str, tool: str, action: str) -> None:
+        """Ask whether a tool may be used, which is no call."""
+        request = AccessRequest(subject, action, f"tool:{tool}")
+        decide_and_wait(self._kernel, self._store, "shop", request, Actor(subject, subject))
 
 
 @contextmanager

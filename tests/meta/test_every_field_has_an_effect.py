@@ -561,6 +561,8 @@ def test_every_field_is_accounted_for() -> None:
     shown |= {"time", "authzen"}
     # Shown by tests/decisions/test_contract_terms.py.
     shown |= {"lmc_mode"}
+    # Shown by tests/gateway/test_bindings.py: which action a call is.
+    shown |= {"action_argument"}
     quiet = _listed(TOLD_ONLY) | _listed(NOT_YET)
     assert {each for each in fields() - quiet if each[1] not in shown} == set()
     also = {("Location", "resources_claimed")}

@@ -17,7 +17,7 @@ from orgkernel.graph.records import RolePost
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import SourceText, is_file, read_text
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.mcp.gateway.proposals import NARROWING, Proposal
+from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal
 from orgkernel.project.policy_edits import add_policy, name_policy, new_policies, policy_lines
 from orgkernel.project.role_edits import add_tool, limit_tool
 from orgkernel.project.text_diff import byte_order_mark, patch_names, unified_diff
@@ -30,7 +30,7 @@ class Drafted(NamedTuple):
     """What came of the proposals."""
 
     diff: str
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[UseProposal, ...]
     """All of them; those that are not in the diff say why."""
     findings: tuple[str, ...]
     """What `orgkernel check` would find besides: no errors."""
@@ -63,11 +63,11 @@ class _Texts:
         }
 
 
-def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[Proposal], folder: str) -> Drafted:
+def draft_diff(kernel: Kernel, org_id: str, proposals: Sequence[UseProposal], folder: str) -> Drafted:
     """Make the edits of the proposals that have none of `by_hand`, as far as they cause no error."""
     drafting = _Drafting(kernel, kernel.organization(org_id).snapshot.index)
     wanted = [number for number, each in enumerate(proposals) if not each.by_hand]
-    kept = drafting.fitting(proposals, [], wanted)
+    kept = drafting.fitting(proposals, wanted)
     texts = drafting.edited(proposals, kept)
     said = tuple(
         msgspec.structs.replace(each, by_hand=drafting.refused[number])
@@ -92,26 +92,63 @@ class _Drafting:
         self._view = view
         self.refused: dict[int, str] = {}
         """Number of a proposal to why it is not in the diff."""
+        self._edits: dict[tuple[str, ...], SourceText] = {}
         self._before = Counter(map(fingerprint_finding, kernel.state.latest.diagnostics))
 
-    def fitting(self, proposals: Sequence[Proposal], kept: list[int], more: list[int]) -> list[int]:
-        """The proposals that cause no error together: all of them, or else those of each half."""
-        if not more:
-            return kept
-        texts = self.edited(proposals, [*kept, *more])
-        more = [number for number in more if number not in self.refused]
-        errors = [each for each in self.new_findings(texts.changed()) if each.severity is Severity.ERROR]
+    def fitting(self, proposals: Sequence[UseProposal], wanted: list[int]) -> list[int]:
+        """The proposals that cause no error together.
+
+        Those of a role that an error is about are left out, and tried again one for each role at a time.
+        """
+        kept, late = wanted, list[int]()
+        while errors := self._errors(proposals, kept):
+            blamed = self._blamed(proposals, kept, errors)
+            if not blamed:
+                return self._halved(proposals, [], wanted)
+            kept, late = [each for each in kept if each not in blamed], sorted([*late, *blamed])
+        while late:
+            turn = [*{proposals[each].role: each for each in reversed(late)}.values()]
+            late = [each for each in late if each not in turn]
+            while errors := self._errors(proposals, [*kept, *turn]):
+                blamed = self._blamed(proposals, turn, errors) or dict.fromkeys(turn, errors[0])
+                self.refused.update({each: _said(found) for each, found in blamed.items()})
+                turn = [each for each in turn if each not in blamed]
+            kept = sorted([*kept, *turn])
+        return kept
+
+    def _halved(self, proposals: Sequence[UseProposal], kept: list[int], more: list[int]) -> list[int]:
+        """The same where an error is about nothing that was edited: all of them, or else those of each half."""
+        errors = self._errors(proposals, [*kept, *more])
         if not errors:
             return [*kept, *more]
         if len(more) == 1:
-            found = errors[0]
-            self.refused[more[0]] = f"it would be an error: {found.message} [{found.code}]"
+            self.refused[more[0]] = _said(errors[0])
             return kept
         middle = len(more) // 2
-        kept = self.fitting(proposals, kept, more[:middle])
-        return self.fitting(proposals, kept, more[middle:])
+        return self._halved(proposals, self._halved(proposals, kept, more[:middle]), more[middle:])
 
-    def edited(self, proposals: Sequence[Proposal], numbers: Sequence[int]) -> _Texts:
+    def _errors(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> list[Diagnostic]:
+        changed = self.edited(proposals, numbers).changed()
+        return [each for each in self.new_findings(changed) if each.severity is Severity.ERROR]
+
+    def _blamed(
+        self, proposals: Sequence[UseProposal], numbers: Sequence[int], errors: Sequence[Diagnostic]
+    ) -> dict[int, Diagnostic]:
+        """The proposals for roles that errors are about, or in whose files they are."""
+        about = {each.subject: each for each in reversed(errors)}
+        inside = {each.place.file: each for each in reversed(errors) if not each.subject.startswith("role:")}
+        blamed: dict[int, Diagnostic] = {}
+        for number in numbers:
+            role = proposals[number].role
+            files = (part.name for part in self._view.records.posts[role].document.parts)
+            found = about.get(f"role:{role}") or next(
+                (inside[name] for name in files if name in inside), None
+            )
+            if found is not None:
+                blamed[number] = found
+        return blamed
+
+    def edited(self, proposals: Sequence[UseProposal], numbers: Sequence[int]) -> _Texts:
         """The texts after some proposals. What cannot be edited is refused, and changes nothing."""
         texts = _Texts()
         for number in numbers:
@@ -136,16 +173,14 @@ class _Drafting:
                 found.append(each)
         return found
 
-    def _edit(self, texts: _Texts, proposal: Proposal) -> None:
+    def _edit(self, texts: _Texts, proposal: UseProposal) -> None:
         post = self._view.records.posts[proposal.role]
         others = self._view.records.elsewhere.get(proposal.role, ())
         if others:
             raise CannotEdit(f"the profile belongs to {listing(others)} too")
         if proposal.kind in NARROWING:
             for part in self._parts(post, proposal):
-                texts.new[part.path] = limit_tool(
-                    texts.read(part), proposal.role, proposal.tool, proposal.level
-                )
+                texts.new[part.path] = self._limited(texts.read(part), proposal)
             return
         assert proposal.level is not None
         part = _own(post.document.part(("capabilities", "tools")))
@@ -153,12 +188,19 @@ class _Drafting:
         self._add_policy(texts, proposal)
         texts.new[part.path] = source
 
-    def _parts(self, post: RolePost, proposal: Proposal) -> list[SourceDocument]:
+    def _limited(self, source: SourceText, proposal: UseProposal) -> SourceText:
+        """The same edit of the same text is made once, however many drafts have it."""
+        key = source.path, source.text, proposal.role, proposal.tool
+        if key not in self._edits:
+            self._edits[key] = limit_tool(source, proposal.role, proposal.tool, proposal.level)
+        return self._edits[key]
+
+    def _parts(self, post: RolePost, proposal: UseProposal) -> list[SourceDocument]:
         """The documents that give the tool to the role. Raises `CannotEdit`."""
         files = {edge.place.file for edge in self._view.equipping(proposal.role, proposal.tool)}
         return [_own(part) for part in post.document.parts if part.name in files]
 
-    def _add_policy(self, texts: _Texts, proposal: Proposal) -> None:
+    def _add_policy(self, texts: _Texts, proposal: UseProposal) -> None:
         """Ask before each use. Raises `CannotEdit`."""
         records = self._view.records
         policy_id = name_policy(proposal.role, proposal.tool, records.policies)
@@ -178,6 +220,10 @@ class _Drafting:
                 texts.new[path] = SourceText(path, os.path.join(around, name), new_policies(lines), "")
                 return
         raise CannotEdit("there is no file for a policy")
+
+
+def _said(error: Diagnostic) -> str:
+    return f"it would be an error: {error.message} [{error.code}]"
 
 
 def _own(document: SourceDocument) -> SourceDocument:

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, RemedyChange
+from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics import Place
@@ -22,16 +23,16 @@ from orgkernel.mcp.gateway.bindings import tools_of
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.records.tool_catalog import Tool
-from orgkernel.reports.tool_use import RefusedUse, ToolUse
+from orgkernel.reports.tool_use import ObservedUse, RefusedUse
 
-ProposalKind = Literal["remove", "lower", "ask", "grant", "declare"]
-NARROWING: tuple[ProposalKind, ...] = ("remove", "lower")
+UseProposalKind = Literal["remove", "lower", "ask", "grant", "declare"]
+NARROWING: tuple[UseProposalKind, ...] = ("remove", "lower")
 
 
-class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+class UseProposal(msgspec.Struct, frozen=True, kw_only=True):
     """One change of what a role may use."""
 
-    kind: ProposalKind
+    kind: UseProposalKind
     role: str
     tool: str
     """The declared tool."""
@@ -53,9 +54,9 @@ def propose_narrowing(
     view: OrgView,
     servers: Iterable[str],
     served: Mapping[str, Collection[str]],
-    use: ToolUse,
+    use: ObservedUse,
     roles: Iterable[str],
-) -> Iterator[Proposal]:
+) -> Iterator[UseProposal]:
     """Tools and levels of these servers that nobody in these roles used.
 
     `served` has the names of the tools on their servers, by the declared tool that stands for them.
@@ -78,8 +79,8 @@ def propose_narrowing(
                     yield _split(role, edge.target, sorted(called & covered), len(covered), edge.place)
 
 
-def _split(role: str, tool_id: str, called: list[str], count: int, place: Place) -> Proposal:
-    return Proposal(
+def _split(role: str, tool_id: str, called: list[str], count: int, place: Place) -> UseProposal:
+    return UseProposal(
         kind="declare", role=role, tool=tool_id, file=place.file, line=place.line,
         text=f"declare the tools behind {quote(tool_id)} one by one, and give role {quote(role)} those that it needs",
         because=f"it has called {len(called)} of {count} ({listing(map(clean, called))})",
@@ -89,9 +90,9 @@ def _split(role: str, tool_id: str, called: list[str], count: int, place: Place)
 
 def _narrowed(
     role: str, tool_id: str, tool: Tool, level: ToolLevel, used: frozenset[str], place: Place
-) -> Proposal | None:
+) -> UseProposal | None:
     if not used:
-        return Proposal(
+        return UseProposal(
             kind="remove", role=role, tool=tool_id, file=place.file, line=place.line,
             text=f"take {quote(tool_id)} from role {quote(role)}", because="nobody in it has called it",
         )  # fmt: skip
@@ -102,7 +103,7 @@ def _narrowed(
     lost = [each for each, of in required.items() if needed < LEVELS.index(of) <= LEVELS.index(level)]
     if not lost:
         return None
-    return Proposal(
+    return UseProposal(
         kind="lower", role=role, tool=tool_id, level=LEVELS[needed], file=place.file, line=place.line,
         text=f"lower {quote(tool_id)} of role {quote(role)} from {level} to {LEVELS[needed]}",
         because=f"nobody in it has called {listing(lost)}",
@@ -110,8 +111,8 @@ def _narrowed(
 
 
 def propose_asking(
-    kernel: Kernel, org_id: str, use: ToolUse, roles: Iterable[str], often: int
-) -> Iterator[Proposal]:
+    kernel: Kernel, org_id: str, use: ObservedUse, roles: Iterable[str], often: int
+) -> Iterator[UseProposal]:
     """Tools that these roles were refused at least so often. Raises `StoreError`."""
     known = set(roles)
     for (role, tool_id), refused in use.refused.items():
@@ -121,44 +122,55 @@ def propose_asking(
                 yield found
 
 
-def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: RefusedUse) -> Proposal | None:
+def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: RefusedUse) -> UseProposal | None:
     because = f"it was refused {refused.times} times ({listing(refused.codes)})"
     view = kernel.organization(org_id).snapshot.index
     if tool_id not in view.records.tools:
-        return Proposal(
+        return UseProposal(
             kind="declare", role=role, tool=tool_id, because=because,
             text=f"declare {quote(tool_id)}, if role {quote(role)} is to have it", by_hand="no document declares the tool",
         )  # fmt: skip
-    request = AccessRequest(f"role:{role}", next(iter(refused.actions)), f"tool:{tool_id}")
+    subject, action = next(iter(refused.asked))
+    request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
     found = kernel.explain(org_id, request)
+    if found.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
+        request = AccessRequest(subject, action, f"tool:{tool_id}")
+        found = kernel.explain(org_id, request)
     if found.decision.outcome != "deny":
-        return None  # somebody has changed it since
+        return None  # it is no longer refused, or only in circumstances that the audit does not have
+    who = identify(view, subject)
+    several = who is not None and len(who.roles) > 1
     grant = _sole(found.remedies, "grant")
     grantors = () if grant is None else find_grantors(kernel, _grant_of(grant[1], org_id, request.subject))
     commands = () if grant is None else grant[0].commands
-    equip = _sole(found.remedies, "equip")
+    equip = _sole(found.remedies, "equip", f"role:{role}")
     level = _level_in(found)
     if equip is not None and equip[1].value == f"tool:{tool_id}" and level is not None:
         has = tool_id in view.tool_levels_of(role)
         edit = equip[0].edits[0] if equip[0].edits else None
-        return Proposal(
+        return UseProposal(
             kind="ask", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
             file=edit.file if edit else "", line=edit.line if edit else 0,
             text=f"let role {quote(role)} have {quote(tool_id)} at level {level}, and ask first",
-            by_hand="the role has it at a lower level, which would have to ask as well" if has else "",
+            by_hand="the role has it at a lower level, which would have to ask as well"
+            if has
+            else f"{subject} fills several roles, and one of them is enough"
+            if several
+            else "",
         )  # fmt: skip
     remedy = grant[0] if grant is not None else next(iter(found.remedies), None)
-    return Proposal(
+    return UseProposal(
         kind="grant", role=role, tool=tool_id, level=level, because=because, commands=commands, grantors=grantors,
         text=f"{remedy.text}, if role {quote(role)} is to have it" if remedy else f"leave {quote(tool_id)} to others: nothing opens it",
         by_hand="no edit of a profile would open it",
     )  # fmt: skip
 
 
-def _sole(remedies: Iterable[Remedy], kind: str) -> tuple[Remedy, RemedyChange] | None:
-    """The first remedy that is one change of a kind and nothing else."""
+def _sole(remedies: Iterable[Remedy], kind: str, subject: str = "") -> tuple[Remedy, RemedyChange] | None:
+    """The first remedy that is one change of a kind, about a subject if one is named, and nothing else."""
     for each in remedies:
-        if len(each.changes) == 1 and each.changes[0].kind == kind:
+        change = each.changes[0] if len(each.changes) == 1 else None
+        if change is not None and change.kind == kind and subject in ("", change.subject):
             return each, each.changes[0]
     return None
 

@@ -15,9 +15,9 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import bind, servers_in, tools_of
 from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
-from orgkernel.mcp.gateway.proposals import NARROWING, Proposal, propose_asking, propose_narrowing
+from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal, propose_asking, propose_narrowing
 from orgkernel.mcp.gateway.spared import Spared, count_spared
-from orgkernel.reports.tool_use import ToolCalls, ToolUse, count_tool_use
+from orgkernel.reports.tool_use import ObservedUse, ToolCalls, count_tool_use
 from orgkernel.runtime.utc import as_utc
 
 DAY = 86_400.0
@@ -50,7 +50,7 @@ class GatewayReport(msgspec.Struct, frozen=True, kw_only=True):
     """Days of calls that the audit has in this time."""
     spared: Spared
     calls: tuple[ToolCalls, ...]
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[UseProposal, ...]
     notes: tuple[str, ...]
     """Sentences about what the report cannot say."""
     findings: tuple[str, ...]
@@ -128,7 +128,12 @@ def _roles_of(view: OrgView, subject: str) -> tuple[str, ...]:
 
 
 def _notes(
-    view: OrgView, pins: Pins, use: ToolUse, roles: Sequence[str], seasoned: Sequence[str], terms: ReportTerms
+    view: OrgView,
+    pins: Pins,
+    use: ObservedUse,
+    roles: Sequence[str],
+    seasoned: Sequence[str],
+    terms: ReportTerms,
 ) -> Iterable[str]:
     if not pins.servers:
         yield f"{quote(pins.path)} has no tools: start the gateway once, or run `orgkernel gateway accept`"

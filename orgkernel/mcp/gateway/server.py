@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from orgkernel import __version__
@@ -35,6 +39,7 @@ _INSTRUCTIONS = (
 )
 _LIST_TTL = 60_000
 """Milliseconds for which a list may be reused. Nothing relies on it: every call is decided."""
+_END_SECONDS = 10.0
 _INVALID_PARAMS = -32602
 _FORM = {"type": "object", "properties": {}}
 _QUESTION = "approval"
@@ -147,15 +152,42 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
 
 
 async def run_gateway_stdio(gateway: Gateway, caller: GatewayCaller) -> None:
-    """Serve one caller on standard input and output, until the input ends."""
+    """Serve one caller on standard input and output, until the input ends or a signal comes."""
     from mcp.server.stdio import stdio_server
 
     server = build_gateway_server(gateway, lambda _: caller)
+    _end_by_signals(gateway)
     try:
         async with stdio_server() as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
     finally:
         await gateway.aclose()
+
+
+def _end_by_signals(gateway: Gateway) -> None:
+    """End the servers too when a signal ends this process, because some stay when their input ends.
+
+    The process then leaves at once: a thread of the SDK reads the input, and nothing but its end would wake it.
+    """
+    loop = asyncio.get_running_loop()
+    ending: list[asyncio.Task[None]] = []
+
+    async def end(number: int) -> None:
+        with suppress(Exception):
+            await asyncio.wait_for(gateway.aclose(), _END_SECONDS)
+        os._exit(128 + number)
+
+    def begin(number: int) -> None:
+        if ending:
+            os._exit(128 + number)
+        ending.append(loop.create_task(end(number)))
+
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None or signal.getsignal(number) == signal.SIG_IGN:
+            continue
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # no such handlers there
+            loop.add_signal_handler(number, begin, number)
 
 
 async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | None) -> dict[str, Any]:

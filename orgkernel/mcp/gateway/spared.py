@@ -20,7 +20,7 @@ from orgkernel.mcp.gateway.names import exposed_name
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.tokens import find_counter
 
-Unit = Literal["tokens", "bytes"]
+SizeUnit = Literal["tokens", "bytes"]
 
 
 class SparedRole(msgspec.Struct, frozen=True):
@@ -37,7 +37,7 @@ class SparedRole(msgspec.Struct, frozen=True):
 class Spared(msgspec.Struct, frozen=True):
     """The tools of all servers in a prompt, and what each role is spared of them."""
 
-    unit: Unit
+    unit: SizeUnit
     """Tokens, or bytes where nothing counts tokens."""
     servers: tuple[str, ...]
     tools: int

@@ -7,6 +7,7 @@ in headers, goes through the SDK. `UpstreamLimits.without_session` switches it o
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
 from itertools import count
@@ -43,6 +44,7 @@ _HEADERS: Final = {
     "MCP-Protocol-Version": _ERA,
     "Mcp-Method": "tools/call",
 }
+_IDLE_SECONDS: Final = 0.05
 _PLAIN_NAME: Final = re.compile(r"(?!=\?)[!-~](?:[ -~]*[!-~])?\Z")
 
 
@@ -56,6 +58,7 @@ class QuickHttp:
         self._limit = limits.max_bytes
         self._breakage = breakage
         self._ids = count(1)
+        self._used_at = 0.0
         self._session = ClientSession(
             connector=TCPConnector(limit=limits.most_calls_at_once + 8),
             headers={**headers, **_HEADERS},
@@ -75,6 +78,7 @@ class QuickHttp:
             "jsonrpc": "2.0", "id": number, "method": "tools/call",
             "params": {"name": name, "arguments": arguments, "_meta": _META},
         }  # fmt: skip
+        await self._notice_closed()
         try:
             async with self._session.post(
                 self._url,
@@ -99,6 +103,16 @@ class QuickHttp:
         found: dict[str, Any] = result if isinstance(result, dict) else {}
         methods.validate_server_result("tools/call", _ERA, found)
         return found
+
+    async def _notice_closed(self) -> None:
+        """Let the event loop see which kept connections the server has closed, because a call on one of them would be lost
+        without anybody knowing whether it arrived.
+        """
+        now = asyncio.get_running_loop().time()
+        if now - self._used_at > _IDLE_SECONDS:
+            await asyncio.sleep(0)  # reads what came
+            await asyncio.sleep(0)  # and ends what it ended
+        self._used_at = now
 
     async def aclose(self) -> None:
         """Close all connections."""

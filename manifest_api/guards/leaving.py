@@ -1,0 +1,51 @@
+"""Cancel the work for a client that is gone, so that a server of tools is told and does not go on for nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Self
+
+from starlette.types import Receive
+
+_AFTER_SECONDS = 0.05
+"""Nothing is looked at before: most answers are complete by then, and a task for each would cost more than it saves."""
+
+
+class ForClient:
+    """Work that is canceled when its client is gone, and then ends quietly.
+
+    `receive` has given the whole body before.
+    """
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.is_gone = False
+        """Whether the client has left; the work was canceled then."""
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        task = asyncio.current_task()
+        assert task is not None
+        self._work = task
+        self._later = asyncio.get_running_loop().call_later(_AFTER_SECONDS, self._begin)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._later.cancel()
+        if self._watch is not None:
+            self._watch.cancel()
+        if not self.is_gone or kind is not asyncio.CancelledError:
+            return False
+        return self._work.uncancel() == 0  # otherwise, somebody else has canceled it too
+
+    def _begin(self) -> None:
+        self._watch = asyncio.create_task(self._until_gone())
+
+    async def _until_gone(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.is_gone = True
+        self._work.cancel()

@@ -1,0 +1,106 @@
+"""Many tools, long lists, many calls at once and clients that leave: nobody waits for what others do."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.api.running import until
+from tests.gateway.gateways import on_wire, over_http, text_of
+from tests.gateway.shop import LOOK, Box, Shop, large_shop
+
+SERVERS, OF_EACH = 50, 20
+
+
+def test_a_thousand_tools_of_fifty_servers(tmp_path: Path) -> None:
+    """They are listed once, found by name, and known without a start of any server after that."""
+    names = [f"tool{number}" for number in range(OF_EACH)]
+    boxes = [
+        Box(tmp_path, f"b{number}", *({**LOOK, "name": name} for name in names)) for number in range(SERVERS)
+    ]
+    shop = large_shop(tmp_path, boxes)
+    expected = sorted(f"{box.name}__{name}" for box in boxes for name in names)
+    with on_wire(shop) as wire:
+        listed = [name for name in wire.tools() if name.startswith("b") and not name.startswith("box")]
+        assert listed == expected
+        assert wire.text("b7__tool3") == "tool3 done"
+    started = sum(len(box.processes) for box in boxes)
+    assert started == SERVERS
+    with on_wire(shop) as wire:
+        assert set(expected) < set(wire.tools())
+        assert wire.text("b7__tool4") == "tool4 done"
+    assert sum(len(box.processes) for box in boxes) == started + 1
+    assert boxes[7].calls == [["tool3", {}], ["tool4", {}]]
+
+
+def test_a_list_of_five_megabytes_passes(tmp_path: Path) -> None:
+    """A server that describes much is listed, and delays no other by more than its own list takes."""
+    tools = [{**LOOK, "name": f"tool{number}", "description": "d" * 5000} for number in range(1000)]
+    shop = large_shop(tmp_path, [Box(tmp_path, "long", *tools)])
+    with on_wire(shop) as wire:
+        assert len([name for name in wire.tools() if name.startswith("long__")]) == 1000
+        assert wire.text("long__tool999") == "tool999 done"
+        assert wire.text("crate__look") == "look done"
+
+
+def test_a_busy_server_delays_no_other(tmp_path: Path) -> None:
+    """While 64 calls of one are slow, those of another are answered, and all of the slow ones are in the end."""
+    shop = Shop(tmp_path)
+    with on_wire(shop) as wire:
+        wire.tools()
+        wire.text("crate__look")
+        slow = [wire.send("tools/call", name="box__look", arguments={"seconds": 4}) for _ in range(64)]
+        until(lambda: len(shop.box.calls), lambda number: number == 64)
+        quick = [wire.send("tools/call", name="crate__look", arguments={}) for _ in range(20)]
+        order: list[int] = []
+        while len(order) < len(slow) + len(quick):
+            message = wire.read()
+            assert text_of(message) == "look done"
+            order.append(message["id"])
+        assert set(order[: len(quick)]) == set(quick)
+
+
+def test_a_canceled_call_is_canceled_at_the_server(tmp_path: Path) -> None:
+    """Over standard input and output, and only that call; a host that hangs up ends the servers."""
+    shop = Shop(tmp_path)
+    with on_wire(shop) as wire:
+        slow = wire.send("tools/call", name="box__look", arguments={"seconds": 30})
+        other = wire.send("tools/call", name="box__look", arguments={"seconds": 1})
+        until(lambda: len(shop.box.calls), lambda number: number == 2)
+        wire.write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": slow}})
+        assert text_of(wire.answer(other)) == "look done"
+        until(lambda: len(shop.box.noted("cancelled")), lambda number: number == 1)
+        wire.send("tools/call", name="box__look", arguments={"seconds": 30})
+        until(lambda: len(shop.box.calls), lambda number: number == 3)
+        started = time.monotonic()
+        wire.hang_up()
+        wire.process.join(25)
+        assert wire.process.exitcode == 0
+        assert time.monotonic() - started < 25
+
+
+@pytest.mark.parametrize("version", ["", "2025-11-25"], ids=["with the SDK", "quickly"])
+def test_a_client_that_leaves_cancels_its_call(tmp_path: Path, version: str) -> None:
+    """Over HTTP the server behind is told; another call of the same server goes on."""
+    shop = Shop(tmp_path)
+    with over_http(shop) as http:
+        key = http.key("ann")
+        assert http.text(key, "box__look") == "look done"
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "box__look", "arguments": {"seconds": 20}}}
+        )  # fmt: skip
+        headers = [
+            "POST /mcp HTTP/1.1", "host: localhost", "content-type: application/json", f"authorization: Bearer {key}",
+            "accept: application/json, text/event-stream", f"content-length: {len(body)}",
+            *([f"mcp-protocol-version: {version}"] if version else []),
+        ]  # fmt: skip
+        host, _, port = http.url.removeprefix("http://").rpartition(":")
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(("\r\n".join(headers) + "\r\n\r\n" + body).encode())
+            until(lambda: len(shop.box.calls), lambda number: number == 2)
+        until(lambda: len(shop.box.noted("cancelled")), lambda number: number == 1)
+        assert http.text(key, "box__look") == "look done"
