@@ -42,7 +42,7 @@ docs-site: $(VENV)/dev.stamp
 	$(BIN)/zensical build --strict --clean
 
 # Three workers on two cores, because tests of servers and processes wait.
-unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp
+unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/hosts.stamp
 	$(BIN)/pytest -n 3 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
@@ -50,7 +50,7 @@ unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp
 # thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
 # because one brings a gigabyte of packages, and the other half of one.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
@@ -89,6 +89,7 @@ lock: $(VENV)/dev.stamp
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:gatewaybench -o requirements/gatewaybench.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:conformance -o requirements/conformance.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:claude -o requirements/claude.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:hosts -o requirements/hosts.lock
 	$(MAKE) $(VENV)/conformance.stamp
 	cd requirements/conformance && ../../$(VENV)/conformance/bin/npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved
 
@@ -120,8 +121,8 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/run.stamp
 
 # Environments of their own: the load generator needs other libraries than the server it loads, and the pins of other
-# ecosystems' checkers (`interop`, `crewai`) are not ours.
-$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
+# ecosystems' checkers (`interop`, `crewai`) and of frameworks for agents (`hosts`) are not ours.
+$(VENV)/load.stamp $(VENV)/interop.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp $(VENV)/gatewaybench.stamp $(VENV)/hosts.stamp: $(VENV)/%.stamp: requirements/%.lock | $(VENV)/bin/python
 	$(BIN)/python -m venv $(VENV)/$*
 	$(VENV)/$*/bin/python -m pip install --quiet --require-hashes -r requirements/$*.lock
 	touch $@

@@ -4,7 +4,7 @@
   a command that shows nothing has to succeed;
 - a block with `title="PATH"` is a file that the reader writes, and so do we;
 - a `python` block with `>>> ` is a doctest;
-- `orgkernel serve` goes on running, on a free port, and is asked by the commands that follow.
+- `orgkernel serve` and `orgkernel gateway --http` go on running, on a free port, and are asked by the commands that follow.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from tests.support.trees import REPOSITORY
 
 BIN = Path(sys.executable).parent
 PORT = "8000"
+_SERVING = re.compile(r"orgkernel (?:serve\b|gateway .*--http )")
 _BLOCK = re.compile(
     r"^(?P<indent> *)```(?P<language>[a-z]+)(?P<options>[^\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
@@ -96,7 +97,8 @@ class Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.servers: list[subprocess.Popen[str]] = []
-        self.port = PORT
+        self.ports = {PORT: PORT}
+        """The port of each server that is shown, and its own."""
         self.names: dict[str, object] = {}
         self.ran = 0
 
@@ -121,7 +123,7 @@ class Reader:
             self._try(step)
         elif step.text.startswith("make "):
             self._make(step)
-        elif step.text.startswith("orgkernel serve") and not step.text.endswith("--help"):
+        elif _SERVING.match(step.text) and not step.text.endswith("--help"):
             self._serve(step)
         else:
             self._run(step)
@@ -129,7 +131,7 @@ class Reader:
 
     def _run(self, step: Command) -> None:
         own = _OWN.fullmatch(step.text)
-        done = self._run_here(own) if own else self._shell(step.text.replace(f":{PORT}/", f":{self.port}/"))
+        done = self._run_here(own) if own else self._shell(self._with_own_ports(step.text))
         assert "Traceback" not in done.stderr, done.stderr
         if step.shown:
             self._compare(step, done.stdout.rstrip() or done.stderr.rstrip(), done.stdout + done.stderr)
@@ -159,9 +161,16 @@ class Reader:
             capture_output=True, text=True, timeout=90, check=False,
         )  # fmt: skip
 
+    def _with_own_ports(self, text: str) -> str:
+        for shown, own in self.ports.items():
+            text = text.replace(f":{shown}/", f":{own}/")
+        return text
+
     def _compare(self, step: Command, *printed: str) -> None:
         """Data alone may be shown, or all that a terminal shows."""
-        own = [each.replace(f":{self.port}", f":{PORT}").strip("\n") for each in printed]
+        for shown, port in self.ports.items():
+            printed = tuple(each.replace(f":{port}", f":{shown}") for each in printed)
+        own = [each.strip("\n") for each in printed]
         assert step.shown.strip("\n") in own, f"{step.text}\n{own[-1]}"
 
     def _make(self, step: Command) -> None:
@@ -178,8 +187,16 @@ class Reader:
                 self._do(Command(line.strip().removeprefix("$(BIN)/"), ""))
 
     def _serve(self, step: Command) -> None:
+        words = shlex.split(step.text)[1:]
+        shown = PORT
+        if "--http" in words:
+            place = words.index("--http") + 1
+            shown = words[place].rpartition(":")[2]
+            words[place] = "127.0.0.1:0"
+        else:
+            words += ["--port", "0", "--drain", "0"]
         server = subprocess.Popen(
-            [BIN / "orgkernel", *shlex.split(step.text)[1:], "--port", "0", "--drain", "0"],
+            [BIN / "orgkernel", *words],
             cwd=self.folder,
             env=self._environment(),
             stdout=subprocess.DEVNULL,
@@ -194,9 +211,9 @@ class Reader:
             if line.startswith("Stop with") or '"message": "serving ' in line:
                 break
         said = "".join(printed)
-        serving = re.search(r"serving .* on https?://127\.0\.0\.1:(\d+)[\n\"]", said)
+        serving = re.search(r"(?:serving .*|gateway) on https?://127\.0\.0\.1:(\d+)(?:/mcp)?[\n\"]", said)
         assert serving, said
-        self.port = serving[1]
+        self.ports[shown] = serving[1]
         threading.Thread(target=server.stderr.read, daemon=True).start()
         if step.shown:
             self._compare(step, re.sub(r"^\d{4}-\d\d-\d\d .*\n", "", said, flags=re.MULTILINE))

@@ -1,4 +1,5 @@
-"""Claude Code's own command line, which `claude-agent-sdk` brings, connects to the server. It needs no network for that.
+"""Claude Code's own command line, which `claude-agent-sdk` brings, connects to the server and to the gateway. It needs no
+network for that.
 
 The package has 160 megabytes, and half a gigabyte when it is unpacked, so `make nightly` installs it and asks.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 from tests.api.keys import bearer, first_key, location_of, new_key
 from tests.api.running import running
+from tests.mcp.serving import EVERYTHING, gateway, gateway_words
 from tests.support.depth import DEPTH
 from tests.support.trees import REPOSITORY, TEMPLATES
 
@@ -22,7 +25,9 @@ PACKAGES = REPOSITORY / ".venv" / "claude" / "lib"
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from orgkernel.cli import main; sys.argv[0] = 'orgkernel'; main()"
 
 
-def listed_by_claude(folder: Path, **servers: Any) -> dict[str, str]:
+def listed_by_claude(
+    folder: Path, variables: Mapping[str, str] | None = None, **servers: Any
+) -> dict[str, str]:
     """What `claude mcp list` says of each server of a project, whose user lets projects name servers."""
     program = next(PACKAGES.glob("python*/site-packages/claude_agent_sdk/_bundled/claude"), None)
     if program is None:
@@ -38,7 +43,7 @@ def listed_by_claude(folder: Path, **servers: Any) -> dict[str, str]:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",
-    }
+    } | dict(variables or {})
     done = subprocess.run(
         [program, "mcp", "list"], cwd=project, env=environment, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=120, check=False,
@@ -74,3 +79,23 @@ if DEPTH > 1:
         assert "Connected" in found["reached"]
         assert "Connected" not in found["refused"]
         assert "Failed to connect" in found["missing"]
+
+    @pytest.mark.deep
+    def test_it_connects_to_the_gateway(tmp_path: Path) -> None:
+        """Started for a role, and reached with a key that a variable of the host has; not with a wrong one."""
+        behind = {"command": sys.executable, "args": [str(EVERYTHING)]}
+        (tmp_path / "stdio").mkdir()
+        command, *arguments = (*gateway_words(tmp_path / "stdio", behind), "--role", "lead")
+        (tmp_path / "http").mkdir()
+        with gateway(tmp_path / "http") as (url, key):
+            headers = {"Authorization": "Bearer ${ORGKERNEL_KEY}"}
+            found = listed_by_claude(
+                tmp_path,
+                {"ORGKERNEL_KEY": key},
+                started={"command": command, "args": arguments},
+                reached={"type": "http", "url": url, "headers": headers},
+                refused={"type": "http", "url": url, "headers": bearer("ok_wrong")},
+            )
+        assert "Connected" in found["started"]
+        assert "Connected" in found["reached"]
+        assert "Connected" not in found["refused"]
