@@ -48,7 +48,7 @@ from orgkernel.kernel.registry_state import Reload
 from orgkernel.kernel.stored import StoreLocation
 
 if TYPE_CHECKING:
-    from orgkernel.mcp.gateway.gateway import Gateway
+    from orgkernel.mcp.gateway.gateway import McpGateway
 
 
 class _Registry(FastAPI):
@@ -90,7 +90,7 @@ def create_app(
     retention: Retention | None = None,
     telemetry: Telemetry | None = None,
     cards: CardSettings | None = None,
-    gateway: Gateway | None = None,
+    gateway: McpGateway | None = None,
 ) -> FastAPI:
     """An application that answers from a kernel. With `watch`, it reloads the documents when they change.
 
@@ -188,7 +188,7 @@ def _hold(app: FastAPI, **parts: object) -> None:
 
 
 def _over_http(
-    gateway: Gateway, kernel: Kernel, stored: StoreAccess, app: FastAPI, fast_path: bool
+    gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI, fast_path: bool
 ) -> ASGIApp:
     """The gateway of a server. What it imports is only for servers that have one."""
     from manifest_api.gateway import HttpGateway

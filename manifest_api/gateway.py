@@ -37,7 +37,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.approvals import FormAnswer
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
-from orgkernel.mcp.gateway.gateway import Gateway
+from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.server import build_gateway_server
 from orgkernel.mcp.server import HttpServer
 from orgkernel.operations.permits import Permits
@@ -59,7 +59,7 @@ class HttpGateway:
 
     def __init__(
         self,
-        gateway: Gateway,
+        gateway: McpGateway,
         kernel: Kernel,
         store_access: StoreAccess,
         app: FastAPI,

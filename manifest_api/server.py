@@ -47,7 +47,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import StoreLocation
 
 if TYPE_CHECKING:
-    from orgkernel.mcp.gateway.gateway import Gateway
+    from orgkernel.mcp.gateway.gateway import McpGateway
 
 logger = logging.getLogger("orgkernel.server")
 
@@ -77,7 +77,7 @@ def serve(
     retention: Retention | None = None,
     tls: TlsFiles | None = None,
     cards: CardSettings | None = None,
-    gateway: Gateway | None = None,
+    gateway: McpGateway | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM. SIGHUP reloads the documents and the certificate.
 

@@ -84,7 +84,7 @@ def _run(
     lock_file: str, require_review: bool, approver: str | None, on_behalf_of: str | None, via: Sequence[str], said: str,
     tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
 ) -> None:  # fmt: skip
-    from orgkernel.mcp.gateway.gateway import Gateway
+    from orgkernel.mcp.gateway.gateway import McpGateway
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.server import require_sdk
 
@@ -99,7 +99,7 @@ def _run(
     require_sdk()
     upstreams = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
-    gateway = Gateway(upstreams, pins, _say)
+    gateway = McpGateway(upstreams, pins, _say)
     kernel = (
         open_kernel(paths, org, no_cache=no_cache)
         if address is None

@@ -17,7 +17,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.approvals import FormAnswer
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.calling import call_tool
-from orgkernel.mcp.gateway.gateway import Gateway
+from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.listing import list_tools
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.operations.context import Context
@@ -135,7 +135,7 @@ class MemoryGateway:
         self.servers = {each.name: each for each in servers}
         self.said: list[str] = []
         self.pins = Pins(str(folder / "gateway.lock.json"), require_review=require_review)
-        self.gateway = Gateway(cast(list[Upstream], [*self.servers.values()]), self.pins, self.said.append)
+        self.gateway = McpGateway(cast(list[Upstream], [*self.servers.values()]), self.pins, self.said.append)
 
     def list(self, caller: GatewayCaller) -> list[dict[str, Any]]:
         """The tools that a caller sees."""

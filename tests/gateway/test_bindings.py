@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.mcp.gateway.bindings import Binding, bind, tools_of
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, tools_of
 from orgkernel.mcp.gateway.names import exposed_name, front_of
 from tests.support.trees import write_tree
 
 OF = {"type": "mcp_server", "provider": "box"}
 
 
-def bound(folder: Path, name: str, **tools: Any) -> tuple[Binding, ...]:
+def bound(folder: Path, name: str, **tools: Any) -> tuple[ToolBinding, ...]:
     """What a tool of the server `box` is among some declared tools."""
     files = {
         "org.yaml": "_schema: orgkernel:organization\norg_id: shop\nhierarchy: {lead: {}}\n",
@@ -37,11 +37,11 @@ def test_the_most_exact_declaration_counts(tmp_path: Path) -> None:
     actions = {**OF, "actions": {"send": "write", "look": "read"}}
     tools = {"by_name": named, "mcp__box__send": by_id, "box": actions, "send": by_id, "mcp__box": by_id}
     for expected in (
-        Binding("by_name", ("use",)),
-        Binding("mcp__box__send", ("use",)),
-        Binding("box", ("send",)),
-        Binding("send", ("use",)),
-        Binding("mcp__box", ("use",)),
+        ToolBinding("by_name", ("use",)),
+        ToolBinding("mcp__box__send", ("use",)),
+        ToolBinding("box", ("send",)),
+        ToolBinding("send", ("use",)),
+        ToolBinding("mcp__box", ("use",)),
     ):
         assert bound(tmp_path / expected.tool_id, "send", **tools) == (expected,)
         del tools[expected.tool_id]
@@ -80,7 +80,7 @@ def test_an_argument_names_the_action(tmp_path: Path) -> None:
 def test_of_several_actions_the_one_that_requires_the_most_counts(tmp_path: Path) -> None:
     """If nothing says which of them a call is."""
     tool = {**OF, "actions": {"low": "read", "high": "full", "middle": "write"}}
-    assert bound(tmp_path, "send", mcp__box__send=tool) == (Binding("mcp__box__send", ("high",)),)
+    assert bound(tmp_path, "send", mcp__box__send=tool) == (ToolBinding("mcp__box__send", ("high",)),)
 
 
 @given(st.lists(st.tuples(st.text(max_size=40), st.text(max_size=90)), max_size=8, unique=True))

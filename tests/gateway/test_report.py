@@ -17,7 +17,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp import tokens
 from orgkernel.mcp.gateway.caller import LocalCaller
 from orgkernel.mcp.gateway.calling import call_tool
-from orgkernel.mcp.gateway.gateway import Gateway
+from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.listing import list_tools
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.spared import prompt_text
@@ -48,7 +48,7 @@ def as_json(folder: Path, *more: str) -> Any:
 def seen(folder: Path, role: str) -> list[dict[str, Any]]:
     """The list of the gateway, of which no server is started."""
     upstreams, _ = open_servers([str(folder / "mcp.json")], {})
-    gateway = Gateway(upstreams, Pins(str(folder / "gateway.lock.json")), print)
+    gateway = McpGateway(upstreams, Pins(str(folder / "gateway.lock.json")), print)
     return asyncio.run(_listed(gateway, caller_of(folder, role)))
 
 
@@ -58,7 +58,7 @@ def caller_of(folder: Path, role: str) -> LocalCaller:
     return LocalCaller(Kernel.open(folder), "shop", subject, location, AccessRequest(subject, "", ""))
 
 
-async def _listed(gateway: Gateway, caller: LocalCaller) -> list[dict[str, Any]]:
+async def _listed(gateway: McpGateway, caller: LocalCaller) -> list[dict[str, Any]]:
     try:
         return await list_tools(gateway, caller)
     finally:
@@ -409,7 +409,7 @@ def test_calls_through_the_gateway_are_what_is_counted(tmp_path: Path) -> None:
         "_schema: orgkernel:role_profile\nrole_id: clerk\ndescription: Keeps records.\ncapabilities: {tools_primary: [look]}\n"
     )
     upstreams, _ = open_servers([str(shop / "mcp.json")], {})
-    gateway = Gateway(upstreams, Pins(str(shop / "gateway.lock.json")), print)
+    gateway = McpGateway(upstreams, Pins(str(shop / "gateway.lock.json")), print)
     caller = caller_of(shop, "clerk")
 
     async def nobody(message: str, request_id: str) -> None:

@@ -22,11 +22,11 @@ from orgkernel.operations.grantors import find_grantors
 from orgkernel.runtime.utc import as_utc
 
 FormAnswer = Literal["accept", "decline", "cancel"]
-Asked = Callable[[str, str], Awaitable[FormAnswer | None]]
+FormAsker = Callable[[str, str], Awaitable[FormAnswer | None]]
 """Asks whoever sits at the host: a message, and the id of the request. None where the host has no forms."""
 
 
-class Approval(NamedTuple):
+class ApprovalResult(NamedTuple):
     """What became of asking."""
 
     is_given: bool
@@ -35,10 +35,10 @@ class Approval(NamedTuple):
     """What to do, for whoever called."""
 
 
-async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: Asked) -> Approval:
+async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: FormAsker) -> ApprovalResult:
     """Ask for an approval of one call. Raises what `asked` raises."""
     if not caller.may("request"):
-        return Approval(False, "no request was made: the credential has no scope `request`")
+        return ApprovalResult(False, "no request was made: the credential has no scope `request`")
     try:
         decision = await caller.ask(lambda kernel: kernel.decide(caller.org_id, request))
         made = await caller.operate(
@@ -46,21 +46,23 @@ async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: Ask
         )
         able = await caller.ask(lambda kernel: find_grantors(kernel, grant_asked_for(made)))
     except OrgkernelError as error:
-        return Approval(False, f"no request was made: {error_text(error)}")
+        return ApprovalResult(False, f"no request was made: {error_text(error)}")
     waiting = _waiting(made, able)
     answer = await asked(_form(caller, request, made), made.request_id)
     if answer is None or answer == "cancel":
-        return Approval(False, waiting)
+        return ApprovalResult(False, waiting)
     if not caller.approver:
-        return Approval(answer == "accept", waiting)
+        return ApprovalResult(answer == "accept", waiting)
     try:
         if answer == "accept":
             await caller.approve(made.request_id)
-            return Approval(True, waiting)
+            return ApprovalResult(True, waiting)
         await caller.deny(made.request_id)
     except OrgkernelError as error:
-        return Approval(False, f"{waiting}\n{quote(caller.approver)} cannot answer it: {error_text(error)}")
-    return Approval(False, f"denied: {quote(caller.approver)} has denied request `{made.request_id}`")
+        return ApprovalResult(
+            False, f"{waiting}\n{quote(caller.approver)} cannot answer it: {error_text(error)}"
+        )
+    return ApprovalResult(False, f"denied: {quote(caller.approver)} has denied request `{made.request_id}`")
 
 
 def _form(caller: GatewayCaller, request: AccessRequest, made: PermissionRequest) -> str:

@@ -22,7 +22,7 @@ _RUNTIME = "mcp"
 _LONGEST = 100
 
 
-class Binding(msgspec.Struct, frozen=True):
+class ToolBinding(msgspec.Struct, frozen=True):
     """The declared tool that a tool of a server is."""
 
     tool_id: str
@@ -66,7 +66,7 @@ def servers_in(view: OrgView) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[Binding, ...]:
+def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding, ...]:
     """The declared tools of a server that one of its tools is, by the most exact way in which any is.
 
     None if it is not declared. If there are several, the declarations contradict each other.
@@ -79,7 +79,7 @@ def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[Binding, ..
     if exact:
         return tuple(_whole_tool(tool_id, tool, name) for tool_id, tool in exact.items())
     by_action = tuple(
-        Binding(tool_id, (name,))
+        ToolBinding(tool_id, (name,))
         for tool_id, tool in tools.items()
         if name in tool.actions and not tool.action_argument
     )
@@ -91,14 +91,14 @@ def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[Binding, ..
     return ()
 
 
-def _whole_tool(tool_id: str, tool: Tool, name: str) -> Binding:
+def _whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:
     actions = tuple(tool.required_levels)
     if tool.action_argument:
-        return Binding(tool_id, actions, tool.action_argument)
+        return ToolBinding(tool_id, actions, tool.action_argument)
     if name in actions:
-        return Binding(tool_id, (name,))
+        return ToolBinding(tool_id, (name,))
     # Several actions, and nothing says which one a call is: it needs the one that requires the most.
-    return Binding(tool_id, (_highest(tool),))
+    return ToolBinding(tool_id, (_highest(tool),))
 
 
 def _highest(tool: Tool) -> str:

@@ -8,10 +8,10 @@ from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, did_you_mean, quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.loading.formats.names import named_tool_id
-from orgkernel.mcp.gateway.approvals import Asked, ask_approval
-from orgkernel.mcp.gateway.bindings import Binding, shortened
+from orgkernel.mcp.gateway.approvals import FormAsker, ask_approval
+from orgkernel.mcp.gateway.bindings import ToolBinding, shortened
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.gateway.gateway import Gateway, Target
+from orgkernel.mcp.gateway.gateway import CallTarget, McpGateway
 from orgkernel.mcp.gateway.listing import asks_first, find_usable
 from orgkernel.mcp.gateway.refusals import error_result, no_result, refusal
 from orgkernel.mcp.words import error_text, plain
@@ -23,12 +23,12 @@ class UnknownTool(Exception):
 
 
 async def call_tool(
-    gateway: Gateway,
+    gateway: McpGateway,
     caller: GatewayCaller,
     exposed: str,
     arguments: dict[str, Any],
     *,
-    asked: Asked,
+    asked: FormAsker,
     on_progress: OnProgress | None = None,
 ) -> dict[str, Any]:
     """The result of a call, in the words of MCP; a refusal is one too. Raises `UnknownTool`, and what `asked` raises."""
@@ -48,14 +48,16 @@ async def call_tool(
 
 async def _decide_and_call(
     caller: GatewayCaller,
-    target: Target,
+    target: CallTarget,
     arguments: dict[str, Any],
-    asked: Asked,
+    asked: FormAsker,
     on_progress: OnProgress | None,
 ) -> dict[str, Any]:
     server, name = target.server, target.name
     # A tool that nobody declared is decided about too, so that the answer and the audit say so.
-    binding = target.bindings[0] if target.bindings else Binding(named_tool_id(server.name, name), ("use",))
+    binding = (
+        target.bindings[0] if target.bindings else ToolBinding(named_tool_id(server.name, name), ("use",))
+    )
     try:
         tool_input = encode_input(arguments)
     except ValueError as error:
@@ -82,13 +84,13 @@ async def _decide_and_call(
     return no_result(step, server.name, name)
 
 
-def _several(target: Target) -> str:
+def _several(target: CallTarget) -> str:
     ids = ", ".join(quote(each.tool_id) for each in target.bindings)
     tool = f"{quote(target.name)} of server {quote(target.server.name)}"
     return f"deny: {tool} is declared several times ({ids}), so nobody can say what it requires\nwhat to do: keep one declaration"
 
 
-async def _no_tool(gateway: Gateway, caller: GatewayCaller, exposed: str) -> str:
+async def _no_tool(gateway: McpGateway, caller: GatewayCaller, exposed: str) -> str:
     """Why there is no such tool. Only tools that the caller sees are named."""
     usable = await find_usable(caller)
     seen = [

@@ -8,20 +8,20 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, printable_lines, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.mcp.gateway.bindings import Binding, bind, tools_of
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, tools_of
 from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
-from orgkernel.mcp.gateway.pins import Definition, Pins
-from orgkernel.mcp.gateway.servers import ReviewedServer, Say
+from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
+from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
 
 
-class Target(NamedTuple):
+class CallTarget(NamedTuple):
     """What a call is for: a tool of a server, and the declared tools that it is."""
 
     server: ReviewedServer
     name: str
-    bindings: tuple[Binding, ...]
+    bindings: tuple[ToolBinding, ...]
 
 
 class Offered(NamedTuple):
@@ -29,21 +29,21 @@ class Offered(NamedTuple):
 
     exposed: str
     server: str
-    definition: Definition
-    binding: Binding
+    definition: ToolDefinition
+    binding: ToolBinding
 
 
-class Gateway:
+class McpGateway:
     """The servers behind one gateway. Nothing of a server is started before it is needed."""
 
-    def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Say) -> None:
+    def __init__(self, upstreams: Sequence[Upstream], pins: Pins, say: Announce) -> None:
         """Raises `UsageError` for servers that cannot be told apart."""
         require_apart(each.name for each in upstreams)
         self.servers = {each.name: ReviewedServer(each, pins, say) for each in upstreams}
         self._say = say
         self._silent: set[str] = set()
         self._fronts = {front_of(name): name for name in self.servers}
-        self._offers: dict[str, tuple[OrgView, Mapping[str, Definition], tuple[Offered, ...]]] = {}
+        self._offers: dict[str, tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]] = {}
         self._declared: tuple[OrgView | None, dict[str, dict[str, Tool]]] = None, {}
 
     async def offers(self, view: OrgView) -> list[Offered]:
@@ -51,7 +51,7 @@ class Gateway:
         found = await asyncio.gather(*(self._offers_of(view, server) for server in self.servers.values()))
         return sorted((each for offers in found for each in offers), key=lambda each: each.exposed)
 
-    async def find(self, view: OrgView, exposed: str) -> Target | None:
+    async def find(self, view: OrgView, exposed: str) -> CallTarget | None:
         """What a name in front of a host means. Raises `UpstreamError` if the server has to be asked and does not answer."""
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         if server is None:
@@ -59,7 +59,7 @@ class Gateway:
         name = await server.tool_called(exposed)
         if name is None:
             return None
-        return Target(server, name, bind(self.declared(view, server.name), server.name, name))
+        return CallTarget(server, name, bind(self.declared(view, server.name), server.name, name))
 
     def schema_of(self, exposed: str) -> Any:
         """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""
@@ -107,11 +107,11 @@ class Gateway:
 
 
 def offers_of(
-    server: str, definitions: Mapping[str, Definition], declared: Mapping[str, Tool]
-) -> tuple[list[Offered], dict[str, tuple[Binding, ...]]]:
+    server: str, definitions: Mapping[str, ToolDefinition], declared: Mapping[str, Tool]
+) -> tuple[list[Offered], dict[str, tuple[ToolBinding, ...]]]:
     """The tools of a server that are declared, and those that are declared several times, which nobody has."""
     offers: list[Offered] = []
-    several: dict[str, tuple[Binding, ...]] = {}
+    several: dict[str, tuple[ToolBinding, ...]] = {}
     for exposed, name in names_of(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:

@@ -10,13 +10,13 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.gateway.gateway import Gateway, Offered, shown_definition
+from orgkernel.mcp.gateway.gateway import McpGateway, Offered, shown_definition
 
 Usable = dict[str, dict[str, bool]]
 """Tool to action to whether it asks first."""
 
 
-async def list_tools(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The tools of a caller, by name, in the words of MCP. Raises `OrgkernelError`."""
     usable = await find_usable(caller)
     if not usable:

@@ -14,9 +14,9 @@ from typing import Any
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
-from orgkernel.mcp.gateway.bindings import Binding
+from orgkernel.mcp.gateway.bindings import ToolBinding
 from orgkernel.mcp.gateway.caller import GatewayCaller
-from orgkernel.mcp.gateway.gateway import Gateway, visible
+from orgkernel.mcp.gateway.gateway import McpGateway, visible
 from orgkernel.mcp.gateway.listing import Usable, find_usable
 from orgkernel.mcp.gateway.names import exposed_name
 from orgkernel.mcp.gateway.refusals import refusal_text
@@ -28,7 +28,7 @@ Listed = Sequence[Mapping[str, Any]]
 _Listing = Callable[[ReviewedServer], Awaitable[Listed]]
 
 
-async def list_prompts(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_prompts(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The prompts of the servers that a caller may use, by name."""
     found = await _from_servers(gateway, caller, lambda server: server.upstream.prompts())
     prompts = [
@@ -41,7 +41,7 @@ async def list_prompts(gateway: Gateway, caller: GatewayCaller) -> list[dict[str
 
 
 async def find_prompt(
-    gateway: Gateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
+    gateway: McpGateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """A prompt, from its server. Raises `OrgkernelError`."""
     for server, listed in await _from_servers(gateway, caller, lambda server: server.upstream.prompts()):
@@ -53,19 +53,19 @@ async def find_prompt(
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
 
 
-async def list_resources(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_resources(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The resources of the servers that a caller may use, by URI."""
     found = await _from_servers(gateway, caller, lambda server: server.upstream.resources())
     return _told_apart(found, "uri")
 
 
-async def list_templates(gateway: Gateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+async def list_templates(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The templates of resources of the servers that a caller may use, by URI."""
     found = await _from_servers(gateway, caller, lambda server: server.upstream.resource_templates())
     return _told_apart(found, "uriTemplate")
 
 
-async def find_resource(gateway: Gateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
+async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
     """A resource, from the only server that has it. Raises `OrgkernelError`."""
     front, _, rest = uri.partition("+")
     named = [server for server in gateway.servers.values() if server.name == front and rest]
@@ -94,7 +94,7 @@ async def find_resource(gateway: Gateway, caller: GatewayCaller, uri: str) -> Ma
 
 
 async def _from_servers(
-    gateway: Gateway, caller: GatewayCaller, ask: _Listing
+    gateway: McpGateway, caller: GatewayCaller, ask: _Listing
 ) -> list[tuple[ReviewedServer, Listed]]:
     """What the servers list of which a caller may use a tool. One that does not answer has nothing."""
     usable = await find_usable(caller)
@@ -114,18 +114,18 @@ async def _from_servers(
     return list(zip(open_to, await asyncio.gather(*map(listed, open_to)), strict=True))
 
 
-def _least_use(usable: Usable, gateway: Gateway, view: Any, server: ReviewedServer) -> Binding | None:
+def _least_use(usable: Usable, gateway: McpGateway, view: Any, server: ReviewedServer) -> ToolBinding | None:
     """The use of a tool of a server that requires the least of those that a caller has without asking."""
     found: list[tuple[int, str, str]] = []
     for tool_id, tool in gateway.declared(view, server.name).items():
         for action, asks in usable.get(tool_id, {}).items():
             if not asks and action in tool.required_levels:
                 found.append((LEVELS.index(tool.required_levels[action]), tool_id, action))
-    return Binding(min(found)[1], (min(found)[2],)) if found else None
+    return ToolBinding(min(found)[1], (min(found)[2],)) if found else None
 
 
 async def _decide_reading(
-    gateway: Gateway, caller: GatewayCaller, server: ReviewedServer, said: dict[str, Any]
+    gateway: McpGateway, caller: GatewayCaller, server: ReviewedServer, said: dict[str, Any]
 ) -> None:
     """Decide about reading something of a server, and write it down. Raises `Refused`."""
     usable, view = await find_usable(caller), await caller.view()

@@ -28,7 +28,7 @@ _UNSEEN = re.compile(
     r"[^\n -~\u00a1-\u00ac\u00ae-\u02ff\u0370-\u0482\u048a-\u0590\u3041-\u3096\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
 )
 
-Definition = Mapping[str, Any]
+ToolDefinition = Mapping[str, Any]
 """A tool as its server lists it, in the words of MCP."""
 Reviewed = Literal["accepted", "new", "changed"]
 
@@ -49,7 +49,7 @@ class _Lock(msgspec.Struct, forbid_unknown_fields=True):
     servers: dict[str, _Server]
 
 
-def digest_of(definition: Definition) -> str:
+def digest_of(definition: ToolDefinition) -> str:
     """What tells a definition from any other: all of it counts, in any order."""
     text = json.dumps(definition, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -97,7 +97,7 @@ class Pins:
         """Whether any tools of a server were accepted."""
         return server in self._servers
 
-    def definitions(self, server: str) -> Mapping[str, Definition]:
+    def definitions(self, server: str) -> Mapping[str, ToolDefinition]:
         """The accepted definitions of a server."""
         return self._servers.get(server, {})
 
@@ -109,7 +109,7 @@ class Pins:
         return "accepted" if accepted == digest else "changed"
 
     def accept(
-        self, server: str, listed: Mapping[str, Definition], names: Iterable[str] | None = None
+        self, server: str, listed: Mapping[str, ToolDefinition], names: Iterable[str] | None = None
     ) -> None:
         """Accept the tools of a server as it lists them: all of them, or only some. Raises `UsageError`.
 
@@ -141,7 +141,7 @@ class Pins:
         self.refresh()
 
 
-def _encode(servers: Mapping[str, Mapping[str, Definition]]) -> bytes:
+def _encode(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> bytes:
     """The content of the file. Raises `ValueError` for what could not be read again as it is."""
     content = {
         "version": _VERSION,
@@ -170,7 +170,7 @@ def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
     return {server: dict(each.tools) for server, each in lock.servers.items()}
 
 
-def changed_fields(old: Definition, new: Definition) -> tuple[str, ...]:
+def changed_fields(old: ToolDefinition, new: ToolDefinition) -> tuple[str, ...]:
     """The fields in which two definitions differ."""
     return tuple(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from orgkernel import __version__
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.arguments import read_arguments
-from orgkernel.mcp.gateway.approvals import Asked, FormAnswer
+from orgkernel.mcp.gateway.approvals import FormAnswer, FormAsker
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
-from orgkernel.mcp.gateway.gateway import Gateway
+from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.listing import list_tools
 from orgkernel.mcp.gateway.passing import (
     find_prompt,
@@ -54,7 +54,7 @@ class _NeedsInput(Exception):
         self.request_id = request_id
 
 
-def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayCaller]) -> Server[Any]:
+def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], GatewayCaller]) -> Server[Any]:
     """A server whose every message is answered in the name of the caller that is found for its context."""
     from mcp import types
     from mcp.server.caching import CacheHint
@@ -151,7 +151,7 @@ def build_gateway_server(gateway: Gateway, find_caller: Callable[[Any], GatewayC
     )
 
 
-async def run_gateway_stdio(gateway: Gateway, caller: GatewayCaller) -> None:
+async def run_gateway_stdio(gateway: McpGateway, caller: GatewayCaller) -> None:
     """Serve one caller on standard input and output, until the input ends or a signal comes."""
     from mcp.server.stdio import stdio_server
 
@@ -164,7 +164,7 @@ async def run_gateway_stdio(gateway: Gateway, caller: GatewayCaller) -> None:
         await gateway.aclose()
 
 
-def _end_by_signals(gateway: Gateway) -> None:
+def _end_by_signals(gateway: McpGateway) -> None:
     """End the servers too when a signal ends this process, because some stay when their input ends.
 
     The process then leaves at once: a thread of the SDK reads the input, and nothing but its end would wake it.
@@ -201,7 +201,7 @@ async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | 
     return {"content": [{"type": "text", "text": text or as_json(data)}], "structuredContent": data}
 
 
-def _asking(ctx: Any, params: types.CallToolRequestParams) -> Asked:
+def _asking(ctx: Any, params: types.CallToolRequestParams) -> FormAsker:
     """How to ask whoever sits at the host."""
     from mcp.shared.exceptions import MCPError, NoBackChannelError
     from mcp.types import ClientCapabilities, ElicitationCapability

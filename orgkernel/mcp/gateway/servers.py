@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.mcp.gateway.names import names_of
-from orgkernel.mcp.gateway.pins import Definition, Pins, Reviewed, changed_fields, digest_of
+from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, changed_fields, digest_of
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
 _LONGEST_WORD = 80
 _MOST_TOLD = 200
 """Sentences about one server. One that lists something else every time cannot fill the log or the memory."""
-Say = Callable[[str], None]
+Announce = Callable[[str], None]
 """What tells an operator something."""
 
 
@@ -39,9 +39,9 @@ class Withheld(NamedTuple):
 
 
 class _Live(NamedTuple):
-    listed: tuple[Definition, ...]
+    listed: tuple[ToolDefinition, ...]
     """What the server said. The same object until the server says something else."""
-    accepted: Mapping[str, Definition]
+    accepted: Mapping[str, ToolDefinition]
     withheld: Mapping[str, Withheld]
     generation: int
     """Of the accepted tools that it was compared with."""
@@ -50,7 +50,7 @@ class _Live(NamedTuple):
 class ReviewedServer:
     """A server, with the definitions of its tools that somebody has accepted."""
 
-    def __init__(self, upstream: Upstream, pins: Pins, say: Say) -> None:
+    def __init__(self, upstream: Upstream, pins: Pins, say: Announce) -> None:
         self.name = upstream.name
         self.upstream = upstream
         self._pins = pins
@@ -64,7 +64,7 @@ class ReviewedServer:
         self._pins.refresh()
         return self._pins.knows(self.name) or not self._pins.require_review
 
-    async def definitions(self) -> Mapping[str, Definition]:
+    async def definitions(self) -> Mapping[str, ToolDefinition]:
         """The accepted tools. A server whose tools are known is not started for it. Raises `UpstreamError`."""
         generation = self._pins.refresh()
         if self._live is not None and self._live.generation != generation:
@@ -118,8 +118,8 @@ class ReviewedServer:
             live = self._live = self._compare(listed)
         return live
 
-    def _compare(self, listed: tuple[Definition, ...]) -> _Live:
-        by_name: dict[str, Definition] = {}
+    def _compare(self, listed: tuple[ToolDefinition, ...]) -> _Live:
+        by_name: dict[str, ToolDefinition] = {}
         twice: set[str] = set()
         for each in listed:
             name = each.get("name")
@@ -138,7 +138,7 @@ class ReviewedServer:
             self._tell(
                 f"accepted {len(by_name)} tools of server {quote(self.name)} at first sight; they are in {quote(self._pins.path)}"
             )
-        accepted: dict[str, Definition] = {}
+        accepted: dict[str, ToolDefinition] = {}
         withheld: dict[str, Withheld] = {}
         known = self._pins.definitions(self.name)
         for name, definition in by_name.items():
