@@ -228,3 +228,20 @@ def test_a_role_over_stdio_stays_the_one_of_the_options(tmp_path: Path) -> None:
         for name in ("b\u043ex__look", "box__look ", "BOX__look", "box__look\u200b", "box__look\x00", "box_look", "crate__look/../look"):  # fmt: skip
             assert text_of(wire.call(name)).startswith(("there is no tool", "deny")), name
     assert shop.box.calls == []
+
+
+def test_a_revoked_grant_is_gone_with_the_next_message(http: Http) -> None:
+    """Whoever revokes it elsewhere: neither listed nor called any more, by a client that has just done both."""
+    key, place = http.key("bob"), location_of(http.shop.store)
+    with open_store(place) as store:
+        for _ in range(3):
+            granted = store.grants.issue(
+                "agent:bob", ["tool:mcp__box__send"], level="write", org_id="shop", issued_by="test"
+            )
+            assert "box__send" in http.tools(key)
+            assert http.text(key, "box__send") == "send done"
+            before = len(http.shop.box.calls)
+            store.grants.revoke(granted.grant_id, actor="test")
+            assert http.text(key, "box__send").startswith("deny: ")
+            assert "box__send" not in http.tools(key)
+            assert len(http.shop.box.calls) == before
