@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import pytest
 from mcp.server.mcpserver import MCPServer
 
 from orgkernel.mcp.gateway.pins import Pins
@@ -17,10 +16,6 @@ from tests.toolbox.serving import serving
 from tests.toolbox.upstream_server import older
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="the connection repeats a call at a server that it has not looked at (adapters/upstreams.py)",
-)
 def test_a_server_that_forgot_its_session_is_reviewed_again(tmp_path: Path) -> None:
     """It may be another version: the call is not repeated there before its tools are compared."""
     calls: list[str] = []

@@ -13,6 +13,7 @@ from orgkernel.mcp.gateway.pins import Pins, Reviewed, ToolDefinition, changed_f
 from orgkernel.toolbox.upstream_tools import OnProgress, Upstream, UpstreamError, UpstreamReply
 
 _LONGEST_WORD = 80
+_MOST_LOOKS = 3
 _MOST_TOLD = 200
 """Sentences about one server. One that lists something else every time cannot fill the log or the memory."""
 Announce = Callable[[str], None]
@@ -39,7 +40,7 @@ class Withheld(NamedTuple):
 
 
 class _Live(NamedTuple):
-    listed: tuple[ToolDefinition, ...]
+    listed: tuple[dict[str, Any], ...]
     """What the server said. The same object until the server says something else."""
     accepted: Mapping[str, ToolDefinition]
     withheld: Mapping[str, Withheld]
@@ -94,20 +95,26 @@ class ReviewedServer:
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
     ) -> UpstreamReply:
-        """Call a tool if its definition is the accepted one."""
-        try:
-            live = await self._look()
-        except UpstreamError as error:
-            return UpstreamReply(None, error.error, "unavailable")
-        if name not in live.accepted:
-            withheld = live.withheld.get(name)
-            said = (
-                f"the server has no tool {quote(name)} now"
-                if withheld is None
-                else withheld.sentence(self.name)
+        """Call a tool if its definition is the accepted one, and the server still is the one that was looked at."""
+        for _ in range(_MOST_LOOKS):
+            try:
+                live = await self._look()
+            except UpstreamError as error:
+                return UpstreamReply(None, error.error, "unavailable")
+            if name not in live.accepted:
+                return UpstreamReply(None, self._missing(live, name), "unavailable")
+            reply = await self.upstream.call(
+                name, arguments, seconds=seconds, on_progress=on_progress, listed=live.listed
             )
-            return UpstreamReply(None, said, "unavailable")
-        return await self.upstream.call(name, arguments, seconds=seconds, on_progress=on_progress)
+            if reply.kind != "changed":
+                return reply
+        return UpstreamReply(None, "it changes its tools again and again", "unavailable")
+
+    def _missing(self, live: _Live, name: str) -> str:
+        withheld = live.withheld.get(name)
+        return (
+            f"the server has no tool {quote(name)} now" if withheld is None else withheld.sentence(self.name)
+        )
 
     async def _look(self) -> _Live:
         """What the server lists now, compared with what was accepted. Raises `UpstreamError`."""
@@ -118,7 +125,7 @@ class ReviewedServer:
             live = self._live = self._compare(listed)
         return live
 
-    def _compare(self, listed: tuple[ToolDefinition, ...]) -> _Live:
+    def _compare(self, listed: tuple[dict[str, Any], ...]) -> _Live:
         by_name: dict[str, ToolDefinition] = {}
         twice: set[str] = set()
         for each in listed:

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
-ReplyKind = Literal["done", "failed", "unavailable", "timeout", "protocol"]
+ReplyKind = Literal["done", "failed", "unavailable", "timeout", "protocol", "changed"]
 """`failed`: the server answered with an error. `unavailable`: it cannot be reached, or its connection ended.
-`protocol`: its answer is not one that it may give.
+`protocol`: its answer is not one that it may give. `changed`: nothing was sent, because its tools may be others now.
 """
 State = Literal["not_started", "starting", "running", "waiting", "closed"]
 

@@ -78,6 +78,11 @@ class KeptLists:
             return None
         return kept.items
 
+    def held(self, kind: ListKind) -> Definitions | None:
+        """The last list, if the server has not told of a change and was not started again since."""
+        kept = self._kept.get(kind)
+        return None if kept is None else kept.items
+
     def keep(self, kind: ListKind, read: ReadList, now: float, has_news: bool) -> None:
         """Keep a list for as long as the server says, or until it tells of a change, or for a little while."""
         if read.seconds is not None:

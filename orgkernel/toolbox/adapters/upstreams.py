@@ -142,12 +142,17 @@ class Upstream:
         *,
         seconds: float | None = None,
         on_progress: OnProgress | None = None,
+        listed: Definitions | None = None,
     ) -> UpstreamReply:
-        """Call a tool. Cancelling this cancels the call at the server, and no other one. A start has its own time."""
+        """Call a tool. Cancelling this cancels the call at the server, and no other one. A start has its own time.
+
+        `listed` is the list of tools that the caller has looked at. If the server may have another one now, because it was
+        started again or told of a change, nothing is called, and the reply is `changed`.
+        """
         request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
         progress = None if on_progress is None else ProgressQueue(self._masked_progress(on_progress))
         try:
-            return UpstreamReply(await self._ask(self._sending(request, seconds, progress)))
+            return UpstreamReply(await self._ask(self._sending(request, seconds, progress), listed))
         except UpstreamError as error:
             return UpstreamReply(None, error.error, error.kind, error.is_uncertain)
         finally:
@@ -214,11 +219,15 @@ class Upstream:
         if self._lists.drop(kind) and self._on_change is not None:
             self._on_change(self.name)
 
-    async def _ask(self, use: Callable[[UpstreamConnection], Awaitable[_Found]]) -> _Found:
-        """What a use of the connection returns. Raises `UpstreamError`."""
+    async def _ask(
+        self, use: Callable[[UpstreamConnection], Awaitable[_Found]], listed: Definitions | None = None
+    ) -> _Found:
+        """What a use of the connection returns, while it has the tools that are `listed`. Raises `UpstreamError`."""
         is_again = False
         while True:
             connection = await self._connected()
+            if listed is not None and self._lists.held("tools") is not listed:
+                raise UpstreamError("its tools may be others now", "changed")
             connection.calls += 1
             try:
                 return await use(connection)
