@@ -181,6 +181,7 @@ def test_a_long_name_costs_little(wire: Wire) -> None:
 
 def test_a_withheld_tool_is_quoted(shop: Shop, wire: Wire) -> None:
     """In the refusal, in the log and in what `accept` prints; the command to paste is one command."""
+    wire.tools()  # accepts them as they are
     script = json.loads((shop.folder / "box.script.json").read_text())
     names = [each["name"] for each in script["tools"]]
     changed = [tool(name, f"other {name}") for name in names if name != "look"]

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.diagnostics.wording import quote
+from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.project.replacing import change_alone, replace_file
 from orgkernel.runtime.regular_files import read_regular
@@ -80,10 +80,7 @@ class Pins:
                 "restore it; or start the gateway again, and it accepts what the servers list then",
             )
         self._servers = _read(self.path) if stamp is not None else {}
-        self._digests = {
-            server: {name: digest_of(each) for name, each in tools.items()}
-            for server, tools in self._servers.items()
-        }
+        self._digests = {server: _digests_of(tools) for server, tools in self._servers.items()}
         self._stamp = stamp
         self.generation += 1
         return self.generation
@@ -127,9 +124,13 @@ class Pins:
                         known.pop(name, None)
                 if os.path.islink(self.path):
                     raise ValueError("it is a link")
-                if len(_encode({server: known})) > MOST_OF_A_SERVER:
-                    raise ValueError(f"the tools of {quote(server)} have more than {MOST_OF_A_SERVER} bytes")
+                _require_readable({server: known})
                 replace_file(self.path, _encode({**self._servers, server: known}))
+                # What was written is not read again: with many servers, each first sight would read all of them.
+                self._servers = {**self._servers, server: known}
+                self._digests[server] = _digests_of(known)
+                self._stamp = _stamp_of(self.path)
+                self.generation += 1
         except RecursionError:
             raise UsageError(f"a tool of {quote(server)} is nested too deeply", "leave it out") from None
         except (OSError, ValueError) as error:
@@ -138,11 +139,23 @@ class Pins:
                 f"{quote(self.path)} cannot be written: {why.lower()}",
                 "name another file with `--lock`, or accept the tools where it can be written",
             ) from None
-        self.refresh()
+
+
+def _digests_of(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
+    return {name: digest_of(each) for name, each in tools.items()}
+
+
+def _require_readable(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> None:
+    """Raise `ValueError` for what is too large, and for what could not be read again as it is."""
+    encoded = _encode(servers)
+    if len(encoded) > MOST_OF_A_SERVER:
+        raise ValueError(f"the tools of {listing(servers)} have more than {MOST_OF_A_SERVER} bytes")
+    if _decode(encoded) != {each: dict(tools) for each, tools in servers.items()}:
+        raise ValueError("it has a number that readers disagree on")
 
 
 def _encode(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> bytes:
-    """The content of the file. Raises `ValueError` for what could not be read again as it is."""
+    """The content of the file. Raises `ValueError` for what is no JSON or too large."""
     content = {
         "version": _VERSION,
         "servers": {each: {"tools": dict(sorted(tools.items()))} for each, tools in sorted(servers.items())},
@@ -151,8 +164,6 @@ def _encode(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> bytes:
     encoded = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text).encode()
     if len(encoded) > MOST_BYTES:
         raise ValueError(f"it would have more than {MOST_BYTES} bytes")
-    if _decode(encoded) != {each: dict(tools) for each, tools in servers.items()}:
-        raise ValueError("it has a number that readers disagree on")
     return encoded
 
 
