@@ -20,6 +20,7 @@ from orgkernel.kernel.clock import read_clock
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.asking import find_pending, smallest_grant
 from orgkernel.operations.permissions import RequestDraft
+from orgkernel.records.prepared import prepared
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:
@@ -86,4 +87,4 @@ def _draft(kernel: Kernel, org_id: str, request: AccessRequest) -> RequestDraft 
         "requester": request.subject, "resources": (change.value,), "level": change.level or None,
         "waives": change.waives, "org_id": org_id,
     }  # fmt: skip
-    return msgspec.convert(asked, RequestDraft)
+    return msgspec.convert(asked, prepared(RequestDraft))

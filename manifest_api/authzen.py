@@ -44,12 +44,13 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.decisions import Answered
+from orgkernel.records.prepared import prepared
 
 SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
 MAX_BYTES = 16 * 1024 * 1024
 # Of the objects around an answer and its question.
 _OVERHEAD = 500
-_decode = msgspec.json.Decoder(EvaluationQuestion).decode
+_decode = msgspec.json.Decoder(prepared(EvaluationQuestion)).decode
 
 Question = tuple[str, bytes, bytes]
 """The credential, the content type and the body as it was sent."""
@@ -73,7 +74,7 @@ def understand(subject: str, action: str, resource: str, said: Mapping[str, Any]
     if not said:
         return AskedAccess(ACTIVE, AccessRequest(subject, action, resource, _NOTHING))
     try:
-        known = msgspec.convert(said, KnownCircumstances)
+        known = msgspec.convert(said, prepared(KnownCircumstances))
     except msgspec.ValidationError as error:
         raise unfit(error, BAD_EVALUATION, "body.context") from None
     context = AccessContext(**{name: getattr(known, name) for name in _OURS})

@@ -31,6 +31,7 @@ from orgkernel.loading.files import decode as decode_text
 from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.operations.permissions import LONGEST_WORD
+from orgkernel.records.prepared import prepared
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
@@ -203,7 +204,7 @@ async def read_body(
     request: Request, shape: type[Shape], example: str, kind: ProblemCode = INVALID_REQUEST
 ) -> Shape:
     """The body as a value of a type. A body that does not fit is a problem of this kind."""
-    decode: Callable[[bytes], Shape] = msgspec.json.Decoder(shape).decode
+    decode: Callable[[bytes], Shape] = msgspec.json.Decoder(prepared(shape)).decode
     return parse_body(request.scope, await request.body(), decode, example, kind)
 
 

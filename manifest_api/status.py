@@ -22,11 +22,12 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
+from orgkernel.records.prepared import prepared
 
 
 def build_finding(found: Diagnostic) -> DiagnosticRow:
     """A diagnostic as an HTTP answer."""
-    return msgspec.convert(as_data(found), DiagnosticRow)
+    return msgspec.convert(as_data(found), prepared(DiagnosticRow))
 
 
 def count_severity(diagnostics: Iterable[Diagnostic], severity: Severity) -> int:

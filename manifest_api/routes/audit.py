@@ -25,6 +25,7 @@ from orgkernel.decisions.state_records import (
 )
 from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.operations.upkeep import read_audit, verify
+from orgkernel.records.prepared import prepared
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
@@ -122,7 +123,7 @@ async def get_verification(request: Request) -> Response:
         told = msgspec.json.decode(
             msgspec.json.encode(found).replace(_quoted(store.folder.path), b"the folder of checkpoints")
         )
-        return msgspec.convert({"is_whole": found.verdict == "whole", **told}, AuditVerification)
+        return msgspec.convert({"is_whole": found.verdict == "whole", **told}, prepared(AuditVerification))
 
     access: StoreAccess = request.app.state.store_access
     lost = await run_in_threadpool(access.find_lost)

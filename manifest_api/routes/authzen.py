@@ -59,11 +59,12 @@ from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.decisions import Decided, rows_as_told
+from orgkernel.records.prepared import prepared
 
 router = APIRouter(tags=["access"], default_response_class=Response)
 EVALUATION = "/access/v1/evaluation"
 _RESOURCE_KINDS = ("tool", "credential", "data", "role")
-_read_item = msgspec.json.Decoder(PartialQuestion).decode
+_read_item = msgspec.json.Decoder(prepared(PartialQuestion)).decode
 SHAPES[PartialQuestion.__name__] = PartialQuestion
 Found = TypeVar("Found")
 _EXAMPLE = {

@@ -42,6 +42,7 @@ from orgkernel.operations.crew import (
     observe_personality,
     record_episode,
 )
+from orgkernel.records.prepared import prepared
 
 if TYPE_CHECKING:
     from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, CommissionReport
@@ -214,7 +215,9 @@ def record(
 ) -> None:  # fmt: skip
     """Record a piece of work, by reference: its skills are exercised, and trust and outcomes are counted."""
     try:
-        draft = msgspec.convert({"outcome": outcome, "id": episode_id, **values}, EpisodeDraft, strict=True)
+        draft = msgspec.convert(
+            {"outcome": outcome, "id": episode_id, **values}, prepared(EpisodeDraft), strict=True
+        )
     except msgspec.ValidationError as error:
         raise UsageError(f"that is not an episode: {error}") from None
     with acting_on_agent(actor, paths, store, no_cache) as context:

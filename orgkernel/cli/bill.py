@@ -15,6 +15,7 @@ from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, Nex
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.errors import UsageError
 from orgkernel.manifest.bills import BillList, BillPage
+from orgkernel.records.prepared import prepared
 
 _EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"PART": ["AGENT"]}, "steps": {}}`'
 _bill_argument = click.argument("bill", shell_complete=completing.bills)
@@ -98,7 +99,7 @@ def _parse(bill: str, text: bytes) -> BillInstance:
             raise UsageError("the instance is not a JSON object", _EXAMPLE)
         if told.setdefault("bill", bill) != bill:
             raise UsageError(f"the instance is one of another bill than `{bill}`", "name the bill it is of")
-        return msgspec.convert(told, BillInstance)
+        return msgspec.convert(told, prepared(BillInstance))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         where = f" at `{place.removeprefix('.')}`" if place else ""

@@ -9,6 +9,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
+from orgkernel.records.prepared import prepared
 
 # The names of the circumstances: the fields of `AccessContext`.
 _CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
@@ -34,7 +35,7 @@ def parse_context(text: str) -> AccessContext:
             help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
             raise UsageError(f"unknown name {quote(name)} in the context", help)
     try:
-        return msgspec.convert(said, AccessContext)
+        return msgspec.convert(said, prepared(AccessContext))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         raise UsageError(

@@ -33,6 +33,7 @@ from orgkernel.diff.sections import (
     read_field,
 )
 from orgkernel.manifest.why import Places
+from orgkernel.records.prepared import prepared
 
 _Item = Mapping[str, Any]
 _CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}
@@ -65,7 +66,7 @@ class Side:
 
 def why_of(item: _Item) -> tuple[Why, ...]:
     """The reasons an item carries."""
-    return msgspec.convert(item.get("why", ()), tuple[Why, ...])
+    return msgspec.convert(item.get("why", ()), prepared(tuple[Why, ...]))
 
 
 def causes_of(

@@ -23,6 +23,7 @@ from orgkernel.exchange.staging import open_folder, settle, stage, unwritable
 from orgkernel.loading.documents import parse_source
 from orgkernel.loading.files import MARKDOWN, decode
 from orgkernel.loading.marks import unpack_mark
+from orgkernel.records.prepared import prepared
 
 STATE = ".orgkernel/import.json"
 """Below the folder: what the last import wrote."""
@@ -99,7 +100,7 @@ def _state(tree: GuestTree, format: str, source: str) -> _State:
     if content is None:
         return _State(format=format, source=source, files={})
     try:
-        state = msgspec.json.decode(content, type=_State)
+        state = msgspec.json.decode(content, type=prepared(_State))
     except msgspec.MsgspecError:
         raise UsageError(
             f"{quote(STATE)} is not what an import wrote", "restore it, or import into another folder"

@@ -23,6 +23,9 @@ from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tr
 from orgkernel.records.organization import Organization
 from orgkernel.records.role_profile import RoleProfile
 
+_INSTALLED = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
+"""The folder of the package, with what it knows of the tools of other hosts."""
+
 
 class Including:
     """Role id to the organizations that include it, put together when it is first asked for."""
@@ -234,8 +237,8 @@ def digest_documents(documents: Iterable[SourceDocument], organization: SourceDo
 
 
 def _name_from(home: str, document: SourceDocument) -> str:
-    """The name of a file for whoever stands in a folder. What all organizations share is installed anywhere."""
-    if document.shared:
+    """The name of a file for whoever stands in a folder. What comes with the package is installed anywhere."""
+    if document.shared or document.path.startswith(_INSTALLED):
         return os.path.basename(document.path)
     if document.path.startswith(home):  # the same as below, and much faster
         return document.path[len(home) :]

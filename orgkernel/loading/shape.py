@@ -12,6 +12,7 @@ from orgkernel.loading.marks import Marks
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Unknown
 from orgkernel.records.kinds import RECORDS
+from orgkernel.records.prepared import prepared
 
 
 def validate_shape(
@@ -24,12 +25,12 @@ def validate_shape(
     """
     shape = shape_of(kind)
     try:
-        return msgspec.convert(value, shape), [], ()
+        return msgspec.convert(value, prepared(shape)), [], ()
     except msgspec.ValidationError:
         from orgkernel.loading.misfits import find_misfits
 
         accepted, refusals, unknown = find_misfits(kind, value, marks)
-        return None if accepted is None else msgspec.convert(accepted, shape), refusals, unknown
+        return None if accepted is None else msgspec.convert(accepted, prepared(shape)), refusals, unknown
 
 
 @cache

@@ -28,6 +28,7 @@ from orgkernel.loading.marks import (
     unpack_within,
 )
 from orgkernel.records.kinds import RECORDS
+from orgkernel.records.prepared import prepared
 from orgkernel.records.record import Document
 
 # Kinds whose `body` is the text of a Markdown file from some line on.
@@ -38,7 +39,7 @@ NOTHING_UNKNOWN = b"\x90"
 
 Unknown = tuple[tuple[str | int, ...], Any]
 """Route and value of a field that is in no record."""
-_UNKNOWN = msgspec.msgpack.Decoder(tuple[Unknown, ...])
+_UNKNOWN = msgspec.msgpack.Decoder(prepared(tuple[Unknown, ...]))
 
 
 def name_of_skill(path: str) -> str:
@@ -66,7 +67,7 @@ def pack(shape: msgspec.Struct, marks: Marks, unknown: tuple[Unknown, ...] = ())
 @lru_cache(_KEPT)
 def unpack_record(kind: str, packed: bytes) -> Document:
     """The record of a document. Types are checked again, constraints are not."""
-    return msgspec.msgpack.decode(packed, type=RECORDS[kind])
+    return msgspec.msgpack.decode(packed, type=prepared(RECORDS[kind]))
 
 
 @lru_cache(_KEPT)

@@ -12,6 +12,7 @@ from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.mcp import shapes
+from orgkernel.records.prepared import prepared
 
 if TYPE_CHECKING:
     from orgkernel.mcp.asker import Asker
@@ -46,7 +47,7 @@ def read_arguments(
         )
         raise UsageError(f"{quote(tool)} has no argument {quote(name)}", help)
     try:
-        return msgspec.convert(given, shape)
+        return msgspec.convert(given, prepared(shape))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         where = f" at {quote(place.removeprefix('.'))}" if place else ""
@@ -92,7 +93,7 @@ def build_request(asker: Asker, asked: shapes.MayArguments, resource: str) -> Ac
                 f"the context says another {quote(name)} than the server was started with", "leave it out"
             )
     try:
-        context = msgspec.convert({**said, **settled}, AccessContext)
+        context = msgspec.convert({**said, **settled}, prepared(AccessContext))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         raise UsageError(

@@ -22,6 +22,7 @@ from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization
 from orgkernel.operations.permissions import BAD_VALUE, RequestDraft, ask
 from orgkernel.records.levels import LEVELS
+from orgkernel.records.prepared import prepared
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -121,7 +122,7 @@ def _draft(context: Context, org_id: str, request: AccessRequest, decision: Acce
         "org_id": org_id, "action": request.action,
     }  # fmt: skip
     try:
-        return msgspec.convert(asked, RequestDraft)
+        return msgspec.convert(asked, prepared(RequestDraft))
     except msgspec.ValidationError:
         raise Refused(
             f"{quote(request.subject)} cannot ask for {quote(request.resource)}",

@@ -26,6 +26,7 @@ from orgkernel.records.correction import Correction
 from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.mission_close import MissionClose
+from orgkernel.records.prepared import prepared
 from orgkernel.records.result import SessionReport
 from orgkernel.runtime.utc import as_utc
 
@@ -72,7 +73,7 @@ def read_decision_log(context: Context, org: str | None = None) -> tuple[Decisio
             f"the decision log was changed: {changes[0]}", "compare it with a backup", "LOG_MUTATED"
         )
     records = context.store.contracts.list(org_id, "decision_entry")
-    return tuple(msgspec.convert(record.body, DecisionEntry) for record in records)
+    return tuple(msgspec.convert(record.body, prepared(DecisionEntry)) for record in records)
 
 
 def draft_next_brief(context: Context, brief_id: str, org: str | None = None) -> Brief:
@@ -87,13 +88,13 @@ def draft_next_brief(context: Context, brief_id: str, org: str | None = None) ->
     below = {brief_id, *(each.record_id for each in records if each.body.get("parent") == brief_id)}
     corrected = {each.body.get("original") for each in records if each.kind == "correction"}
     reports = [
-        msgspec.convert(each.body, SessionReport)
+        msgspec.convert(each.body, prepared(SessionReport))
         for each in records
         if each.kind in ("result", "correction") and each.brief_id in below
         if each.kind == "correction" or not {each.record_id, each.session} & corrected
     ]
     return draft_brief(
-        msgspec.convert(parent.body, Brief),
+        msgspec.convert(parent.body, prepared(Brief)),
         reports,
         read_decision_log(context, org),
         store.contracts.new_id(),
@@ -215,7 +216,7 @@ def _companions(contract: Contract, rows: ContractRows) -> list[Contract]:
 
 def contract_of(record: ContractRecord) -> Contract:
     """The contract of a row."""
-    contract = msgspec.convert(record.body, RECORDS[record.kind])
+    contract = msgspec.convert(record.body, prepared(RECORDS[record.kind]))
     assert isinstance(contract, Contract)
     return contract
 

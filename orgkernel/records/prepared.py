@@ -16,11 +16,10 @@ def prepared(kind: T) -> T:
     """A type for `msgspec` to decode.
 
     msgspec 0.22 collects what it knows of a type when it first decodes it, without a lock: two threads that do so at once
-    end the process with a segmentation fault. `tests/architecture` sees to it that every type that is decoded comes from
-    here, and `tests/unit/records` shows the crash and that it is gone.
+    end the process with a segmentation fault. A test sees to it that every type that is decoded comes from here.
     """
     if kind not in _prepared:
         with _preparing:
-            msgspec.json.Decoder(kind)  # type: ignore[call-overload]
+            msgspec.json.Decoder(kind)
             _prepared.add(kind)
     return kind

@@ -21,6 +21,7 @@ from orgkernel.loading.cache import Cache, Signature, sign_file
 from orgkernel.loading.files import Located, digest_file, locate_files
 from orgkernel.loading.formats.lookups import answers_stand
 from orgkernel.loading.sources import FileRead
+from orgkernel.records.prepared import prepared
 from orgkernel.snapshots.cache_keys import digest_request, fingerprint, key_of_contents
 from orgkernel.snapshots.packing import (
     DamagedEntry,
@@ -71,7 +72,7 @@ class _Last(NamedTuple):
     snapshot: Snapshot
 
 
-_SIGNED = msgspec.msgpack.Decoder(SignedTree)
+_SIGNED = msgspec.msgpack.Decoder(prepared(SignedTree))
 
 
 class Loader:

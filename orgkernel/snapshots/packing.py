@@ -37,6 +37,7 @@ from orgkernel.loading.sources import (
 )
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.organization import Organization
+from orgkernel.records.prepared import prepared
 from orgkernel.records.record import PREFIX
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
@@ -107,7 +108,7 @@ class PackedSnapshot(msgspec.Struct, frozen=True, array_like=True):
     looked_up: tuple[tuple[Lookup, bool], ...] = ()
 
 
-_SNAPSHOT = msgspec.msgpack.Decoder(PackedSnapshot)
+_SNAPSHOT = msgspec.msgpack.Decoder(prepared(PackedSnapshot))
 # Sets have no order of their own: the same content makes the same bytes.
 _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 

@@ -12,6 +12,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused, UsageError
+from orgkernel.records.prepared import prepared
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -98,7 +99,7 @@ def sign_certificate(certificate: BirthCertificate, issuer: bytes) -> BirthCerti
 def read_certificate(content: bytes | str) -> BirthCertificate:
     """A certificate, not yet verified. Raises `Refused` (`BAD_CERTIFICATE`)."""
     try:
-        return msgspec.json.decode(content, type=BirthCertificate)
+        return msgspec.json.decode(content, type=prepared(BirthCertificate))
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise Refused(f"that is not a birth certificate: {error}", code=BAD_CERTIFICATE) from None
 

@@ -18,6 +18,7 @@ import msgspec
 from sqlalchemy import Connection, Engine, Table, exists, insert, select
 
 from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry, AuditKind, Stream, audit_id, stream_of
+from orgkernel.records.prepared import prepared
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
 from orgkernel.state.engine import failure_of
@@ -56,7 +57,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _ROW = re.compile("[0-9a-f]{12}:(?:decision|history):[0-9]{1,18}")
 _KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
-_decode = msgspec.json.Decoder(AuditEntry).decode
+_decode = msgspec.json.Decoder(prepared(AuditEntry)).decode
 AuditValues = tuple[Any, ...]
 _COLUMNS = tuple(column.name for column in audit.columns)
 _MOST_ROWS = 64

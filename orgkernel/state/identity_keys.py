@@ -15,6 +15,7 @@ import msgspec
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused
 from orgkernel.private_files import one_at_a_time, write_new
+from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.certificates import SEED_BYTES, did_of
 from orgkernel.state.rows import require_id
@@ -101,7 +102,7 @@ class IdentityKeys:
         with contextlib.suppress(FileNotFoundError):
             for line in read_regular(self._agents, _MOST_BYTES).splitlines():
                 with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-                    key = msgspec.json.decode(line, type=AgentKey)
+                    key = msgspec.json.decode(line, type=prepared(AgentKey))
                     found[key.agent_id] = key
         return found
 

@@ -13,6 +13,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex, FileClaim
+from orgkernel.records.prepared import prepared
 from orgkernel.state.tables import file_claims
 
 Indexes = Mapping[str, ClaimIndex]
@@ -61,4 +62,4 @@ def claim_of(row: Any) -> FileClaim:
     """A row as the claim it is."""
     mapping = row._mapping
     values = {name: mapping[name] for name in FileClaim.__struct_fields__}
-    return msgspec.convert({**values, "paths": msgspec.json.decode(values["paths"])}, FileClaim)
+    return msgspec.convert({**values, "paths": msgspec.json.decode(values["paths"])}, prepared(FileClaim))

@@ -20,6 +20,7 @@ import msgspec
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.private_files import make_once, write_new
+from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 T = TypeVar("T")
@@ -102,7 +103,7 @@ class SigningKey:
             value = msgspec.json.decode(line)
             mac = value.pop("mac")
             if any(hmac.compare_digest(mac, _mac(key, value)) for key in (*self.read(), *self._before)):
-                return msgspec.convert(value, kind)
+                return msgspec.convert(value, prepared(kind))
         except (msgspec.MsgspecError, UnicodeDecodeError, AttributeError, KeyError, TypeError, ValueError):
             pass
         return None

@@ -24,6 +24,7 @@ from orgkernel.decisions.state_records import (
     Stream,
     audit_id,
 )
+from orgkernel.records.prepared import prepared
 from orgkernel.state.chain import GENESIS, decode_entry, is_bare, link
 from orgkernel.state.checkpoints import Enrollment, Folder, Head, Link, Segment
 from orgkernel.state.rows import StoreContext
@@ -282,7 +283,7 @@ def _is_bare(context: StoreContext) -> bool:
 def _read_restored(row: Any) -> Iterator[_Restored]:
     try:
         entry = decode_entry(row.body)
-        yield msgspec.convert(entry.detail or {}, _Restored)
+        yield msgspec.convert(entry.detail or {}, prepared(_Restored))
     except (msgspec.MsgspecError, ValueError):
         return  # a changed row, which is a finding
 

@@ -24,6 +24,7 @@ import msgspec
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadToolbox
+from orgkernel.records.prepared import prepared
 from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
 
 _KINDS: dict[str, type[Provider]] = {"python": PythonFunction, "http": HttpApi, "mcp": McpServer}
@@ -62,7 +63,7 @@ def _provider(tool: str, table: Any) -> Provider:
         settings["function"] = _functions(where, settings["function"])
         return PythonFunction(**settings)
     try:
-        provider: Provider = msgspec.convert(settings, made)
+        provider: Provider = msgspec.convert(settings, prepared(made))
     except msgspec.ValidationError as error:
         message, place = describe_unfit(error)
         # What follows `http = ` or `mcp = ` is a setting under the name of the kind.

@@ -26,6 +26,7 @@ from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.shape import validate_shape
 from orgkernel.records.contract import Contract
 from orgkernel.records.kinds import RECORDS
+from orgkernel.records.prepared import prepared
 
 AnyContract = TypeVar("AnyContract", bound=Contract)
 CONTRACT_KINDS: Final = tuple(kind for kind, record in RECORDS.items() if issubclass(record, Contract))
@@ -108,7 +109,7 @@ def read_contract(source: SourceText) -> ReadContract:
         value = {name: each for name, each in value.items() if name != "suppressions"}
     shape, more, _ = validate_shape(kind, {**value, "_version": version}, marks)
     found = tuple(_strict(_diagnostic(source.name, each)) for each in [*refusals, *more])
-    contract = None if shape is None else msgspec.convert(msgspec.to_builtins(shape), RECORDS[kind])
+    contract = None if shape is None else msgspec.convert(msgspec.to_builtins(shape), prepared(RECORDS[kind]))
     assert contract is None or isinstance(contract, Contract)
     return ReadContract(source.name, kind, contract, marks, found)
 

@@ -18,6 +18,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a.signing import CardSigner, new_key
 from orgkernel.private_files import write_new
+from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
 
 _MOST_BYTES = 64 * 1024
@@ -129,7 +130,7 @@ def _read_former(path: str) -> tuple[FormerKey, ...]:
     if not os.path.lexists(path):
         return ()
     try:
-        return tuple(msgspec.json.decode(_read(path), type=list[FormerKey]))
+        return tuple(msgspec.json.decode(_read(path), type=prepared(list[FormerKey])))
     except (msgspec.MsgspecError, UnicodeDecodeError):
         raise UsageError(f"{quote(path)} is not a list of former keys", "restore it, or remove it") from None
 

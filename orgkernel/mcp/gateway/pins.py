@@ -19,6 +19,7 @@ import msgspec
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.project.replacing import change_alone, replace_file
+from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import read_regular
 
 FILE = "gateway.lock.json"
@@ -170,7 +171,7 @@ def _encode(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> bytes:
 def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:
     """What a file says. Raises `ValueError`; `UsageError` for one of another version."""
     try:
-        lock = msgspec.json.decode(content, type=_Lock)
+        lock = msgspec.json.decode(content, type=prepared(_Lock))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if lock.version != _VERSION:

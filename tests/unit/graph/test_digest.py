@@ -77,3 +77,17 @@ def test_what_lies_beside_an_organization_and_is_none_of_its_documents_changes_n
         house, {"notes.txt": "later\n", "yard/org.yaml": FILES["house/shop/org.yaml"].replace("shop", "yard")}
     )
     assert digest_from(house, ".", monkeypatch) == before
+
+
+def test_what_comes_with_the_package_may_lie_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tools of a host that agents in its format use: two checkouts of the program come to one digest."""
+    write_tree(
+        tmp_path,
+        {"shop/.claude/agents/tests.md": "---\nname: tests\ndescription: Runs.\ntools: Read\n---\nRun.\n"},
+    )
+    copy = tmp_path / "far" / "away"
+    shutil.copytree(tmp_path / "shop", copy / "shop")
+    found = {digest_from(folder, "shop", monkeypatch) for folder in (tmp_path, copy)}
+    assert len(found) == 1
