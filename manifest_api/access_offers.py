@@ -20,7 +20,7 @@ from orgkernel.kernel.clock import read_clock
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.asking import find_pending, smallest_grant
 from orgkernel.operations.permissions import RequestDraft
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:

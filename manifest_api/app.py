@@ -33,6 +33,7 @@ from manifest_api.openapi import ROUTERS, TITLE, build_openapi
 from manifest_api.refusals import install_refusals
 from manifest_api.reloading import RELOAD_SECONDS, Reloader
 from manifest_api.routes.authzen import EVALUATION
+from manifest_api.routes.mcp import MOST_OF_A_CALL
 from manifest_api.routes.mcp import PATH as MCP
 from manifest_api.store_access import (
     Retention,
@@ -175,7 +176,8 @@ def create_app(
     app.framework = Faults(super(_Registry, app).__call__)
     app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
-    gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers)
+    long_bodies = {} if gateway is None else {MCP: MOST_OF_A_CALL}
+    gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers, long_bodies)
     logged = AccessLog(gate) if access_log else gate
     app.gate = logged if telemetry is None else telemetry.traced(logged, metrics.registry)
     return app

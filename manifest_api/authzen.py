@@ -44,7 +44,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.decisions import Answered
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 SHOWN = '{"subject": {"type": "role", "id": "co"}, "action": {"name": "use"}, "resource": {"type": "tool", "id": "x"}}'
 MAX_BYTES = 16 * 1024 * 1024

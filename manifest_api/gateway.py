@@ -27,7 +27,7 @@ from manifest_api.mcp_asker import HttpAsker, asker_of, without_path
 from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
 from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
-from manifest_api.routes.mcp import PATH
+from manifest_api.routes.mcp import MOST_OF_A_CALL, PATH
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
@@ -81,7 +81,7 @@ class HttpGateway:
         request = Request({**scope, "app": self._app})
         try:
             caller = self._caller_of(request)
-            body = await take_body(receive) if read_head(scope).has_body else b""
+            body = await take_body(receive, most=MOST_OF_A_CALL) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client is gone: nobody to answer
             if self._fast_path:

@@ -31,7 +31,7 @@ from orgkernel.loading.files import decode as decode_text
 from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.operations.permissions import LONGEST_WORD
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200

@@ -22,7 +22,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.registry_state import RegistryState
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 
 def build_finding(found: Diagnostic) -> DiagnosticRow:

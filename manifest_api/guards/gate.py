@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import getrandbits
+from types import MappingProxyType
 
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from manifest_api.current_request import REQUEST_ID, ROUTE, set_current
 from manifest_api.guards.authentication import Authenticator, refuse_reading
 from manifest_api.guards.caller import note_caller
-from manifest_api.guards.limits import refuse_too_long
+from manifest_api.guards.limits import MAX_BODY, refuse_too_long
 from manifest_api.guards.middleware import HeadAsGet, StandardHeaders, answer_fault
 from manifest_api.guards.request_head import RequestHead, read_head
 from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
@@ -53,8 +54,12 @@ class Gate:
         authenticator: Authenticator,
         store_access: StoreAccess,
         observers: Sequence[Observer] = (),
+        long_bodies: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """`find_kept` finds the cached response to the same request."""
+        """`find_kept` finds the cached response to the same request. `long_bodies` maps paths to the most bytes of their
+        bodies, where that is more than usual.
+        """
+        self._long_bodies = long_bodies
         self._observers = tuple(observers)
         self._app = app
         self._find_kept = find_kept
@@ -125,5 +130,5 @@ class Gate:
                 kept = None  # the route says what is wrong
             if kept is not None:
                 return kept
-        too_long = refuse_too_long(scope, head)
+        too_long = refuse_too_long(scope, head, self._long_bodies.get(scope["path"], MAX_BODY))
         return None if too_long is None else problem_response(*too_long)

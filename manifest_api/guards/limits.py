@@ -28,8 +28,8 @@ MAX_SEGMENT = 200
 MAX_PATH = 2048
 
 
-def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str] | None:
-    """The problem of the request line or headers. None if they are within the limits."""
+def refuse_too_long(scope: Scope, head: RequestHead, most: int = MAX_BODY) -> tuple[ProblemCode, str] | None:
+    """The problem of the request line or headers. None if they are within the limits; a body has `most` bytes."""
     path: str = scope["path"]
     if len(path) > MAX_PATH or (
         len(path) > MAX_SEGMENT and any(len(segment) > MAX_SEGMENT for segment in path.split("/"))
@@ -41,12 +41,12 @@ def refuse_too_long(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str] 
         return UNKNOWN_ROUTE, "a path segment has a character that ids cannot have"
     if len(scope["query_string"]) > MAX_QUERY:
         return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
-    if head.body_length > MAX_BODY:
-        return BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes"
+    if head.body_length > most:
+        return BODY_TOO_LARGE, f"the body has more than {most} bytes"
     return None
 
 
-async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | None:
+async def take_body(receive: Receive, seconds: float = BODY_SECONDS, most: int = MAX_BODY) -> bytes | None:
     """The body. None if the client has disconnected. Raises `RequestRefused` for a body that is too large or too slow."""
     body = bytearray()
     try:
@@ -56,8 +56,8 @@ async def take_body(receive: Receive, seconds: float = BODY_SECONDS) -> bytes | 
                 if message["type"] == "http.disconnect":
                     return None
                 body += message.get("body", b"")
-                if len(body) > MAX_BODY:
-                    raise RequestRefused(BODY_TOO_LARGE, f"the body has more than {MAX_BODY} bytes")
+                if len(body) > most:
+                    raise RequestRefused(BODY_TOO_LARGE, f"the body has more than {most} bytes")
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:

@@ -25,7 +25,7 @@ from orgkernel.decisions.state_records import (
 )
 from orgkernel.errors import StoreBusy, UnknownRecord
 from orgkernel.operations.upkeep import read_audit, verify
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store

@@ -59,7 +59,7 @@ from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.decisions import Decided, rows_as_told
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 router = APIRouter(tags=["access"], default_response_class=Response)
 EVALUATION = "/access/v1/evaluation"

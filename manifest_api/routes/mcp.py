@@ -24,6 +24,8 @@ from orgkernel.mcp.server import HttpServer, open_http
 
 router = APIRouter(tags=["mcp"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 PATH = "/mcp"
+MOST_OF_A_CALL = 4 * 1024 * 1024
+"""Bytes of a call through the gateway, whose arguments may be the content of a file."""
 _ASKER = "orgkernel.mcp"
 """Key of the scope with the asker of a request."""
 

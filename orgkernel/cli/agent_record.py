@@ -42,7 +42,7 @@ from orgkernel.operations.crew import (
     observe_personality,
     record_episode,
 )
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
     from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, CommissionReport

@@ -15,7 +15,7 @@ from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, Nex
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.errors import UsageError
 from orgkernel.manifest.bills import BillList, BillPage
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 _EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"PART": ["AGENT"]}, "steps": {}}`'
 _bill_argument = click.argument("bill", shell_complete=completing.bills)

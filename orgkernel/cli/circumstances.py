@@ -9,7 +9,7 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 # The names of the circumstances: the fields of `AccessContext`.
 _CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)

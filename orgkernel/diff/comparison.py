@@ -33,7 +33,7 @@ from orgkernel.diff.sections import (
     read_field,
 )
 from orgkernel.manifest.why import Places
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 _Item = Mapping[str, Any]
 _CAME_AND_GONE: Mapping[bool, tuple[Kind, Kind]] = {True: ("removed", "added"), False: ("lost", "gained")}

@@ -23,7 +23,7 @@ from orgkernel.exchange.staging import open_folder, settle, stage, unwritable
 from orgkernel.loading.documents import parse_source
 from orgkernel.loading.files import MARKDOWN, decode
 from orgkernel.loading.marks import unpack_mark
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 STATE = ".orgkernel/import.json"
 """Below the folder: what the last import wrote."""

@@ -11,8 +11,8 @@ import msgspec
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Unknown
+from orgkernel.prepared_types import prepared
 from orgkernel.records.kinds import RECORDS
-from orgkernel.records.prepared import prepared
 
 
 def validate_shape(

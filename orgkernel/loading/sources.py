@@ -27,8 +27,8 @@ from orgkernel.loading.marks import (
     unpack_mark,
     unpack_within,
 )
+from orgkernel.prepared_types import prepared
 from orgkernel.records.kinds import RECORDS
-from orgkernel.records.prepared import prepared
 from orgkernel.records.record import Document
 
 # Kinds whose `body` is the text of a Markdown file from some line on.

@@ -12,7 +12,7 @@ from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.mcp import shapes
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
     from orgkernel.mcp.asker import Asker

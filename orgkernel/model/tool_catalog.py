@@ -77,7 +77,7 @@ class Tool(Record):
     description: str = ""
     type: ToolType
     provider: str = ""
-    """The provider of the tool."""
+    """The provider of the tool. Of an MCP server, its name, by which the gateway knows its tools."""
     actions: dict[Id, ActionEntry] = Field(default_factory=dict)
     """Each action and its required level. Without actions, the tool has the action `use` at the level of its side effects."""
     side_effects: SideEffects = "none"

@@ -21,8 +21,8 @@ from orgkernel.errors import Refused, TooManyRequests
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization
 from orgkernel.operations.permissions import BAD_VALUE, RequestDraft, ask
+from orgkernel.prepared_types import prepared
 from orgkernel.records.levels import LEVELS
-from orgkernel.records.prepared import prepared
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

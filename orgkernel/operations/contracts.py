@@ -19,6 +19,7 @@ from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
 from orgkernel.operations.reports import OTHER_REPORTER
+from orgkernel.prepared_types import prepared
 from orgkernel.records.blocker import Blocker
 from orgkernel.records.brief import Brief
 from orgkernel.records.contract import Contract
@@ -26,7 +27,6 @@ from orgkernel.records.correction import Correction
 from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.mission_close import MissionClose
-from orgkernel.records.prepared import prepared
 from orgkernel.records.result import SessionReport
 from orgkernel.runtime.utc import as_utc
 

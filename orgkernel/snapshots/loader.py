@@ -21,7 +21,7 @@ from orgkernel.loading.cache import Cache, Signature, sign_file
 from orgkernel.loading.files import Located, digest_file, locate_files
 from orgkernel.loading.formats.lookups import answers_stand
 from orgkernel.loading.sources import FileRead
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.snapshots.cache_keys import digest_request, fingerprint, key_of_contents
 from orgkernel.snapshots.packing import (
     DamagedEntry,

@@ -35,9 +35,9 @@ from orgkernel.loading.sources import (
     Tree,
     tree_of,
 )
+from orgkernel.prepared_types import prepared
 from orgkernel.records.kinds import RECORDS
 from orgkernel.records.organization import Organization
-from orgkernel.records.prepared import prepared
 from orgkernel.records.record import PREFIX
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 

@@ -12,7 +12,7 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused, UsageError
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

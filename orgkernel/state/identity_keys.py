@@ -14,8 +14,8 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused
+from orgkernel.prepared_types import prepared
 from orgkernel.private_files import one_at_a_time, write_new
-from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.certificates import SEED_BYTES, did_of
 from orgkernel.state.rows import require_id

@@ -13,7 +13,7 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex, FileClaim
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.state.tables import file_claims
 
 Indexes = Mapping[str, ClaimIndex]

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Select, Table, select
 from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import clean_text
 from orgkernel.state.engine import reading
 from orgkernel.state.known_claims import KnownClaims

@@ -19,8 +19,8 @@ import msgspec
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
+from orgkernel.prepared_types import prepared
 from orgkernel.private_files import make_once, write_new
-from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 T = TypeVar("T")

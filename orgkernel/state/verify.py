@@ -24,7 +24,7 @@ from orgkernel.decisions.state_records import (
     Stream,
     audit_id,
 )
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import GENESIS, decode_entry, is_bare, link
 from orgkernel.state.checkpoints import Enrollment, Folder, Head, Link, Segment
 from orgkernel.state.rows import StoreContext

@@ -24,7 +24,7 @@ import msgspec
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadToolbox
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
 
 _KINDS: dict[str, type[Provider]] = {"python": PythonFunction, "http": HttpApi, "mcp": McpServer}

@@ -182,3 +182,11 @@ def test_a_client_with_forms_is_left_to_the_sdk() -> None:
         listed = [(name.encode(), value.encode()) for name, value in said.items()]
         found = read_quick_call(listed, json.dumps(call(ERA, "box__look", {}, _meta=meta)).encode())
         assert (found is not None) == is_quick
+
+
+def test_a_call_may_carry_a_file(pair: Pair) -> None:
+    """Its arguments are longer than other bodies may be, up to a limit of their own."""
+    for size, status in ((1_000_000, 200), (5_000_000, 413)):
+        body = json.dumps(call(ERA, "box__look", {"content": "x" * size})).encode()
+        answer = pair.require_same(body, headers_of(ERA, "box__look"))
+        assert answer.status_code == status

@@ -24,9 +24,9 @@ from orgkernel.loading.files import SourceText
 from orgkernel.loading.marks import Marks, find_mark, has_value, pack_mark, unpack_mark
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.shape import validate_shape
+from orgkernel.prepared_types import prepared
 from orgkernel.records.contract import Contract
 from orgkernel.records.kinds import RECORDS
-from orgkernel.records.prepared import prepared
 
 AnyContract = TypeVar("AnyContract", bound=Contract)
 CONTRACT_KINDS: Final = tuple(kind for kind, record in RECORDS.items() if issubclass(record, Contract))

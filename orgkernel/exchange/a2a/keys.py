@@ -17,8 +17,8 @@ import msgspec
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.a2a.signing import CardSigner, new_key
+from orgkernel.prepared_types import prepared
 from orgkernel.private_files import write_new
-from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import FileIdentity, NotRegular, find_identity, read_regular
 
 _MOST_BYTES = 64 * 1024

@@ -18,8 +18,8 @@ import msgspec
 
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
+from orgkernel.prepared_types import prepared
 from orgkernel.project.replacing import change_alone, replace_file
-from orgkernel.records.prepared import prepared
 from orgkernel.runtime.regular_files import read_regular
 
 FILE = "gateway.lock.json"

@@ -12,7 +12,7 @@ PROGRAM = """
 import sys, threading
 sys.setswitchinterval(1e-6)
 import msgspec
-from orgkernel.records.prepared import prepared
+from orgkernel.prepared_types import prepared
 
 for number in range(60):
     inner = msgspec.defstruct("Inner", [("names", tuple[str, ...], ()), ("sizes", dict[str, float], {})])
@@ -52,7 +52,7 @@ def test_every_type_that_is_decoded_is_prepared() -> None:
     raw = []
     for top in ("orgkernel", "manifest_api"):
         for path in sorted((REPOSITORY / top).rglob("*.py")):
-            if path.name != "prepared.py":
+            if path.name != "prepared_types.py":
                 raw += [f"{path}: {kind}" for kind in types_decoded_in(path.read_text(encoding="utf-8"))]
     assert raw == []
 
