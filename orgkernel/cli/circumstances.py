@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 import msgspec
 
+from orgkernel.cli.opening import with_options
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -18,6 +19,16 @@ context_option = click.option(
     "--context", "said", default="", metavar="JSON",
     help='Circumstances, such as `{"channel": "slack", "peer_kind": ""}`; an empty text says that there is none.',
 )  # fmt: skip
+
+run_options = with_options(
+    click.option(
+        "--on-behalf-of", metavar="SUBJECT",
+        help="Who triggered the run; its tools, credentials and data are the most.",
+    ),
+    click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above, first to last; repeatable."),
+    context_option,
+)  # fmt: skip
+"""What only a host knows of a run, for a command that answers one subject for the whole of it."""
 
 
 def parse_context(text: str) -> AccessContext:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.gateway_report import command as report_command
 from orgkernel.cli.listening import tls_files, tls_options
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
@@ -57,13 +57,7 @@ _server_options = with_options(
 @click.option(
     "--approver", metavar="PERSON", help="The person at the host, who approves by its forms: person:ID."
 )
-@click.option(
-    "--on-behalf-of",
-    metavar="SUBJECT",
-    help="Who triggered the run; its tools, credentials and data are the most.",
-)
-@click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above, first to last; repeatable.")
-@context_option
+@run_options
 @tls_options
 @path_option
 @store_option

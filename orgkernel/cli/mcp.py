@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import click
 
-from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save
 from orgkernel.cli.stores import located, store_option
 from orgkernel.decisions.access.request import AccessRequest
@@ -21,13 +21,7 @@ from orgkernel.snapshots.snapshot import require_declared_agent
 @org_option
 @click.option("--role", metavar="ROLE", help="The role that asks.")
 @click.option("--agent", metavar="AGENT", help="The agent that asks.")
-@click.option(
-    "--on-behalf-of",
-    metavar="SUBJECT",
-    help="Who triggered the run; its tools, credentials and data are the most.",
-)
-@click.option("--via", multiple=True, metavar="SUBJECT", help="Dispatchers above, first to last; repeatable.")
-@context_option
+@run_options
 @path_option
 @store_option
 @cache_option
