@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
@@ -52,6 +53,9 @@ def run(folder: str, arguments: tuple[str, ...], *files: Any) -> None:
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, encoding="utf-8", closefd=False)  # type: ignore[misc]
     os.chdir(folder)
     os.environ["PYTHONUNBUFFERED"] = "1"
+    # Whoever runs the tests in the background of a shell may ignore these, and a child of them would too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     from orgkernel.cli import main
 
     sys.argv = ["orgkernel", *arguments]
