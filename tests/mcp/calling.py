@@ -111,6 +111,8 @@ class Session:
         return self._calls.call(tool, **arguments)
 
     def close(self) -> None:
+        """End the client. The next call opens another one: tests of a module may be run in several goes."""
+        self._calls = None
         self._stack.close()
 
     def _current(self, _: Any) -> Asker:
