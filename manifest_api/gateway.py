@@ -72,7 +72,7 @@ class HttpGateway:
         self._app = app
         self._fast_path = fast_path
         self._tools: tuple[Store, UpstreamTools] | None = None
-        for each in ("mcp", "httpx2"):  # they log every request
+        for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
             logging.getLogger(each).setLevel(logging.WARNING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -166,8 +166,6 @@ class HttpGateway:
 
     @cached_property
     def _server(self) -> HttpServer:
-        for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
-            logging.getLogger(each).setLevel(logging.WARNING)
         return HttpServer(build_gateway_server(self.gateway, _find_caller))
 
 

@@ -43,8 +43,11 @@ class McpGateway:
         self._say = say
         self._silent: set[str] = set()
         self._fronts = {front_of(name): name for name in self.servers}
-        self._offers: dict[str, tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]] = {}
-        self._declared: tuple[OrgView | None, dict[str, dict[str, Tool]]] = None, {}
+        self._offers: dict[
+            tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
+        ] = {}
+        """By organization and server; of the last version of each."""
+        self._declared: dict[str, tuple[OrgView, dict[str, dict[str, Tool]]]] = {}
 
     async def offers(self, view: OrgView) -> list[Offered]:
         """Every reviewed and declared tool of every server that answers, by name."""
@@ -68,9 +71,10 @@ class McpGateway:
 
     def declared(self, view: OrgView, server: str) -> dict[str, Tool]:
         """The declared tools of a server."""
-        if self._declared[0] is not view:
-            self._declared = view, {}
-        known = self._declared[1]
+        of, known = self._declared.get(view.org_id, (None, {}))
+        if of is not view:
+            known = {}
+            self._declared[view.org_id] = view, known
         if server not in known:
             known[server] = tools_of(view, server)
         return known[server]
@@ -93,7 +97,7 @@ class McpGateway:
                 )
             return ()
         self._silent.discard(server.name)
-        known = self._offers.get(server.name)
+        known = self._offers.get((view.org_id, server.name))
         if known is not None and known[0] is view and known[1] is definitions:
             return known[2]
         offers, several = offers_of(server.name, definitions, declared)
@@ -102,8 +106,8 @@ class McpGateway:
             self._say(
                 f"tool {quote(name)} of server {quote(server.name)} is declared several times ({ids}), so nobody has it"
             )
-        self._offers[server.name] = view, definitions, tuple(offers)
-        return self._offers[server.name][2]
+        self._offers[view.org_id, server.name] = view, definitions, tuple(offers)
+        return tuple(offers)
 
 
 def offers_of(
