@@ -18,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from manifest_api.current_request import ROUTE
 from manifest_api.engine.quick_calls import encode_result, read_quick_call
 from manifest_api.guards.caller import Caller, require_scope
+from manifest_api.guards.delegation import delegated
 from manifest_api.guards.leaving import ForClient
 from manifest_api.guards.limits import take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
@@ -194,7 +195,7 @@ class HttpCaller(HttpAsker, GatewayCaller):
 
     def __init__(self, request: Request, asker: HttpAsker, gateway: HttpGateway) -> None:
         caller: Caller = asker.caller
-        super().__init__(request, caller, asker.org_id, asker.subject)
+        super().__init__(request, caller, asker.org_id, asker.subject, delegated(request, asker.subject))
         self.actor_name = caller.credential
         self._gateway = gateway
 

@@ -34,8 +34,10 @@ _CREATE = "`orgkernel key create NAME --agent ID --scope read` creates one"
 class HttpAsker(Asker):
     """A subject that asks with a key."""
 
-    def __init__(self, request: Request, caller: Caller, org_id: str, subject: str) -> None:
-        super().__init__(org_id, subject, caller.scopes)
+    def __init__(
+        self, request: Request, caller: Caller, org_id: str, subject: str, base: AccessRequest | None = None
+    ) -> None:
+        super().__init__(org_id, subject, caller.scopes, base)
         self._request = request
         self.caller = caller
         self._kernel: Kernel = request.app.state.answers.kernel

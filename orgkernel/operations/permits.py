@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 SECONDS = 10.0
 """How long a permit is good for, unless said otherwise: the time from the decision to the call, not that of the call."""
 _AGENT = "agent:"
+_LONGEST = 500
+"""Characters of a chain in the audit."""
 
 
 class Permit:
@@ -205,7 +207,7 @@ class Permits:
         entry = build_entry(
             kernel.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
             actor=call.actor or call.request.on_behalf_of or "",
-            detail={INPUT_DIGEST: digest_input(call.tool_input), **(call.about or {})},
+            detail={INPUT_DIGEST: digest_input(call.tool_input), **_chain_of(call.request), **(call.about or {})},
         )  # fmt: skip
         return decision, self._store.audit.submit(entry, decision.grants if call.permit else ())
 
@@ -224,6 +226,12 @@ class _Call(NamedTuple):
     permit: bool
     actor: str
     about: Mapping[str, str] | None
+
+
+def _chain_of(request: AccessRequest) -> dict[str, str]:
+    """Who triggered the run and who dispatched whom, for the audit."""
+    said = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
+    return {name: value[:_LONGEST] for name, value in said.items() if value}
 
 
 def _with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:

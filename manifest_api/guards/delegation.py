@@ -1,0 +1,54 @@
+"""Who triggered a run, and who dispatched whom in it, as headers of a request say it.
+
+They only narrow what the credential is good for: each link of a chain passes on what it may use itself, and an unknown one
+nothing. So whoever sends them needs no right to, and a header that is left out gives no more than the key has.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.requests import Request
+
+from manifest_api.problems import INVALID_REQUEST, RequestRefused
+from manifest_api.shapes import InvalidValue
+from orgkernel.decisions.access.request import AccessRequest
+
+ON_BEHALF_OF: Final = "orgkernel-on-behalf-of"
+VIA: Final = "orgkernel-via"
+_SUBJECT: Final = re.compile(r"[a-z]{1,20}:[!-+\--~]{1,150}")
+_MOST: Final = 16
+"""Links of a chain."""
+
+
+def delegated(request: Request, subject: str) -> AccessRequest:
+    """The circumstances of all questions of a request, without an action. Raises `RequestRefused`."""
+    named = _listed(request, ON_BEHALF_OF)
+    via = _listed(request, VIA)
+    if len(named) > 1:
+        raise _bad(ON_BEHALF_OF, "names several subjects, and one triggers a run")
+    if len(via) > _MOST:
+        raise _bad(VIA, f"has more than {_MOST} links")
+    return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)
+
+
+def _listed(request: Request, name: str) -> tuple[str, ...]:
+    values = request.headers.getlist(name)
+    if len(values) > 1:
+        raise _bad(name, "is given more than once")
+    found = tuple(each.strip() for each in values[0].split(",")) if values else ()
+    for each in found:
+        if not _SUBJECT.fullmatch(each):
+            raise _bad(name, "does not name subjects as `KIND:ID`")
+    return found
+
+
+def _bad(name: str, message: str) -> RequestRefused:
+    where = f"header.{name}"
+    return RequestRefused(
+        INVALID_REQUEST,
+        f"the request is not valid at `{where}`",
+        "write `role:ID` or `agent:ID`, from the first dispatcher to the last, with commas between them",
+        [InvalidValue(where=where, message=message)],
+    )
