@@ -7,6 +7,7 @@ tools are passed on as they are: they are between the caller and the tool.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("orgkernel.server")
 _CALLER = "orgkernel.gateway"
 """Key of the scope with the caller of a request."""
+_STATE_SECONDS = 0.1
+"""How long the state of the beginning of a request is taken for the state of now."""
 _WANTS_PROGRESS = b'"progressToken"'
 _JSON = with_standard([(b"content-type", b"application/json")])
 
@@ -106,6 +109,10 @@ class HttpGateway:
             await self._pass_on(scope, body, receive, send)
             return
         await StandardHeaders(response)(scope, receive, send)
+
+    async def refresh(self) -> None:
+        """Read the state again, if it has changed. `tools` raises what went wrong."""
+        await self._store_access.refresh()
 
     def tools(self) -> UpstreamTools:
         """What decides about calls and makes them. Raises `StoreError`, and `Refused` if there is no store."""
@@ -198,13 +205,17 @@ class HttpCaller(HttpAsker, GatewayCaller):
         super().__init__(request, caller, asker.org_id, asker.subject, delegated(request, asker.subject))
         self.actor_name = caller.credential
         self._gateway = gateway
+        self._state_at = time.monotonic()
 
     async def view(self) -> OrgView:
         """The organization as it is now."""
         return self._kernel.organization(self.org_id).snapshot.index
 
     async def tools(self) -> UpstreamTools:
-        """What makes calls."""
+        """What makes calls, with the state as it is now: finding out what a call is may have taken a server to start."""
+        if time.monotonic() - self._state_at > _STATE_SECONDS:
+            await self._gateway.refresh()
+            self._state_at = time.monotonic()
         return self._gateway.tools()
 
 
