@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadToolbox, UsageError
-from orgkernel.loading.files import read_text
+from orgkernel.loading.files import is_file, read_text
 from orgkernel.loading.json_reader import parse_json
+from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks
 from orgkernel.toolbox.providers import McpServer
 
@@ -26,8 +29,11 @@ def read_servers(path: str) -> dict[str, McpServer | str]:
 
 def read_declarations(path: str) -> list[tuple[str, dict[str, Any], Marks]]:
     """The fields of a file that declare servers, with their values and marks. Raises `UsageError` for any other file."""
+    if not is_file(path):
+        raise UsageError(f"there is no file {quote(path)}", "name a file with `mcpServers` or `servers`")
     source = read_text(path, path)
-    parsed = parse_json(source.text)
+    # Only Claude Code, whose file has a dot in front, takes no comments.
+    parsed = (parse_json if os.path.basename(path) == ".mcp.json" else parse_jsonc)(source.text)
     if source.refusal is not None or parsed.refusals or not parsed.documents:
         raise UsageError(f"`{path}` cannot be read as JSON", "run `orgkernel check --from mcp` on it")
     value, marks = parsed.documents[0].value, parsed.documents[0].marks

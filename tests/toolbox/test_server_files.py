@@ -99,3 +99,19 @@ def test_a_file_without_servers_is_an_error(text: str, tmp_path: Path) -> None:
     (tmp_path / "mcp.json").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError):
         servers_of([str(tmp_path / "mcp.json")], {})
+
+
+def test_comments_are_read_where_a_host_allows_them(tmp_path: Path) -> None:
+    """VS Code does in its `mcp.json`. Claude Code does not in its `.mcp.json`."""
+    text = '{\n  // the tracker\n  "servers": {"s": {"command": "run"},}\n}\n'
+    for name in ("mcp.json", ".mcp.json"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert servers_of([str(tmp_path / "mcp.json")], {})["s"].provider == McpServer(("run",))
+    with pytest.raises(UsageError):
+        servers_of([str(tmp_path / ".mcp.json")], {})
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """It is not called a file that cannot be read as JSON."""
+    with pytest.raises(UsageError, match="there is no file"):
+        servers_of([str(tmp_path / "none.json")], {})
