@@ -23,7 +23,7 @@ from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tr
 from orgkernel.records.organization import Organization
 from orgkernel.records.role_profile import RoleProfile
 
-_INSTALLED = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "")
+_INSTALLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 """The folder of the package, with what it knows of the tools of other hosts."""
 
 
