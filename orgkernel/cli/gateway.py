@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.toolbox.upstream_tools import Upstream
 
+_TURN_SECONDS = 0.0005
+"""How long a thread runs while another one waits: a call must not wait for the thread that writes rows, which has time."""
 _server_options = with_options(
     click.option(
         "--mcp-config", "configs", multiple=True, metavar="FILE", envvar="ORGKERNEL_MCP_CONFIG",
@@ -166,6 +168,7 @@ def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: A
     save(kernel)
     log_to_stderr("text")
     gc.enable()
+    sys.setswitchinterval(_TURN_SECONDS)
     serve(
         kernel, host=host.strip("[]"), port=int(port), reload=True, store=located(store), tls=tls, gateway=gateway,
         on_ready=lambda url: click.echo(f"gateway on {url}/mcp\nStop with Ctrl-C.", err=True),

@@ -25,7 +25,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import digest_input
 from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, PermitRefused
+from orgkernel.errors import Conflict, OrgkernelError, PermitRefused
 from orgkernel.operations.decisions import build_entry
 from orgkernel.operations.waiting import resolved
 
@@ -73,8 +73,8 @@ class Ruling:
     permit: Permit | None
     audit_id: str
     """Empty while the row is not on the disk yet."""
-    ticket: Ticket | None = None
-    """Of a row that is still on its way: nothing may be answered before it has resolved."""
+    row: asyncio.Future[Ticket | None] | None = None
+    """A row that is still on its way: nothing may be answered before its ticket has resolved."""
 
 
 class Permits:
@@ -119,13 +119,11 @@ class Permits:
         Raises what `Kernel.decide` and the store raise.
         """
         call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
-        decision, ticket = self._begin(call)
         try:
-            return self._rule(call, decision, "" if ticket is None else ticket.result())
+            return self._write(call)
         except Conflict:
             # Somebody used up a grant since. The state has changed, so it is decided anew; if that fails, it fails.
-            decision, ticket = self._begin(call)
-            return self._rule(call, decision, "" if ticket is None else ticket.result())
+            return self._write(call)
 
     async def decide_soon(
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
@@ -136,22 +134,19 @@ class Permits:
         With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
         """
         call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
-
-        async def begin() -> tuple[AccessDecision, Ticket | None]:
-            return self._begin(call) if is_held else await asyncio.to_thread(self._begin, call)
-
-        decision, ticket = await begin()
-        if ticket is None:
-            return self._rule(call, decision, "")
-        if may_overlap and decision.outcome == "allow" and not decision.grants:
-            return replace(self._rule(call, decision, ""), ticket=ticket)
-        try:
-            return self._rule(call, decision, await resolved(ticket))
-        except Conflict:
-            if self._store is not None:
+        for is_last in (False, True):
+            decision = self._decide(call) if is_held else await asyncio.to_thread(self._decide, call)
+            if may_overlap and decision.outcome == "allow" and not decision.grants:
+                # The thread that writes starts when this one waits for the tool: they would only slow each other down.
+                return replace(self._rule(call, decision, ""), row=self._submit_later(call, decision))
+            try:
+                ticket = self._submit(call, decision)
+                return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
+            except Conflict:
+                if is_last or self._store is None:
+                    raise
                 await asyncio.to_thread(self._store.refresh)
-            decision, ticket = await begin()
-            return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
+        raise AssertionError
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
         """Use up a permit for exactly this call; raises `PermitRefused`."""
@@ -198,18 +193,38 @@ class Permits:
             self._order.append((until, id(permit)))
         return permit
 
-    def _begin(self, call: _Call) -> tuple[AccessDecision, Ticket | None]:
-        """Decide, and hand the row in."""
-        kernel = self.kernel
-        decision = kernel.decide(call.org, call.request)
+    def _write(self, call: _Call) -> Ruling:
+        decision = self._decide(call)
+        ticket = self._submit(call, decision)
+        return self._rule(call, decision, "" if ticket is None else ticket.result())
+
+    def _decide(self, call: _Call) -> AccessDecision:
+        return self.kernel.decide(call.org, call.request)
+
+    def _submit(self, call: _Call, decision: AccessDecision) -> Ticket | None:
+        """Hand the row in. None where there is no store."""
         if self._store is None:
-            return decision, None
+            return None
         entry = build_entry(
-            kernel.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
+            self._opened.organization(call.org).snapshot.index, call.request, decision, at=self._wall_clock(),
             actor=call.actor or call.request.on_behalf_of or "",
             detail={INPUT_DIGEST: digest_input(call.tool_input), **_chain_of(call.request), **(call.about or {})},
         )  # fmt: skip
-        return decision, self._store.audit.submit(entry, decision.grants if call.permit else ())
+        return self._store.audit.submit(entry, decision.grants if call.permit else ())
+
+    def _submit_later(self, call: _Call, decision: AccessDecision) -> asyncio.Future[Ticket | None]:
+        """Hand the row in as soon as the event loop has nothing else to do for this call."""
+        loop = asyncio.get_running_loop()
+        row: asyncio.Future[Ticket | None] = loop.create_future()
+
+        def submit() -> None:
+            try:
+                row.set_result(self._submit(call, decision))
+            except OrgkernelError as error:
+                row.set_exception(error)
+
+        loop.call_soon(submit)
+        return row
 
     def _rule(self, call: _Call, decision: AccessDecision, audit_id: str) -> Ruling:
         allowed = call.permit and decision.outcome == "allow"

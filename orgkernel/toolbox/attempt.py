@@ -7,7 +7,7 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
@@ -179,22 +179,32 @@ async def _call(
         step = planned.step(
             reply.outcome, _CODES[reply.outcome], reply.error, metadata=dict(reply.metadata), audit_id=ruling.audit_id
         )  # fmt: skip
-    if ruling.ticket is not None:
+    if ruling.row is not None:
         # INVARIANT: nothing is answered before the row of its decision is on the disk.
-        step = msgspec.structs.replace(step, audit_id=await resolved(ruling.ticket))
+        ticket = await ruling.row
+        step = msgspec.structs.replace(step, audit_id="" if ticket is None else await resolved(ticket))
     if parts.store is not None:
+        ended = partial(
+            record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
+            call.action, code=step.code, seconds=seconds, decision=step.audit_id,
+        )  # fmt: skip
+        if parts.overlaps:
+            # After the answer: the thread that writes would keep it waiting.
+            asyncio.get_running_loop().call_soon(_record_behind, parts, ended)
+            return step, reply
         try:
-            ticket = record_use(
-                parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
-                call.action, code=step.code, seconds=seconds, decision=step.audit_id,
-            )  # fmt: skip
-            if parts.overlaps:
-                ticket.on_done(partial(_tell_unrecorded, parts))
-            else:
-                await resolved(ticket)
+            await resolved(ended())
         except OrgkernelError as error:  # the tool has run all the same
             step = msgspec.structs.replace(step, metadata={**step.metadata, "unrecorded": error.message})
     return step, reply
+
+
+def _record_behind(parts: Parts, ended: Callable[[], Ticket]) -> None:
+    try:
+        ended().on_done(partial(_tell_unrecorded, parts))
+    except OrgkernelError as error:
+        if parts.unrecorded is not None:
+            parts.unrecorded(error.message)
 
 
 def _tell_unrecorded(parts: Parts, ticket: Ticket) -> None:
