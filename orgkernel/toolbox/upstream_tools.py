@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -37,6 +37,9 @@ __all__ = [
     "open_servers",
     "request_with",
 ]
+
+_MOST_STARTS_AT_ONCE: Final = 16
+"""If a hundred servers started at once, each would take so long that all were given up."""
 
 
 class UpstreamCall(msgspec.Struct, frozen=True):
@@ -127,8 +130,9 @@ def request_with(request: AccessRequest, tool_id: str, action: str, tool_input: 
 def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:
     """The servers of some files, and why others cannot be used. Nothing is started. Raises `UsageError`."""
     declared = servers_of(paths, variables)
+    starts = asyncio.Semaphore(_MOST_STARTS_AT_ONCE)
     opened = [
-        Upstream(name, each.provider, secrets=each.secrets)
+        Upstream(name, each.provider, secrets=each.secrets, starts=starts)
         for name, each in declared.items()
         if each.provider is not None
     ]

@@ -1,4 +1,7 @@
-"""An ASGI app that is an MCP server of the era with a handshake, written by hand. The name of a tool is what it does."""
+"""An ASGI app that is an MCP server, written by hand. The name of a tool is what it does.
+
+At `/mcp` it is of the era with a handshake, at `/modern` of the one without.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,9 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     message = json.loads(body)
     received.append(message)
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
+    if method == "server/discover" and scope["path"] == "/modern":
+        found = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        return await reply(send, id, {**found, "resultType": "complete", "ttlMs": 0, "cacheScope": "private"})
     if method == "initialize":
         capabilities: dict[str, Any] = {"tools": {}}
         info = {"name": "hostile", "version": "1"}
@@ -46,7 +52,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def call(send: Send, id: Any, name: str, token: Any) -> None:
     """What the name says."""
-    done = {"content": [{"type": "text", "text": name}]}
+    done = {"content": [{"type": "text", "text": name}], "resultType": "complete"}
     match name:
         case "never":
             await anyio.sleep(30)
@@ -74,6 +80,12 @@ async def call(send: Send, id: Any, name: str, token: Any) -> None:
             await answer(send, 200, "text/html", b"<p>hello")
         case "failing":
             await answer(send, 500, "text/html", b"<p>hello")
+        case "away":
+            await answer(send, 404, "text/html", b"<p>hello")
+        case "refused":
+            error = {"code": -32602, "message": "no such thing"}
+            body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+            await answer(send, 400, "application/json", body)
         case "accepted":
             await answer(send, 202, "text/plain", b"")
         case "compressed":

@@ -15,7 +15,8 @@ import pytest
 
 from orgkernel.toolbox import McpServer
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
-from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply, Upstreams
+from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamError, UpstreamReply
+from orgkernel.toolbox.upstream_tools import open_servers
 from tests.toolbox import hostile_server, upstream_server
 from tests.toolbox.serving import serving, silent
 from tests.toolbox.upstream_running import hostile, run, runs, text, until
@@ -419,7 +420,7 @@ def test_a_hostile_server_harms_no_other() -> None:
 
     async def test(good: Upstream) -> None:
         names = ("flood", "endless_line", "never", "die", "garbage")
-        bad = Upstreams({name: Upstream(name, hostile(), SMALL) for name in names})
+        bad = {name: Upstream(name, hostile(), SMALL) for name in names}
         calls = [asyncio.create_task(bad[name].call(name, {"times": 10**7}, seconds=3)) for name in names]
         calls.append(asyncio.create_task(Upstream("f", hostile("flood"), SMALL).call("echo", {}, seconds=3)))
         for number in range(30):
@@ -428,9 +429,36 @@ def test_a_hostile_server_harms_no_other() -> None:
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)
-        await bad.aclose()
+        await asyncio.gather(*(each.aclose() for each in bad.values()))
 
     run(test, McpServer((sys.executable, str(Path(upstream_server.__file__)))))
+
+
+def test_a_crowd_of_servers_does_not_start_at_once(tmp_path: Path) -> None:
+    """Sixteen of them start, and the next one when one of them is done with it."""
+    wait = ["-c", 'touch "$0"; exec sleep 600']
+    declared = {
+        f"s{each}": {"command": "sh", "args": [*wait, str(tmp_path / f"{each}.started")]}
+        for each in range(18)
+    }
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": declared}), encoding="utf-8")
+
+    def started() -> int:
+        return len(list(tmp_path.glob("*.started")))
+
+    async def test() -> None:
+        upstreams, _ = open_servers([str(tmp_path / "mcp.json")], {})
+        asked = [asyncio.create_task(each.tools()) for each in upstreams]
+        await until(lambda: started() == 16)
+        await asyncio.sleep(0.2)
+        assert started() == 16
+        await upstreams[0].aclose()
+        await until(lambda: started() == 17)
+        await asyncio.gather(*(each.aclose() for each in upstreams))
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert {type(each) for each in answers} == {UpstreamError}
+
+    asyncio.run(asyncio.wait_for(test(), 60))
 
 
 @pytest.mark.parametrize("how", ["", "stays"])

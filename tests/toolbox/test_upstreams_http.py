@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -36,30 +37,60 @@ def url() -> Iterator[str]:
         ("garbage", "failed", "Failed to parse JSON response: "),
         ("page", "failed", "Unexpected content type: text/html"),
         ("failing", "failed", "it answered with HTTP status 500"),
+        ("refused", "failed", "no such thing (-32602)"),
+        ("away", "failed", "it answered with HTTP status 404 (-32601)"),
         ("accepted", "failed", "server answered a request with 202 Accepted"),
         ("elsewhere", "failed", "Redirect to http://127.0.0.1:9/mcp not followed"),
     ],
 )
 def test_a_bad_answer_fails_only_its_own_call(name: str, kind: str, said: str, url: str) -> None:
     """Others are answered meanwhile and after it, by the same connection."""
+    run(partial(_fail_alone, name, kind, said, "initialize"), McpServer(url), LIMITS)
 
-    async def test(upstream: Upstream) -> None:
+
+@pytest.mark.parametrize(
+    ("name", "kind", "said"),
+    [
+        ("never", "timeout", "it did not answer within 2 seconds"),
+        ("endless", "failed", "its answer is longer than 300000 bytes"),
+        ("endless_event", "failed", "its answer is longer than 300000 bytes"),
+        ("flood", "failed", "its answer is longer than 300000 bytes"),
+        ("cut", "failed", "its answer ended too early"),
+        ("garbage", "failed", "it answered with HTTP status 200, and with nothing that can be read"),
+        ("page", "failed", "it answered with HTTP status 200, and with nothing that can be read"),
+        ("failing", "failed", "it answered with HTTP status 500, and with nothing that can be read"),
+        ("refused", "failed", "no such thing (-32602)"),
+        ("away", "failed", "it answered with HTTP status 404, and with nothing that can be read (-32601)"),
+        ("accepted", "failed", "it answered with HTTP status 202, and with nothing that can be read"),
+        ("elsewhere", "failed", "it answered with HTTP status 307, and with nothing that can be read"),
+    ],
+)
+def test_a_bad_answer_without_a_session_fails_only_its_own_call(
+    name: str, kind: str, said: str, url: str
+) -> None:
+    """The same holds for calls that do not go through the SDK."""
+    modern = McpServer(url.replace("/mcp", "/modern"))
+    run(partial(_fail_alone, name, kind, said, "server/discover"), modern, LIMITS)
+
+
+async def _fail_alone(name: str, kind: str, said: str, start: str, upstream: Upstream) -> None:
+    assert text(await upstream.call("echo", {})) == "echo"
+    progress = None if start == "server/discover" else _ignore
+    bad = asyncio.create_task(
+        upstream.call(name, {}, seconds=2 if name == "never" else 20, on_progress=progress)
+    )
+    for _ in range(10):
         assert text(await upstream.call("echo", {})) == "echo"
-        bad = asyncio.create_task(
-            upstream.call(name, {}, seconds=2 if name == "never" else 20, on_progress=_ignore)
-        )
-        for _ in range(10):
-            assert text(await upstream.call("echo", {})) == "echo"
-        reply = await bad
-        assert (reply.kind, reply.error[: len(said)], reply.is_uncertain) == (kind, said, True)
-        assert text(await upstream.call("echo", {})) == "echo"
-        assert [each["method"] for each in hostile_app.received].count("initialize") == 1
-
-    run(test, McpServer(url), LIMITS)
+    reply = await bad
+    may_have_run = name not in ("refused", "away")
+    assert (reply.kind, reply.error[: len(said)], reply.is_uncertain) == (kind, said, may_have_run)
+    assert text(await upstream.call("echo", {})) == "echo"
+    assert [each["method"] for each in hostile_app.received].count(start) == 1
 
 
-@pytest.mark.parametrize(("name", "said"), [("broken", "F"), ("compressed", "its connection broke: ")])
-def test_a_broken_answer_may_have_had_an_effect(name: str, said: str, url: str) -> None:
+@pytest.mark.parametrize("era", ["mcp", "modern"])
+@pytest.mark.parametrize(("name", "said"), [("broken", ""), ("compressed", "its connection broke: ")])
+def test_a_broken_answer_may_have_had_an_effect(name: str, said: str, era: str, url: str) -> None:
     """It is not sent again."""
 
     async def test(upstream: Upstream) -> None:
@@ -70,7 +101,7 @@ def test_a_broken_answer_may_have_had_an_effect(name: str, said: str, url: str) 
         calls = [each for each in hostile_app.received if each["method"] == "tools/call"]
         assert len(calls) == 2
 
-    run(test, McpServer(url), LIMITS)
+    run(test, McpServer(url.replace("mcp", era)), LIMITS)
 
 
 async def _ignore(*_: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
@@ -22,18 +22,19 @@ from orgkernel.mcp.gateway.names import exposed_name
 from orgkernel.mcp.gateway.refusals import refusal_text
 from orgkernel.mcp.gateway.servers import ReviewedServer
 from orgkernel.records.levels import LEVELS
-from orgkernel.toolbox.upstream_tools import UpstreamError, request_with
+from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError, request_with
 
 Listed = Sequence[Mapping[str, Any]]
-_Listing = Callable[[ReviewedServer], Awaitable[Listed]]
+_Listing = Callable[[Upstream], Awaitable[Listed]]
 
 
 async def list_prompts(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The prompts of the servers that a caller may use, by name."""
-    found = await _from_servers(gateway, caller, lambda server: server.upstream.prompts())
     prompts = [
-        {**visible(each), "name": exposed_name(server.name, each["name"])}
-        for server, listed in found
+        {**visible(each), "name": exposed_name(opened.server.name, each["name"])}
+        for opened, listed in await _listed(
+            await _open_to(gateway, caller), lambda upstream: upstream.prompts()
+        )
         for each in listed
         if isinstance(each.get("name"), str)
     ]
@@ -44,70 +45,83 @@ async def find_prompt(
     gateway: McpGateway, caller: GatewayCaller, exposed: str, arguments: Mapping[str, str]
 ) -> Mapping[str, Any]:
     """A prompt, from its server. Raises `OrgkernelError`."""
-    for server, listed in await _from_servers(gateway, caller, lambda server: server.upstream.prompts()):
+    for opened, listed in await _listed(await _open_to(gateway, caller), lambda upstream: upstream.prompts()):
         for each in listed:
             name = each.get("name")
-            if isinstance(name, str) and exposed_name(server.name, name) == exposed:
-                await _decide_reading(gateway, caller, server, {"prompt": name, "arguments": dict(arguments)})
-                return await _answered(server, server.upstream.get_prompt(name, dict(arguments)))
+            if isinstance(name, str) and exposed_name(opened.server.name, name) == exposed:
+                await _decide_reading(caller, opened, {"prompt": name, "arguments": dict(arguments)})
+                asked = opened.server.upstream.get_prompt(name, dict(arguments))
+                return await _answered(opened.server, asked)
     raise UnknownRecord(f"there is no prompt {quote(clean(exposed))}", "see `prompts/list`")
 
 
 async def list_resources(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The resources of the servers that a caller may use, by URI."""
-    found = await _from_servers(gateway, caller, lambda server: server.upstream.resources())
-    return _told_apart(found, "uri")
+    return _told_apart(
+        await _listed(await _open_to(gateway, caller), lambda upstream: upstream.resources()), "uri"
+    )
 
 
 async def list_templates(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
     """The templates of resources of the servers that a caller may use, by URI."""
-    found = await _from_servers(gateway, caller, lambda server: server.upstream.resource_templates())
+    found = await _listed(await _open_to(gateway, caller), lambda upstream: upstream.resource_templates())
     return _told_apart(found, "uriTemplate")
 
 
 async def find_resource(gateway: McpGateway, caller: GatewayCaller, uri: str) -> Mapping[str, Any]:
     """A resource, from the only server that has it. Raises `OrgkernelError`."""
-    front, _, rest = uri.partition("+")
-    named = [server for server in gateway.servers.values() if server.name == front and rest]
-    listed = await _from_servers(gateway, caller, lambda server: server.upstream.resources())
-    templates = await _from_servers(gateway, caller, lambda server: server.upstream.resource_templates())
-    owners = [server for server, found in listed if any(each.get("uri") == uri for each in found)]
+    open_to = await _open_to(gateway, caller)
+    listed, templates = await asyncio.gather(
+        _listed(open_to, lambda upstream: upstream.resources()),
+        _listed(open_to, lambda upstream: upstream.resource_templates()),
+    )
+    owners = [opened for opened, found in listed if any(each.get("uri") == uri for each in found)]
     if not owners:
         owners = [
-            server
-            for server, found in templates
+            opened
+            for opened, found in templates
             if any(_fits(each.get("uriTemplate"), uri) for each in found)
         ]
-    if not owners and named and any(server is named[0] for server, _ in listed):
+    front, _, rest = uri.partition("+")
+    if not owners and rest and (named := [opened for opened in open_to if opened.server.name == front]):
         owners, uri = named, rest
     if not owners:
         raise UnknownRecord(f"there is no resource {quote(clean(uri))}", "see `resources/list`")
     if len(owners) > 1:
-        names = [server.name for server in owners]
+        names = [opened.server.name for opened in owners]
         raise Refused(
             f"several servers have {quote(clean(uri))}: {listing(names)}",
             f"put the server in front, such as {quote(clean(f'{names[0]}+{uri}'))}",
             "AMBIGUOUS_RESOURCE",
         )
-    await _decide_reading(gateway, caller, owners[0], {"uri": uri})
-    return await _answered(owners[0], owners[0].upstream.read_resource(uri))
+    (owner,) = owners
+    await _decide_reading(caller, owner, {"uri": uri})
+    return await _answered(owner.server, owner.server.upstream.read_resource(uri))
 
 
-async def _from_servers(
-    gateway: McpGateway, caller: GatewayCaller, ask: _Listing
-) -> list[tuple[ReviewedServer, Listed]]:
-    """What the servers list of which a caller may use a tool. One that does not answer has nothing."""
-    usable = await find_usable(caller)
-    view = await caller.view()
-    open_to = [
-        server
+class _Opened(NamedTuple):
+    """A server of which a caller may use a tool."""
+
+    server: ReviewedServer
+    least_use: ToolBinding
+
+
+async def _open_to(gateway: McpGateway, caller: GatewayCaller) -> list[_Opened]:
+    """The servers that are open to a caller."""
+    usable, view = await find_usable(caller), await caller.view()
+    return [
+        _Opened(server, use)
         for server in gateway.servers.values()
-        if _least_use(usable, gateway, view, server) is not None and server.is_reviewed()
+        if (use := _least_use(usable, gateway, view, server)) is not None and server.is_reviewed()
     ]
 
-    async def listed(server: ReviewedServer) -> Listed:
+
+async def _listed(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Opened, Listed]]:
+    """What the servers list. One that does not answer has nothing."""
+
+    async def listed(opened: _Opened) -> Listed:
         try:
-            return await ask(server)
+            return await ask(opened.server.upstream)
         except UpstreamError:
             return ()
 
@@ -124,14 +138,9 @@ def _least_use(usable: Usable, gateway: McpGateway, view: Any, server: ReviewedS
     return ToolBinding(min(found)[1], (min(found)[2],)) if found else None
 
 
-async def _decide_reading(
-    gateway: McpGateway, caller: GatewayCaller, server: ReviewedServer, said: dict[str, Any]
-) -> None:
+async def _decide_reading(caller: GatewayCaller, opened: _Opened, said: dict[str, Any]) -> None:
     """Decide about reading something of a server, and write it down. Raises `Refused`."""
-    usable, view = await find_usable(caller), await caller.view()
-    use = _least_use(usable, gateway, view, server)
-    if use is None:
-        raise Refused(f"nothing of server {quote(server.name)} is yours to use", "ask for one of its tools")
+    use = opened.least_use
     request = request_with(caller.base, use.tool_id, use.actions[0], encode_input(said))
     tools = await caller.tools()
     decision = await tools.decide(caller.org_id, request, encode_input(said), caller.actor_name)
@@ -147,19 +156,19 @@ async def _answered(server: ReviewedServer, asked: Awaitable[Mapping[str, Any]])
         raise Refused(said, "try again later", "TOOL_UNAVAILABLE") from None
 
 
-def _told_apart(found: Sequence[tuple[ReviewedServer, Listed]], field: str) -> list[dict[str, Any]]:
+def _told_apart(found: Sequence[tuple[_Opened, Listed]], field: str) -> list[dict[str, Any]]:
     """What servers list, each under a URI that only one of them has."""
     owners: dict[str, set[str]] = {}
-    for server, listed in found:
+    for opened, listed in found:
         for each in listed:
-            owners.setdefault(str(each.get(field)), set()).add(server.name)
+            owners.setdefault(str(each.get(field)), set()).add(opened.server.name)
     shown = []
-    for server, listed in found:
+    for opened, listed in found:
         for each in listed:
             uri = str(each.get(field))
             if visible(uri) != uri or "\n" in uri:
                 continue  # a URI has only characters that can be seen, and a reader has to repeat it exactly
-            name = uri if len(owners[uri]) == 1 else f"{server.name}+{uri}"
+            name = uri if len(owners[uri]) == 1 else f"{opened.server.name}+{uri}"
             shown.append({**visible(each), field: name})
     return sorted(shown, key=lambda each: str(each[field]))
 

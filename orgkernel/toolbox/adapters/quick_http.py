@@ -25,7 +25,7 @@ from aiohttp import (
     TCPConnector,
 )
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, methods
+from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, methods
 
 from orgkernel import __version__
 from orgkernel.toolbox.adapters.contained_http import Breakage, BreakageKind
@@ -41,6 +41,7 @@ _META: Final = {
 _HEADERS: Final = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
+    "Accept-Encoding": "identity",  # a small compressed answer can be a large one
     "MCP-Protocol-Version": _ERA,
     "Mcp-Method": "tools/call",
 }
@@ -63,6 +64,7 @@ class QuickHttp:
             connector=TCPConnector(limit=limits.most_calls_at_once + 8),
             headers={**headers, **_HEADERS},
             cookie_jar=DummyCookieJar(),
+            auto_decompress=False,
             timeout=ClientTimeout(total=None, connect=limits.start_seconds),
         )
 
@@ -90,7 +92,7 @@ class QuickHttp:
         except ClientConnectorError as error:
             raise self._broken(f"it cannot be reached: {error}", "unreachable") from None
         except (ClientConnectionError, ClientError, OSError) as error:
-            raise self._broken(f"its connection broke off: {error or type(error).__name__}") from None
+            raise self._broken(f"its connection broke: {error or type(error).__name__}") from None
         failed = answer.get("error")
         if isinstance(failed, dict):
             code, text = failed.get("code"), failed.get("message")
@@ -119,21 +121,27 @@ class QuickHttp:
         await self._session.close()
 
     async def _read(self, response: ClientResponse, number: int) -> dict[str, Any]:
-        """The message that answers a request."""
-        if response.content_type == "text/event-stream":
+        """The message that answers a request. Raises `MCPError`."""
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise self._broken("its connection broke: the answer is compressed, which was not requested")
+        if response.status < 400 and response.content_type == "text/event-stream":
             async for event in self._events(response):
                 found = _message(event)
                 if found is not None and found.get("id") == number:
                     return found
-            raise self._broken("its connection ended without an answer")
+            raise MCPError(INTERNAL_ERROR, "its answer ended too early")
         body = bytearray()
         async for chunk in response.content.iter_any():
             body += chunk
             self._require_room(len(body))
-        found = _message(bytes(body))
-        if found is None or found.get("id") != number:
-            raise self._broken(f"it answered with HTTP {response.status}")
-        return found
+        found = _message(bytes(body)) or {}
+        # A request that is refused before it is read is refused without its number.
+        if found.get("id") == number or (response.status >= 400 and isinstance(found.get("error"), dict)):
+            return found
+        code = METHOD_NOT_FOUND if response.status == 404 else INTERNAL_ERROR
+        raise MCPError(
+            code, f"it answered with HTTP status {response.status}, and with nothing that can be read"
+        )
 
     async def _events(self, response: ClientResponse) -> AsyncIterator[bytes]:
         """The data of each event of a stream."""

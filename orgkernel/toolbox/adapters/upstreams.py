@@ -8,7 +8,7 @@ again, callers are refused for a while, and told how long. Nothing that a server
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -37,12 +37,10 @@ from orgkernel.toolbox.adapters.upstream_lists import LIST_KINDS, Definitions, K
 from orgkernel.toolbox.masking import Masker, TooDeep
 from orgkernel.toolbox.providers import McpServer
 
-__all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "UpstreamStatus", "Upstreams"]
+__all__ = ["Upstream", "UpstreamError", "UpstreamLimits", "UpstreamReply", "UpstreamStatus"]
 
 _Found = TypeVar("_Found")
 _LONGEST_TEXT: Final = 500
-_MOST_STARTS_AT_ONCE: Final = 16
-"""Fifty servers that start at once would all be too slow."""
 _NOT_RUN: Final = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, HEADER_MISMATCH})
 """Codes with which a server says that it did not begin. `INVALID_REQUEST` is also what a refused question becomes."""
 
@@ -71,8 +69,11 @@ class Upstream:
         *,
         secrets: Mapping[str, str] | None = None,
         on_change: Callable[[str], None] | None = None,
+        starts: asyncio.Semaphore | None = None,
     ) -> None:
-        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer right."""
+        """`secrets` are masked in all answers. `on_change` is called with the name when a list is no longer right. Who holds
+        `starts` may start: servers that stand together share one.
+        """
         limits = limits or UpstreamLimits()
         self.name = name
         self._provider = provider
@@ -83,8 +84,7 @@ class Upstream:
         self._connection: UpstreamConnection | None = None
         self._open: set[UpstreamConnection] = set()
         self._free = asyncio.Semaphore(self._limits.most_calls_at_once)
-        self.starts = asyncio.Semaphore()
-        """Who holds it may start. Servers that stand together share one."""
+        self._starts = asyncio.Semaphore() if starts is None else starts
         self._lists = KeptLists(self._limits)
         self._reading: dict[ListKind, asyncio.Task[Definitions]] = {}
         self._quick_ends = 0
@@ -182,7 +182,7 @@ class Upstream:
 
     def _start(self) -> UpstreamConnection:
         connection = UpstreamConnection(
-            self._provider, self._limits, self._secrets, self.starts, self._note_change, self._note_end
+            self._provider, self._limits, self._secrets, self._starts, self._note_change, self._note_end
         )
         self._connection = connection
         self._open.add(connection)
@@ -363,26 +363,3 @@ async def _send_plain(
         return None
     name = request.params.name
     return await quick.call(name, request.params.arguments or {}) if quick.takes(name) else None
-
-
-class Upstreams(Mapping[str, Upstream]):
-    """All servers by name. None is started before it is needed."""
-
-    def __init__(self, upstreams: Mapping[str, Upstream]) -> None:
-        self._upstreams = dict(upstreams)
-        starts = asyncio.Semaphore(_MOST_STARTS_AT_ONCE)
-        for each in self._upstreams.values():
-            each.starts = starts
-
-    def __getitem__(self, name: str) -> Upstream:
-        return self._upstreams[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._upstreams)
-
-    def __len__(self) -> int:
-        return len(self._upstreams)
-
-    async def aclose(self) -> None:
-        """End all connections."""
-        await asyncio.gather(*(each.aclose() for each in self._upstreams.values()))
