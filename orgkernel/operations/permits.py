@@ -255,23 +255,26 @@ def _with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
 
 
 def record_use(
-    store: Store, org_id: str, subject: str, tool_id: str, action: str, *, code: str, seconds: float, decision: str
+    store: Store, org_id: str, subject: str, tool_id: str, action: str, *, code: str, seconds: float, decision: str,
+    is_urgent: bool = True,
 ) -> Ticket:  # fmt: skip
-    """Note a call and how it ended. It counts once the ticket has resolved; raises `StoreError`.
+    """Note a call and how it ended. It counts once the ticket has resolved, which may take a moment if it is not urgent;
+    raises `StoreError`.
 
     Uses are counted for agents; of a role or a person there is the row of the audit alone.
     """
     if subject.startswith(_AGENT):
         ticket = store.usage.record(
             subject.removeprefix(_AGENT), tool_id, action=action, ok=not code, code=code, seconds=seconds,
-            org_id=org_id, decision=decision,
+            org_id=org_id, decision=decision, is_urgent=is_urgent,
         )  # fmt: skip
     else:
         ticket = store.audit.submit(
             AuditEntry(
                 "usage", time.time(), "failed" if code else "succeeded", subject=subject, action=action,
                 resource=f"tool:{tool_id}", code=code, org_id=org_id, record_id=decision, seconds=seconds,
-            )
+            ),
+            is_urgent=is_urgent,
         )  # fmt: skip
     return ticket
 

@@ -1,4 +1,4 @@
-"""Stored data about agents: rank, trust, lifecycle, test results and tool usage.
+"""Stored data about agents: rank, trust, lifecycle and test results.
 
 The roster of an organization declares that an agent exists, and its starting values. From then on, these rows count in
 that organization. An agent with the same name in another organization is another agent.
@@ -11,18 +11,18 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import ColumnElement, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, insert, select, update
 
 from orgkernel.decisions.skill_levels import SkillTerms
-from orgkernel.decisions.state_records import AuditEntry, ToolUsage
+from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text
 from orgkernel.state.rows import StoreContext, record_of, require_id, require_time, require_word, row_of
 from orgkernel.state.skills import raise_skill
-from orgkernel.state.tables import agents, qualification_results, tool_usage
-from orgkernel.state.writer import Ticket, Transaction
+from orgkernel.state.tables import agents, qualification_results
+from orgkernel.state.writer import Transaction
 
 MOVES: dict[Lifecycle, tuple[Lifecycle, ...]] = {
     "registered": ("probationary",),
@@ -344,77 +344,3 @@ def require_evidence(sample_size: int | None, digests: Mapping[str, str]) -> Non
     for name, digest in digests.items():
         require_id("the name of the digest", name)
         require_id("the digest", digest)
-
-
-# Made once: making it again for every call took longer than running it.
-_COUNT_USE = (
-    update(tool_usage)
-    .where(tool_usage.c.agent_id == bindparam("of"), tool_usage.c.tool_id == bindparam("at_tool"))
-    .values(
-        uses=tool_usage.c.uses + 1,
-        failures=tool_usage.c.failures + bindparam("failed"),
-        seconds=tool_usage.c.seconds + bindparam("took"),
-        last_at=bindparam("now"),
-    )
-)
-
-
-class Usage:
-    """The tool usage of a store."""
-
-    def __init__(self, context: StoreContext) -> None:
-        self._context = context
-
-    def record(
-        self,
-        agent_id: str,
-        tool_id: str,
-        *,
-        action: str = "use",
-        ok: bool = True,
-        code: str = "",
-        seconds: float = 0.0,
-        org_id: str = "",
-        decision: str = "",
-    ) -> Ticket:
-        """Store one call with its outcome. `decision` is the audit row that allowed it. Resolves with the name of the
-        row.
-        """
-        require_id("the agent", agent_id)
-        require_id("the tool", tool_id)
-        require_time("the duration", seconds)
-
-        def change(transaction: Transaction) -> str:
-            now, connection = transaction.now, transaction.connection
-            said = {"of": agent_id, "at_tool": tool_id, "failed": 0 if ok else 1, "took": seconds, "now": now}
-            changed = connection.execute(_COUNT_USE, said)
-            if not changed.rowcount:
-                connection.execute(
-                    insert(tool_usage).values(
-                        agent_id=agent_id, tool_id=tool_id, uses=1, failures=0 if ok else 1, first_at=now,
-                        last_at=now, seconds=seconds,
-                    )
-                )  # fmt: skip
-            return transaction.audit(
-                AuditEntry(
-                    "usage",
-                    now,
-                    "succeeded" if ok else "failed",
-                    subject=f"agent:{agent_id}",
-                    action=action,
-                    resource=f"tool:{tool_id}",
-                    code=code,
-                    org_id=org_id,
-                    record_id=decision,
-                    seconds=seconds,
-                )
-            )
-
-        return self._context.writer.submit(change)
-
-    def list(self, agent_id: str | None = None) -> tuple[ToolUsage, ...]:
-        """The number of calls by agent and tool."""
-        query = select(tool_usage).order_by(tool_usage.c.agent_id, tool_usage.c.tool_id)
-        if agent_id is not None:
-            query = query.where(tool_usage.c.agent_id == agent_id)
-        return self._context.read(ToolUsage, query)

@@ -52,10 +52,12 @@ class AuditLog:
         name: str = self.submit(entry, uses).result()
         return name
 
-    def submit(self, entry: AuditEntry, uses: Sequence[str] = ()) -> Ticket:
-        """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do."""
+    def submit(self, entry: AuditEntry, uses: Sequence[str] = (), *, is_urgent: bool = True) -> Ticket:
+        """As `write`, for callers that wait in their own way; raises `StoreBusy` where too many do. What is not urgent is
+        written a little later, with other rows.
+        """
         if not uses:
-            return self._context.writer.submit(entry, may_wait=False)
+            return self._context.writer.submit(entry, may_wait=False, is_urgent=is_urgent)
 
         def change(transaction: Transaction) -> str:
             name = transaction.audit(entry)

@@ -11,7 +11,7 @@ from types import TracebackType
 
 from orgkernel.decisions.crew_records import RankMove
 from orgkernel.decisions.state_view import StateView
-from orgkernel.state.agents import Agents, Results, Usage
+from orgkernel.state.agents import Agents, Results
 from orgkernel.state.audit import AuditLog
 from orgkernel.state.checkpoints import Folder
 from orgkernel.state.claims import Claims
@@ -31,6 +31,7 @@ from orgkernel.state.rows import StoreContext
 from orgkernel.state.signing import Tokens
 from orgkernel.state.skills import Skills
 from orgkernel.state.store_lock import StoreLock
+from orgkernel.state.usage import Usage
 from orgkernel.state.view import Views
 from orgkernel.state.writer import Writer
 

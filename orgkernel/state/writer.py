@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select, update
@@ -27,11 +28,14 @@ from orgkernel.state.chain import AuditValues, Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.engine import failure_of, writing
 from orgkernel.state.tables import state_version
+from orgkernel.state.use_counts import ToolUse, count_uses
 
 T = TypeVar("T")
 _MOST_AT_ONCE = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
+_LATER = 0.05
+"""Seconds that rows which are not urgent wait for others, so that the disk is not waited for twice."""
 _MOST_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
 
@@ -39,10 +43,11 @@ _MOST_WAITING = 100_000
 class Ticket:
     """One row or change on its way to the disk. It resolves exactly once, with a value or with an error."""
 
-    __slots__ = ("_callbacks", "_error", "_gate", "_value", "work")
+    __slots__ = ("_callbacks", "_error", "_gate", "_value", "is_urgent", "work")
 
-    def __init__(self, work: Any) -> None:
+    def __init__(self, work: Any, is_urgent: bool = True) -> None:
         self.work = work
+        self.is_urgent = is_urgent
         self._callbacks: list[Callable[[Ticket], None]] | None = None
         self._error: Exception | None = None
         self._value: Any = None
@@ -128,13 +133,21 @@ class Writer:
         self._links: dict[Stream, Link] = {}
         _living.add(self)
 
-    def submit(self, work: AuditEntry | Callable[[Transaction], T], *, may_wait: bool = True) -> Ticket:
-        """Hand in a row or a change. Where too much waits already, the caller waits too, or is refused: `StoreBusy`."""
+    def submit(
+        self,
+        work: AuditEntry | ToolUse | Callable[[Transaction], T],
+        *,
+        may_wait: bool = True,
+        is_urgent: bool = True,
+    ) -> Ticket:
+        """Hand in a row, a call of a tool or a change. Where too much waits already, the caller waits too, or is refused:
+        `StoreBusy`.
+        """
         if self._thread is None:
             self._start()
         if not may_wait and self._queue.qsize() > _MOST_WAITING:
             raise StoreBusy(f"the store {quote(self._shown)} has too many waiting writes", "try again later")
-        ticket = Ticket(work)
+        ticket = Ticket(work, is_urgent)
         self._queue.put(ticket)
         if self._has_ended:
             self._refuse_rest()
@@ -183,14 +196,17 @@ class Writer:
         while is_open:
             batch: list[Ticket] = []
             item = queue.get()
+            later = monotonic() + _LATER
             while item is not None:
                 batch.append(item)
+                later = 0.0 if item.is_urgent else later
                 if len(batch) >= _MOST_AT_ONCE:
                     break
+                # Callers of the last commit come back at once; without this half of them would always just miss it.
+                is_rest = len(batch) < expected and queue.empty()
+                wait = max(_PAUSE if is_rest else 0.0, later - monotonic() if later else 0.0)
                 try:
-                    # Callers of the last commit come back at once; without this half of them would always just miss it.
-                    is_rest = len(batch) < expected and queue.empty()
-                    item = queue.get(timeout=_PAUSE) if is_rest else queue.get_nowait()
+                    item = queue.get(timeout=wait) if wait else queue.get_nowait()
                 except Empty:
                     break
             is_open = item is not None
@@ -227,10 +243,11 @@ class Writer:
 
     def _prepare(self, ticket: Ticket) -> tuple[AuditEntry, str] | Exception | None:
         """Before the transaction, so that nobody waits for it."""
-        if not isinstance(ticket.work, AuditEntry):
+        entry = ticket.work.entry if isinstance(ticket.work, ToolUse) else ticket.work
+        if not isinstance(entry, AuditEntry):
             return None
         try:
-            return encode_entry(ticket.work)
+            return encode_entry(entry)
         except Exception as error:  # only this row's: what it holds cannot be written as JSON
             return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
 
@@ -242,11 +259,14 @@ class Writer:
             links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
+            uses: list[ToolUse] = []
             for ticket, ready in zip(batch, prepared, strict=True):
                 if isinstance(ready, Exception):
                     answers.append((None, ready))
                 elif ready is not None:
                     answers.append((self._chains.append(*ready, links, rows), None))
+                    if isinstance(ticket.work, ToolUse):
+                        uses.append(ticket.work)
                 else:
                     before, written = dict(links), len(rows)
                     savepoint = connection.begin_nested()
@@ -270,6 +290,8 @@ class Writer:
                         answers.append((None, failure_of(error, self._shown)))
             if rows:
                 self._chains.insert(connection, rows)
+            if uses:
+                count_uses(connection, uses)
             if is_changed:
                 connection.execute(update(state_version).values(version=version + 1))
         self._links = links

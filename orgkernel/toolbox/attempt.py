@@ -187,6 +187,7 @@ async def _call(
         ended = partial(
             record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,
             call.action, code=step.code, seconds=seconds, decision=step.audit_id,
+            is_urgent=not parts.overlaps,
         )  # fmt: skip
         if parts.overlaps:
             # After the answer: the thread that writes would keep it waiting.

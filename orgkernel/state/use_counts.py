@@ -1,0 +1,61 @@
+"""Calls of tools as the writer takes them: a row of the audit for each, and the counts of all of them in one statement.
+
+What has happened cannot be refused, and no decision reads the counts, so a use needs no savepoint and no turn among changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Executable
+from sqlalchemy.dialects import postgresql, sqlite
+
+from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.state.tables import tool_usage
+
+
+class ToolUse(NamedTuple):
+    """A call that an agent has made."""
+
+    agent_id: str
+    tool_id: str
+    entry: AuditEntry
+    """Its row: when it ended, how long it took, and the code of what went wrong."""
+
+
+def count_uses(connection: Connection, uses: Sequence[ToolUse]) -> None:
+    """Add some calls to what is counted by agent and tool."""
+    counts: dict[tuple[str, str], dict[str, float]] = {}
+    for each in uses:
+        at, took = each.entry.at, each.entry.seconds or 0.0
+        count = counts.setdefault(
+            (each.agent_id, each.tool_id),
+            {"uses": 0, "failures": 0, "first_at": at, "last_at": at, "seconds": 0.0},
+        )
+        count["uses"] += 1
+        count["failures"] += each.entry.activity == "failed"
+        count["last_at"] = max(at, count["last_at"])
+        count["seconds"] += took
+    # INVARIANT: in order, so that two processes that count the same tools never wait for each other in a circle.
+    rows = [
+        {"agent_id": agent_id, "tool_id": tool_id, **counts[agent_id, tool_id]}
+        for agent_id, tool_id in sorted(counts)
+    ]
+    connection.execute(_adding(connection.dialect.name), rows)
+
+
+@cache
+def _adding(dialect: str) -> Executable:
+    insert = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(tool_usage)
+    columns, said = tool_usage.c, insert.excluded
+    return insert.on_conflict_do_update(
+        index_elements=[columns.agent_id, columns.tool_id],
+        set_={
+            "uses": columns.uses + said.uses,
+            "failures": columns.failures + said.failures,
+            "last_at": said.last_at,
+            "seconds": columns.seconds + said.seconds,
+        },
+    )
