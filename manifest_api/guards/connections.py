@@ -18,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from manifest_api.guards.loopback import is_loopback
 from manifest_api.guards.middleware import with_standard
+from manifest_api.guards.whole_answers import WholeAnswers
 from manifest_api.problems import (
     BAD_REQUEST,
     HEAD_TOO_LARGE,
@@ -167,6 +168,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.transport = self._whole = WholeAnswers(transport, self.loop)  # type: ignore[assignment]
         self.address = self.client[0] if self.client else ""
         if self._handshake is not None:
             self._connections.remove(self._handshake)
@@ -221,6 +223,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         if self._phase is _Phase.ANSWERING and not self.pipeline:
             self._become_idle()
+        self._whole.flush()
         super().on_response_complete()
 
     def _become_idle(self) -> None:

@@ -15,7 +15,6 @@ import weakref
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, select, update
@@ -35,7 +34,7 @@ _MOST_AT_ONCE = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
 _LATER = 0.05
-"""Seconds that rows which are not urgent wait for others, so that the disk is not waited for twice."""
+"""Seconds that a row which is not urgent waits for another one, so that the disk is not waited for twice."""
 _MOST_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""
 
@@ -196,15 +195,13 @@ class Writer:
         while is_open:
             batch: list[Ticket] = []
             item = queue.get()
-            later = monotonic() + _LATER
             while item is not None:
                 batch.append(item)
-                later = 0.0 if item.is_urgent else later
                 if len(batch) >= _MOST_AT_ONCE:
                     break
                 # Callers of the last commit come back at once; without this half of them would always just miss it.
                 is_rest = len(batch) < expected and queue.empty()
-                wait = max(_PAUSE if is_rest else 0.0, later - monotonic() if later else 0.0)
+                wait = _LATER if len(batch) == 1 and not item.is_urgent else _PAUSE if is_rest else 0.0
                 try:
                     item = queue.get(timeout=wait) if wait else queue.get_nowait()
                 except Empty:

@@ -7,28 +7,18 @@ in headers, goes through the SDK. `UpstreamLimits.without_session` switches it o
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
 
 import msgspec
-from aiohttp import (
-    ClientConnectionError,
-    ClientConnectorError,
-    ClientError,
-    ClientResponse,
-    ClientSession,
-    ClientTimeout,
-    DummyCookieJar,
-    TCPConnector,
-)
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, methods
 
 from orgkernel import __version__
 from orgkernel.toolbox.adapters.contained_http import Breakage, BreakageKind
+from orgkernel.toolbox.adapters.kept_connections import BrokenOff, KeptConnections, NotReached, encode_headers
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _ERA: Final = "2026-07-28"
@@ -39,13 +29,12 @@ _META: Final = {
     f"{_PREFIX}clientInfo": {"name": "orgkernel", "version": __version__},
 }
 _HEADERS: Final = {
-    "Content-Type": "application/json",
-    "Accept": "application/json, text/event-stream",
-    "Accept-Encoding": "identity",  # a small compressed answer can be a large one
-    "MCP-Protocol-Version": _ERA,
-    "Mcp-Method": "tools/call",
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+    "accept-encoding": "identity",  # a small compressed answer can be a large one
+    "mcp-protocol-version": _ERA,
+    "mcp-method": "tools/call",
 }
-_IDLE_SECONDS: Final = 0.05
 _PLAIN_NAME: Final = re.compile(r"(?!=\?)[!-~](?:[ -~]*[!-~])?\Z")
 
 
@@ -55,18 +44,13 @@ class QuickHttp:
     def __init__(
         self, url: str, headers: Mapping[str, str], limits: UpstreamLimits, breakage: Breakage
     ) -> None:
-        self._url = url
+        """Raises `ValueError` for headers that cannot be sent so."""
         self._limit = limits.max_bytes
         self._breakage = breakage
         self._ids = count(1)
-        self._used_at = 0.0
-        self._session = ClientSession(
-            connector=TCPConnector(limit=limits.most_calls_at_once + 8),
-            headers={**headers, **_HEADERS},
-            cookie_jar=DummyCookieJar(),
-            auto_decompress=False,
-            timeout=ClientTimeout(total=None, connect=limits.start_seconds),
-        )
+        said = {name.lower(): value for name, value in headers.items()}
+        said = {"user-agent": f"orgkernel/{__version__}", **said, **_HEADERS}
+        self._connections = KeptConnections(url, said, limits.start_seconds)
 
     @staticmethod
     def takes(name: str) -> bool:
@@ -80,20 +64,16 @@ class QuickHttp:
             "jsonrpc": "2.0", "id": number, "method": "tools/call",
             "params": {"name": name, "arguments": arguments, "_meta": _META},
         }  # fmt: skip
-        await self._notice_closed()
+        answer = _Answer(number, self._limit)
         try:
-            async with self._session.post(
-                self._url,
-                data=msgspec.json.encode(message),
-                headers={"Mcp-Name": name},
-                allow_redirects=False,
-            ) as response:
-                answer = await self._read(response, number)
-        except ClientConnectorError as error:
+            await self._connections.post(
+                encode_headers({"mcp-name": name}), msgspec.json.encode(message), answer
+            )
+        except NotReached as error:
             raise self._broken(f"it cannot be reached: {error}", "unreachable") from None
-        except (ClientConnectionError, ClientError, OSError) as error:
-            raise self._broken(f"its connection broke: {error or type(error).__name__}") from None
-        failed = answer.get("error")
+        except BrokenOff as error:
+            raise self._broken(f"its connection broke: {error}") from None
+        failed = answer.message.get("error")
         if isinstance(failed, dict):
             code, text = failed.get("code"), failed.get("message")
             raise MCPError(
@@ -101,69 +81,82 @@ class QuickHttp:
                 message=str(text),
                 data=failed.get("data"),
             )
-        result = answer.get("result")
+        result = answer.message.get("result")
         found: dict[str, Any] = result if isinstance(result, dict) else {}
         methods.validate_server_result("tools/call", _ERA, found)
         return found
 
-    async def _notice_closed(self) -> None:
-        """Let the event loop see which kept connections the server has closed, because a call on one of them would be lost
-        without anybody knowing whether it arrived.
-        """
-        now = asyncio.get_running_loop().time()
-        if now - self._used_at > _IDLE_SECONDS:
-            await asyncio.sleep(0)  # reads what came
-            await asyncio.sleep(0)  # and ends what it ended
-        self._used_at = now
-
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._session.close()
-
-    async def _read(self, response: ClientResponse, number: int) -> dict[str, Any]:
-        """The message that answers a request. Raises `MCPError`."""
-        if response.headers.get("Content-Encoding", "identity") != "identity":
-            raise self._broken("its connection broke: the answer is compressed, which was not requested")
-        if response.status < 400 and response.content_type == "text/event-stream":
-            async for event in self._events(response):
-                found = _message(event)
-                if found is not None and found.get("id") == number:
-                    return found
-            raise MCPError(INTERNAL_ERROR, "its answer ended too early")
-        body = bytearray()
-        async for chunk in response.content.iter_any():
-            body += chunk
-            self._require_room(len(body))
-        found = _message(bytes(body)) or {}
-        # A request that is refused before it is read is refused without its number.
-        if found.get("id") == number or (response.status >= 400 and isinstance(found.get("error"), dict)):
-            return found
-        code = METHOD_NOT_FOUND if response.status == 404 else INTERNAL_ERROR
-        raise MCPError(
-            code, f"it answered with HTTP status {response.status}, and with nothing that can be read"
-        )
-
-    async def _events(self, response: ClientResponse) -> AsyncIterator[bytes]:
-        """The data of each event of a stream."""
-        rest, data, size = b"", bytearray(), 0
-        async for chunk in response.content.iter_any():
-            size += len(chunk)
-            self._require_room(size)
-            *lines, rest = (rest + chunk).replace(b"\r\n", b"\n").split(b"\n")
-            for line in lines:
-                if line.startswith(b"data:"):
-                    data += line[5:].removeprefix(b" ")
-                elif not line and data:
-                    yield bytes(data)
-                    data.clear()
+        await self._connections.aclose()
 
     def _broken(self, text: str, kind: BreakageKind = "broken") -> MCPError:
         """The error of a call that the server did not answer."""
         return MCPError(INTERNAL_ERROR, text, self._breakage.data(kind))
 
-    def _require_room(self, size: int) -> None:
-        if size > self._limit:
+
+class _Answer:
+    """The message that answers a request, from a body or from a stream of events."""
+
+    def __init__(self, number: int, limit: int) -> None:
+        self.message: dict[str, Any] = {}
+        self._number = number
+        self._limit = limit
+        self._size = 0
+        self._status = 0
+        self._is_stream = False
+        self._parts: list[bytes] = []
+        """The body, or the part of a line that came last."""
+        self._data: list[bytes] = []
+        """Lines of the event that is arriving."""
+
+    def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
+        """Raises `BrokenOff` for a body that could be larger than it is."""
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise BrokenOff("the answer is compressed, which was not requested")
+        kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+        self._status = status
+        self._is_stream = status < 400 and kind == b"text/event-stream"
+
+    def take(self, part: bytes) -> bool:
+        """Whether the message is there. Raises `MCPError` for too long an answer."""
+        self._size += len(part)
+        if self._size > self._limit:
             raise MCPError(INTERNAL_ERROR, f"its answer is longer than {self._limit} bytes")
+        if not self._is_stream:
+            self._parts.append(part)
+            return False
+        first, *lines = part.split(b"\n")
+        self._parts.append(first)
+        for line in lines:
+            if self._takes_line(b"".join(self._parts).removesuffix(b"\r")):
+                return True
+            self._parts = [line]
+        return False
+
+    def end(self) -> None:
+        """Raises `MCPError` if the message is not there."""
+        if self._is_stream:
+            raise MCPError(INTERNAL_ERROR, "its answer ended too early")
+        found = _message(b"".join(self._parts)) or {}
+        # A request that is refused before it is read is refused without its number.
+        is_refusal = self._status >= 400 and isinstance(found.get("error"), dict)
+        if found.get("id") != self._number and not is_refusal:
+            code = METHOD_NOT_FOUND if self._status == 404 else INTERNAL_ERROR
+            said = f"it answered with HTTP status {self._status}, and with nothing that can be read"
+            raise MCPError(code, said)
+        self.message = found
+
+    def _takes_line(self, line: bytes) -> bool:
+        if line.startswith(b"data:"):
+            self._data.append(line[5:].removeprefix(b" "))
+        elif not line and self._data:
+            found = _message(b"\n".join(self._data))
+            self._data = []
+            if found is not None and found.get("id") == self._number:
+                self.message = found
+                return True
+        return False
 
 
 def _message(text: bytes) -> dict[str, Any] | None:

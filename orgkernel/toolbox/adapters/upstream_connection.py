@@ -149,7 +149,10 @@ class UpstreamConnection:
         if not (self._limits.without_session and self.is_modern and isinstance(provider.server, str)):
             return None
         headers, _ = headers_for(provider, self._credentials)
-        quick = QuickHttp(provider.server, headers, self._limits, self.breakage)
+        try:
+            quick = QuickHttp(provider.server, headers, self._limits, self.breakage)
+        except ValueError:
+            return None  # the SDK can send them, or says why not
         stack.push_async_callback(quick.aclose)
         return quick
 

@@ -1,0 +1,51 @@
+"""A transport that sends the head of an answer together with its body: each packet wakes the client, and costs a system call."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+_MOST_HELD = 64 * 1024
+
+
+class WholeAnswers:
+    """Holds back what is written in one turn of the event loop, until it is complete.
+
+    A stream is not held up: each turn sends what it has. Nothing larger than a few packets is held at all, so that what
+    limits unsent answers sees them.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._held: list[bytes] = []
+        self._size = 0
+
+    def write(self, data: bytes) -> None:
+        """Send soon, after what is held."""
+        if not self._held:
+            self._loop.call_soon(self.flush)
+        self._held.append(data)
+        self._size += len(data)
+        if self._size > _MOST_HELD:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        if self._held:
+            held, self._held, self._size = self._held, [], 0
+            if not self._transport.is_closing():  # the client is gone meanwhile
+                self._transport.writelines(held)
+
+    def close(self) -> None:
+        """Send what is held, and close."""
+        self.flush()
+        self._transport.close()
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._held.clear()
+        self._transport.abort()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)

@@ -1,0 +1,266 @@
+"""Connections to one HTTP server that are kept between requests: as little as a POST needs, because it is done for every call.
+
+httptools, which uvicorn reads requests with, reads the answers. Nothing is decompressed, no redirect is followed, and no
+cookie is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from base64 import b64encode
+from collections import deque
+from collections.abc import Mapping
+from typing import Final, Protocol, cast
+from urllib.parse import unquote
+
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
+from httpx2 import URL, create_ssl_context
+
+_IDLE_SECONDS: Final = 15.0
+"""Servers close idle connections; uvicorn after five seconds, others after a minute."""
+_GRACE_SECONDS: Final = 0.05
+_MOST_OF_A_HEAD: Final = 64 * 1024
+_OWN: Final = frozenset(
+    {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+_HEADER: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+: [\t -~]*\r\n")
+
+
+class NotReached(Exception):
+    """There is no connection, and nothing was sent."""
+
+
+class BrokenOff(Exception):
+    """The connection ended when a request may have arrived."""
+
+
+class Answer(Protocol):
+    """What takes an answer as it arrives. What it raises ends the request."""
+
+    def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
+        """The head has arrived. Names are in lower case."""
+
+    def take(self, part: bytes) -> bool:
+        """A part of the body has arrived. Whether no more is needed."""
+
+    def end(self) -> None:
+        """The body is complete."""
+
+
+class KeptConnections:
+    """Connections for requests to one URL. Used from one event loop."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], connect_seconds: float) -> None:
+        """`headers` are sent with every request. Raises `ValueError` for one that cannot be sent, or is not for others to
+        say.
+        """
+        parsed = URL(url)
+        self._host = parsed.raw_host.decode("ascii")
+        self._tls = create_ssl_context() if parsed.scheme == "https" else None
+        self._port = parsed.port or (443 if self._tls else 80)
+        self._connect_seconds = connect_seconds
+        said = {name.lower(): value for name, value in headers.items()}
+        if not _OWN.isdisjoint(said):
+            raise ValueError(
+                f"these headers are not for others to say: {', '.join(sorted(_OWN & said.keys()))}"
+            )
+        said["host"] = parsed.netloc.decode("ascii")
+        if parsed.userinfo:
+            said["authorization"] = f"Basic {b64encode(unquote(parsed.userinfo.decode()).encode()).decode()}"
+        self._head = b"POST %b HTTP/1.1\r\n%b" % (parsed.raw_path, encode_headers(said))
+        self._idle: deque[_Connection] = deque()
+        self._open: set[_Connection] = set()
+        self._is_closed = False
+
+    async def post(self, headers: bytes, body: bytes, answer: Answer) -> None:
+        """Send a request, and wait until its answer is taken. Whoever is canceled hangs up.
+
+        `headers` is what `encode_headers` makes. Raises `NotReached`, `BrokenOff`, and what `answer` raises.
+        """
+        connection = await self._find() or await self._connect()
+        head = b"%b%bcontent-length: %d\r\n\r\n" % (self._head, headers, len(body))
+        try:
+            await connection.ask(head + body, answer)
+        finally:
+            if connection.is_free:
+                connection.idle_since = asyncio.get_running_loop().time()
+                self._idle.append(connection)
+            else:
+                connection.abort()
+
+    async def aclose(self) -> None:
+        """Close all connections. There will be no others."""
+        self._is_closed = True
+        for each in tuple(self._open):
+            each.abort()
+
+    async def _find(self) -> _Connection | None:
+        """The connection that was used last, if the server has not closed it."""
+        loop = asyncio.get_running_loop()
+        if self._idle and loop.time() - self._idle[-1].idle_since > _GRACE_SECONDS:
+            # A request on a connection that is closed already would be lost without anybody knowing whether it arrived.
+            await asyncio.sleep(0)  # reads what came
+            await asyncio.sleep(0)  # and ends what it ended
+        while self._idle and (
+            not self._idle[0].is_free or loop.time() - self._idle[0].idle_since > _IDLE_SECONDS
+        ):
+            self._idle.popleft().abort()
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_free:
+                return connection
+        return None
+
+    async def _connect(self) -> _Connection:
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                _, connection = await loop.create_connection(
+                    lambda: _Connection(self._open), self._host, self._port, ssl=self._tls
+                )
+        except TimeoutError:
+            raise NotReached(f"no connection within {self._connect_seconds:g} seconds") from None
+        except OSError as error:
+            raise NotReached(str(error) or type(error).__name__) from None
+        if self._is_closed:
+            connection.abort()
+            raise NotReached("it was closed")
+        return connection
+
+
+def encode_headers(headers: Mapping[str, str]) -> bytes:
+    """Headers as they are sent. Raises `ValueError` for one that cannot be sent."""
+    lines = [f"{name}: {value}\r\n".encode("ascii") for name, value in headers.items()]
+    for line in lines:
+        if not _HEADER.fullmatch(line):
+            raise ValueError(f"this header cannot be sent: {line.partition(b':')[0]!r}")
+    return b"".join(lines)
+
+
+class _Connection(asyncio.Protocol):
+    """One connection, for one request at a time."""
+
+    def __init__(self, open: set[_Connection]) -> None:
+        self.idle_since = 0.0
+        self._open = open
+        self._transport: asyncio.Transport
+        self._parser = HttpResponseParser(self)
+        self._answer: Answer | None = None
+        self._done: asyncio.Future[None]
+        self._headers: dict[bytes, bytes] = {}
+        self._head_size = 0
+        self._has_head = self._has_enough = False
+        self._is_kept = True
+
+    @property
+    def is_free(self) -> bool:
+        """Whether another request can be sent."""
+        return self._is_kept and self._answer is None and not self._transport.is_closing()
+
+    async def ask(self, request: bytes, answer: Answer) -> None:
+        """Send a request, and wait until its answer is taken. Raises `BrokenOff`, and what the answer raises."""
+        self._answer, self._done = answer, asyncio.get_running_loop().create_future()
+        self._headers, self._head_size = {}, 0
+        self._has_head = self._has_enough = False
+        self._transport.write(request)
+        await self._done
+
+    def abort(self) -> None:
+        """Hang up."""
+        self._is_kept = False
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It is open."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._open.add(self)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """It is over. Where the head does not say how long the body is, this is how it ends."""
+        self._open.discard(self)
+        self._is_kept = False
+        is_measured = b"content-length" in self._headers or b"transfer-encoding" in self._headers
+        if self._has_head and error is None and not is_measured:
+            self._complete()
+        else:
+            self._finish(BrokenOff(str(error or "the server hung up")))
+
+    def data_received(self, data: bytes) -> None:
+        """Read what came."""
+        if self._answer is None:
+            self.abort()  # it says what nobody asked for, and the next answer would be read from the middle
+            return
+        try:
+            self._parser.feed_data(data)
+        except (HttpParserError, HttpParserUpgrade) as error:
+            self._fail(BrokenOff(f"it does not speak HTTP: {error}"))
+        if not self._has_head:
+            self._head_size += len(data)
+            if self._head_size > _MOST_OF_A_HEAD:
+                self._fail(BrokenOff(f"the head of its answer is longer than {_MOST_OF_A_HEAD} bytes"))
+        if self._has_enough and self._answer is not None:
+            self._is_kept = False  # the rest is for nobody
+            self._finish()
+
+    def on_message_begin(self) -> None:
+        """For the parser. An answer to nothing would be taken for the next one."""
+        self._is_kept = self._is_kept and self._answer is not None
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """For the parser."""
+        self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        """For the parser. A head that only informs is followed by the real one."""
+        status = self._parser.get_status_code()
+        if status >= 200 and self._answer is not None:
+            self._has_head = True
+            try:
+                self._answer.begin(status, self._headers)
+            except Exception as error:
+                self._fail(error)
+
+    def on_body(self, part: bytes) -> None:
+        """For the parser."""
+        if self._answer is not None and not self._has_enough:
+            try:
+                self._has_enough = self._answer.take(part)
+            except Exception as error:
+                self._fail(error)
+
+    def on_message_complete(self) -> None:
+        """For the parser."""
+        if self._has_head:
+            self._is_kept = self._is_kept and self._parser.should_keep_alive()
+            self._complete()
+        else:
+            self._headers = {}
+
+    def _complete(self) -> None:
+        if self._answer is None or self._has_enough:
+            self._finish()
+            return
+        try:
+            self._answer.end()
+        except Exception as error:
+            self._finish(error)
+        else:
+            self._finish()
+
+    def _fail(self, error: Exception) -> None:
+        """End the request, and what it was sent on."""
+        self._is_kept = False
+        self._finish(error)
+
+    def _finish(self, error: Exception | None = None) -> None:
+        """End the request."""
+        if self._answer is None:
+            return
+        self._answer = None
+        if self._done.done():
+            return  # whoever asked is gone
+        if error is None:
+            self._done.set_result(None)
+        else:
+            self._done.set_exception(error)
