@@ -72,15 +72,7 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
             raise refused(error) from None
 
     async def on_list_tools(ctx: Any, params: Any) -> Any:
-        caller = find_caller(ctx)
-        try:
-            tools = await list_tools(gateway, caller)
-        except OrgkernelError as error:
-            raise refused(error) from None
-        if caller.may("request"):
-            own = describe_tool(BY_NAME["request_access"])
-            tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
-        return _in_era(ctx, {"tools": sorted(tools, key=lambda each: str(each["name"]))})
+        return await listed(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
 
     async def on_call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
         caller = find_caller(ctx)
@@ -188,6 +180,15 @@ def _end_by_signals(gateway: McpGateway) -> None:
             continue
         with suppress(NotImplementedError, RuntimeError, ValueError):  # no such handlers there
             loop.add_signal_handler(number, begin, number)
+
+
+async def _list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+    """The tools of a caller, and the one to ask for a permission if it may."""
+    tools = await list_tools(gateway, caller)
+    if caller.may("request"):
+        own = describe_tool(BY_NAME["request_access"])
+        tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
+    return sorted(tools, key=lambda each: str(each["name"]))
 
 
 async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
