@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from orgkernel.state.verify import verify_audit
 from tests.api.keys import location_of, new_key, opened
 from tests.api.running import until
 from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
-from tests.gateway.shop import Shop
+from tests.gateway.shop import Box, Shop
 from tests.support.depth import DEPTH
 
 KILLS = 20 if DEPTH == 1 else 200 * DEPTH
@@ -36,6 +37,11 @@ def runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def left_of(server: Box) -> list[int]:
+    """The processes of a server that are there."""
+    return [each for each in server.processes if runs(each)]
 
 
 def allowed(shop: Shop, tool: str) -> int:
@@ -72,7 +78,7 @@ def test_no_acknowledged_decision_is_lost(tmp_path: Path) -> None:
     found = allowed(shop, "mcp__box__send")
     assert KILLS <= answered <= reached <= found
     for server in (shop.box, shop.crate):
-        until(lambda server=server: [each for each in server.processes if runs(each)], lambda left: not left)  # type: ignore[misc]
+        until(partial(left_of, server), lambda left: not left)
 
 
 @pytest.mark.deep
