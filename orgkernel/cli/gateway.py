@@ -16,6 +16,7 @@ import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.gateway_report import command as report_command
+from orgkernel.cli.gateway_report import lock_option
 from orgkernel.cli.listening import tls_files, tls_options
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
 from orgkernel.cli.stdio import declared_subject, serve_on_stdio
@@ -41,10 +42,7 @@ _server_options = with_options(
         "--env", "names", multiple=True, metavar="NAME",
         help="Fill ${NAME} in FILE from the environment. Repeatable.",
     ),
-    click.option(
-        "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
-        help="File of the accepted tools.",
-    ),
+    lock_option,
 )  # fmt: skip
 
 
