@@ -70,6 +70,12 @@ def names(folder: Path, role: str) -> list[str]:
     return [each["name"] for each in seen(folder, role)]
 
 
+def apply_to(shop: Path, diff: str) -> None:
+    """Apply a diff to the documents, which causes no error."""
+    GitRepository(shop).git("apply", input=diff.encode())
+    assert run_here("check", ".", cwd=shop).returncode == 0
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """Ada, a developer, has read issues and pages for twelve days; the clerk is refused issues."""
@@ -83,14 +89,12 @@ def shop(tmp_path: Path) -> Path:
 
 def test_the_diff_narrows_what_the_gateway_lists(shop: Path) -> None:
     """Applied with `git apply`, it causes no error, and the list of the role has only what was used."""
-    repository = GitRepository(shop)
     assert names(shop, "dev") == [
         "search__web_search", "tracker__create_issue", "tracker__delete_issue", "tracker__list_issues",
         "wiki__read_page", "wiki__write_page",
     ]  # fmt: skip
     diff = report(shop, "--format", "diff").stdout
-    repository.git("apply", input=diff.encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, diff)
     assert names(shop, "dev") == ["tracker__list_issues", "wiki__read_page"]
     profile = (shop / "roles/dev.yaml").read_text()
     assert "# What it works with." in profile
@@ -206,8 +210,7 @@ def test_what_is_refused_often_is_proposed_to_ask(shop: Path) -> None:
     assert asked[0]["commands"] == ["orgkernel grant issue role:clerk tool:tracker --level read --org shop"]
     assert "clerk" not in as_json(shop)["diff"]
     assert not [each for each in as_json(shop, "--often", "7")["proposals"] if each["kind"] == "ask"]
-    GitRepository(shop).git("apply", input=report(shop, "--format", "diff", "--asks").stdout.encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, report(shop, "--format", "diff", "--asks").stdout)
     listed = {each["name"]: each for each in seen(shop, "clerk")}
     assert listed["tracker__list_issues"]["_meta"] == {"orgkernel/access": "ask"}
     assert "_meta" not in listed["wiki__read_page"]
@@ -271,8 +274,7 @@ def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     by_tool = {each["tool"]: each["by_hand"] for each in found["proposals"]}
     assert "it would be an error: role `dev` may grant `web_search`" in by_tool["web_search"]
     assert by_tool["tracker"] == by_tool["wiki"] == ""
-    GitRepository(shop).git("apply", input=found["diff"].encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, found["diff"])
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
 
 
@@ -287,8 +289,7 @@ def test_an_error_elsewhere_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> 
     by_tool = {each["tool"]: each["by_hand"] for each in found["proposals"]}
     assert by_tool["tracker"] == by_tool["wiki"] == ""
     assert by_tool["web_search"].startswith("it would be an error: tool `web_search` is not used by any role")
-    GitRepository(shop).git("apply", input=found["diff"].encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, found["diff"])
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
 
 
@@ -300,8 +301,7 @@ def test_roles_in_one_file_are_told_apart(tmp_path: Path) -> None:
     with calling(shop, NOW) as calls:
         for subject in ("agent:ada", "agent:bob"):
             calls.make(subject, "wiki", "read_page", "read_page", days=12)
-    GitRepository(shop).git("apply", input=report(shop, "--format", "diff").stdout.encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, report(shop, "--format", "diff").stdout)
     assert names(shop, "dev") == ["search__web_search", "wiki__read_page"]
     assert names(shop, "clerk") == ["wiki__read_page"]
 
