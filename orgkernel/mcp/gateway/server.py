@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgkernel import __version__
 from orgkernel.errors import OrgkernelError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mcp import types
     from mcp.server.lowlevel import Server
 
+T = TypeVar("T")
 _INSTRUCTIONS = (
     "These are the tools of your role. A refusal says why, what would change it, and who can do it instead: do what it "
     f"says, or call {ASKING}; do not try another way."
@@ -65,11 +66,14 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         text = error_text(error) if isinstance(error, OrgkernelError) else str(error)
         return MCPError(code=_INVALID_PARAMS, message=text, data=data)
 
-    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+    async def answered(found: Awaitable[T], data: Any = None) -> T:
         try:
-            return _in_era(ctx, {field: await found})
+            return await found
         except OrgkernelError as error:
-            raise refused(error) from None
+            raise refused(error, data) from None
+
+    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+        return _in_era(ctx, {field: await answered(found)})
 
     async def on_list_tools(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
@@ -100,11 +104,8 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         return await listed(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
 
     async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
-        try:
-            found = await find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
-            return _in_era(ctx, found)
-        except OrgkernelError as error:
-            raise refused(error) from None
+        found = find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
+        return _in_era(ctx, await answered(found))
 
     async def on_list_resources(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "resources", list_resources(gateway, find_caller(ctx)))
@@ -114,10 +115,8 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
 
     async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         uri = str(params.uri)
-        try:
-            return _in_era(ctx, await find_resource(gateway, find_caller(ctx), uri))
-        except OrgkernelError as error:
-            raise refused(error, {"uri": uri}) from None
+        found = find_resource(gateway, find_caller(ctx), uri)
+        return _in_era(ctx, await answered(found, {"uri": uri}))
 
     lists = CacheHint(_LIST_TTL, "private")
     return Server(
