@@ -23,7 +23,7 @@ from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.spared import prompt_text
 from orgkernel.state.location import parse_location
 from orgkernel.toolbox.upstream_tools import open_servers
-from tests.gateway.use import DEV, calling, write_shop
+from tests.gateway.use import DEV, ROSTER, calling, write_shop
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
@@ -168,9 +168,7 @@ def test_a_short_history_takes_nothing_away(shop: Path) -> None:
 
 def test_calls_of_an_agent_count_for_every_role_that_it_fills(tmp_path: Path) -> None:
     """What bob did as a clerk and a developer keeps the tools of both."""
-    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  bob: {assignments: [{role: clerk}, {role: dev}]}\n'
-    shop = write_shop(tmp_path)
-    (shop / "crew.yaml").write_text(crew)
+    shop = write_shop(tmp_path, crew=ROSTER + "  bob: {assignments: [{role: clerk}, {role: dev}]}\n")
     with calling(shop, NOW) as calls:
         calls.make("agent:bob", "wiki", "write_page", "write_page", days=9)
     found = as_json(shop)["proposals"]
@@ -231,7 +229,7 @@ def test_whoever_may_grant_is_named(tmp_path: Path) -> None:
 def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> None:
     """A rank that is too low is no matter of the profile, so nothing about it is in the diff."""
     ladder = '_schema: orgkernel:rank_ladder\n_version: "1.0"\nranks: [{id: ensign}, {id: lieutenant}]\n'
-    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  ada: {rank: ensign, assignments: [{role: dev}]}\n'
+    crew = ROSTER + "  ada: {rank: ensign, assignments: [{role: dev}]}\n"
     shop = write_shop(tmp_path)
     tools = (
         (shop / "tools.yaml")
@@ -251,9 +249,7 @@ def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> No
 
 def test_an_agent_in_several_roles_is_left_to_a_person(tmp_path: Path) -> None:
     """One of its roles is enough, and nobody but a person knows which."""
-    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  bob: {assignments: [{role: clerk}, {role: lead}]}\n'
-    shop = write_shop(tmp_path)
-    (shop / "crew.yaml").write_text(crew)
+    shop = write_shop(tmp_path, crew=ROSTER + "  bob: {assignments: [{role: clerk}, {role: lead}]}\n")
     with calling(shop, NOW) as calls:
         calls.make("agent:bob", "tracker", "list_issues", "list_issues", times=5)
     found = as_json(shop, "--asks")
