@@ -21,7 +21,7 @@ from manifest_api.engine.quick_calls import encode_result, read_quick_call
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.delegation import delegated
 from manifest_api.guards.leaving import ForClient
-from manifest_api.guards.limits import take_body
+from manifest_api.guards.limits import replay, take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
@@ -148,14 +148,7 @@ class HttpGateway:
 
     async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Let the server of the SDK answer."""
-        replayed = started = False
-
-        async def again() -> Message:
-            nonlocal replayed
-            if replayed:
-                return await receive()
-            replayed = True
-            return {"type": "http.request", "body": body, "more_body": False}
+        started = False
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
@@ -166,7 +159,9 @@ class HttpGateway:
 
         try:
             async with ForClient(receive):
-                await self._server.answer(scope, again, send_with_headers, streams=_WANTS_PROGRESS in body)
+                await self._server.answer(
+                    scope, replay(body, receive), send_with_headers, streams=_WANTS_PROGRESS in body
+                )
         except Exception:
             if started:
                 raise  # the server closes the connection: half a response must not look whole

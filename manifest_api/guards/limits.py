@@ -78,10 +78,10 @@ class BodyLimits(HttpMiddleware):
             return
         if taken is None:
             return  # the client is gone: nobody to answer
-        await self._app(scope, _replay(taken, receive), send)
+        await self._app(scope, replay(taken, receive), send)
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
     """Deliver the body that was read, then later messages."""
     given = False
 

@@ -6,11 +6,10 @@ import click
 import msgspec
 
 from orgkernel.cli.opening import with_options
+from orgkernel.decisions.access.plain_context import context_from
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UsageError
-from orgkernel.prepared_types import prepared
 
 # The names of the circumstances: the fields of `AccessContext`.
 _CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
@@ -45,10 +44,4 @@ def parse_context(text: str) -> AccessContext:
         if name not in _CIRCUMSTANCES:
             help = did_you_mean(name, _CIRCUMSTANCES) or f"known names are {listing(_CIRCUMSTANCES)}"
             raise UsageError(f"unknown name {quote(name)} in the context", help)
-    try:
-        return msgspec.convert(said, prepared(AccessContext))
-    except msgspec.ValidationError as error:
-        message, place = describe_unfit(error)
-        raise UsageError(
-            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
-        ) from None
+    return context_from(said)

@@ -9,20 +9,22 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
 from orgkernel.cli.gateway_report import command as report_command
+from orgkernel.cli.gateway_report import lock_option
 from orgkernel.cli.listening import tls_files, tls_options
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
+from orgkernel.cli.stdio import declared_subject, serve_on_stdio
 from orgkernel.cli.stores import located, store_option
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.diagnostics.wording import clean, did_you_mean, printable, quote
 from orgkernel.errors import UsageError
-from orgkernel.snapshots.snapshot import require_declared_agent
+from orgkernel.kernel.names import ACTIVE
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -40,10 +42,7 @@ _server_options = with_options(
         "--env", "names", multiple=True, metavar="NAME",
         help="Fill ${NAME} in FILE from the environment. Repeatable.",
     ),
-    click.option(
-        "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
-        help="File of the accepted tools.",
-    ),
+    lock_option,
 )  # fmt: skip
 
 
@@ -96,11 +95,9 @@ def _run(
     upstreams = open_upstreams(configs, names)
     pins = Pins(lock_file, require_review=require_review)
     gateway = McpGateway(upstreams, pins, _say)
-    kernel = (
-        open_kernel(paths, org, no_cache=no_cache)
-        if address is None
-        else open_kernel(paths, active=None if org == "active" else org, no_cache=no_cache)
-    )
+    # Over HTTP all organizations are served, and ORG is the active one.
+    one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
+    kernel = open_kernel(paths, one, active, no_cache=no_cache)
     if address is not None:
         if approver or on_behalf_of or via or said:
             raise UsageError(
@@ -130,32 +127,15 @@ def _serve_one(
     from orgkernel.mcp.gateway.server import run_gateway_stdio
 
     snapshot = kernel.organization(org).snapshot
-    if role is not None:
-        snapshot.require_role(role)
-    else:
-        assert agent is not None
-        require_declared_agent(snapshot.records, agent)
+    subject = declared_subject(snapshot, role, agent)
     if approver and approver.removeprefix("person:") not in snapshot.records.people:
         raise UsageError(f"no directory declares {quote(approver)}", "name a declared person as `person:ID`")
-    subject = f"role:{role}" if agent is None else f"agent:{agent}"
-    save(kernel)
-    gc.enable()  # unlike other commands, this one keeps running
-    caller = LocalCaller(
+    base = msgspec.structs.replace(base, subject=subject)
+    serve_on_stdio(
         kernel,
-        snapshot.org_id,
-        subject,
-        located(store),
-        msgspec.structs.replace(base, subject=subject),
-        approver,
+        lambda: LocalCaller(kernel, snapshot.org_id, subject, located(store), base, approver),
+        partial(run_gateway_stdio, gateway),
     )
-    # The messages go through the streams themselves: a wrapper that masks what looks like a secret would break them.
-    if sys.__stdout__ is not None:
-        sys.stdout = sys.__stdout__
-    try:
-        with suppress(KeyboardInterrupt):
-            asyncio.run(run_gateway_stdio(gateway, caller))
-    finally:
-        caller.close()
 
 
 def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: Any) -> None:

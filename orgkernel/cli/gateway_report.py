@@ -19,16 +19,17 @@ from orgkernel.errors import UsageError
 if TYPE_CHECKING:
     from orgkernel.mcp.gateway.report import GatewayReport
 
+lock_option = click.option(
+    "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
+    help="File of the accepted tools.",
+)  # fmt: skip
 _MOST_CODES = 3
 
 
 @click.command("report")
 @org_option
 @click.option("--role", metavar="ROLE", help="Only this role.")
-@click.option(
-    "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
-    help="File of the accepted tools.",
-)  # fmt: skip
+@lock_option
 @click.option(
     "--since",
     default="30d",

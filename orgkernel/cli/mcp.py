@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import sys
-from contextlib import suppress
-
 import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
-from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save
+from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
+from orgkernel.cli.stdio import declared_subject, serve_on_stdio
 from orgkernel.cli.stores import located, store_option
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import UsageError
-from orgkernel.snapshots.snapshot import require_declared_agent
 
 
 @click.command("mcp")
@@ -52,21 +47,8 @@ def command(
     require_sdk()
     kernel = open_kernel(paths, org, no_cache=no_cache)
     snapshot = kernel.organization(org).snapshot
-    if role is not None:
-        snapshot.require_role(role)
-    else:
-        assert agent is not None
-        require_declared_agent(snapshot.records, agent)
-    subject = f"role:{role}" if agent is None else f"agent:{agent}"
+    subject = declared_subject(snapshot, role, agent)
     base = AccessRequest(subject, "", "", parse_context(said), on_behalf_of, via)
-    save(kernel)
-    gc.enable()  # unlike other commands, this one keeps running
-    asker = LocalAsker(kernel, snapshot.org_id, subject, located(store), base)
-    # The messages go through the streams themselves: a wrapper that masks what looks like a secret would break them.
-    if sys.__stdout__ is not None:
-        sys.stdout = sys.__stdout__
-    try:
-        with suppress(KeyboardInterrupt):
-            asyncio.run(run_stdio(asker))
-    finally:
-        asker.close()
+    serve_on_stdio(
+        kernel, lambda: LocalAsker(kernel, snapshot.org_id, subject, located(store), base), run_stdio
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from orgkernel.decisions.access.plain_context import context_from
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -92,11 +93,5 @@ def build_request(asker: Asker, asked: shapes.MayArguments, resource: str) -> Ac
             raise UsageError(
                 f"the context says another {quote(name)} than the server was started with", "leave it out"
             )
-    try:
-        context = msgspec.convert({**said, **settled}, prepared(AccessContext))
-    except msgspec.ValidationError as error:
-        message, place = describe_unfit(error)
-        raise UsageError(
-            f"the context has a bad value at {quote(place.removeprefix('.'))}: {message}"
-        ) from None
+    context = context_from({**said, **settled})
     return msgspec.structs.replace(asker.base, action=asked.action, resource=resource, context=context)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -23,16 +23,17 @@ _MARKUP = re.compile(r"`{2,}|(?<=\])\(|<(?=[A-Za-z/!?])")
 
 def quoted(value: Any) -> Any:
     """A value in plain types, with control characters written out in every text."""
-    return _cleaned(msgspec.to_builtins(value))
+    return with_texts(msgspec.to_builtins(value), clean)
 
 
-def _cleaned(value: Any) -> Any:
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A value in plain types in which every text, and every key, is changed."""
     if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(key): _cleaned(each) for key, each in value.items()}
+        return change(value)
+    if isinstance(value, Mapping):
+        return {with_texts(key, change): with_texts(each, change) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_cleaned(each) for each in value]
+        return [with_texts(each, change) for each in value]
     return value
 
 

@@ -9,7 +9,6 @@ it (docs/architecture.md). How a call ended is noted afterwards.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import threading
 import time
@@ -18,11 +17,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-import msgspec
-
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tool_input import digest_input
+from orgkernel.decisions.access.tool_input import digest_input, with_input
 from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, OrgkernelError, PermitRefused
@@ -118,7 +115,7 @@ class Permits:
         decided and written down. `actor` is the credential of whoever calls, and `about` what else the audit has of the call.
         Raises what `Kernel.decide` and the store raise.
         """
-        call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
+        call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
         try:
             return self._write(call)
         except Conflict:
@@ -133,7 +130,7 @@ class Permits:
 
         With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
         """
-        call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
+        call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
             decision = self._decide(call) if is_held else await asyncio.to_thread(self._decide, call)
             if may_overlap and decision.outcome == "allow" and not decision.grants:
@@ -247,11 +244,6 @@ def _chain_of(request: AccessRequest) -> dict[str, str]:
     """Who triggered the run and who dispatched whom, for the audit."""
     said = {"on_behalf_of": request.on_behalf_of or "", "via": ", ".join(request.via)}
     return {name: value[:_LONGEST] for name, value in said.items() if value}
-
-
-def _with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
-    context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
-    return msgspec.structs.replace(request, context=context)
 
 
 def record_use(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.access.tool_input import encode_input
+from orgkernel.decisions.access.tool_input import encode_input, with_input
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import Conflict, OrgkernelError
@@ -95,13 +94,10 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     except (TypeError, ValueError, RecursionError) as error:
         text = f"the input cannot be written as JSON: {error}"
         return Attempt(Step(asked.kind, who, "failed", codes.INPUT_INVALID, text, action))
-    said = json.loads(tool_input)
-    path = parts.path_in(asked.org, asked.tool_id, said)
+    request = with_input(asked.request, tool_input)
+    path = parts.path_in(asked.org, asked.tool_id, request.context.input or {})
     request = msgspec.structs.replace(
-        asked.request,
-        action=action or WHOLE[1],
-        resource=who if path is None else f"{who}:{path}",
-        context=msgspec.structs.replace(asked.request.context, input=said),
+        request, action=action or WHOLE[1], resource=who if path is None else f"{who}:{path}"
     )
     step, reply = await call_permitted(
         parts,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tool_input import with_input
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.operations.permits import Permits
@@ -123,8 +123,8 @@ def _identity_of(path: str) -> tuple[int, int] | None:
 
 def request_with(request: AccessRequest, tool_id: str, action: str, tool_input: bytes) -> AccessRequest:
     """The question whether a call may be made."""
-    context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
-    return msgspec.structs.replace(request, action=action, resource=f"tool:{tool_id}", context=context)
+    asked = with_input(request, tool_input)
+    return msgspec.structs.replace(asked, action=action, resource=f"tool:{tool_id}")
 
 
 def open_servers(paths: Sequence[str], variables: Mapping[str, str]) -> tuple[list[Upstream], dict[str, str]]:

@@ -7,20 +7,19 @@ import os
 import queue
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import httpx2
-from mcp.client.streamable_http import streamable_http_client
 
 from tests.api.keys import bearer, location_of, new_key
 from tests.api.running import until
 from tests.gateway.shop import Shop
 from tests.gateway.starting import start
-from tests.mcp.calling import Calls, calling
+from tests.mcp.calling import Calls, calling, connect
 
 PATIENCE = 60
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -196,17 +195,8 @@ class Http:
     @contextmanager
     def client(self, key: str, era: Any = "auto") -> Iterator[Calls]:
         """The official client with a key."""
-        with calling(_connect(f"{self.url}/mcp", bearer(key)), era) as calls:
+        with calling(connect(f"{self.url}/mcp", bearer(key)), era) as calls:
             yield calls
-
-
-@asynccontextmanager
-async def _connect(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
-        streamable_http_client(url, http_client=http) as streams,
-    ):
-        yield streams
 
 
 @contextmanager

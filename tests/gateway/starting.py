@@ -49,6 +49,8 @@ def run(folder: str, arguments: tuple[str, ...], *files: Any) -> None:
         os.dup2(number, target)
         os.close(number)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    # The types say that nobody sets `sys.__stdout__`. Here it has to be new: the gateway writes to it, and the stream of
+    # the process this one is forked from belongs to another file, which may be seekable where a pipe is not.
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1, encoding="utf-8", closefd=False)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, encoding="utf-8", closefd=False)  # type: ignore[misc]
     os.chdir(folder)

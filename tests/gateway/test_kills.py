@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from orgkernel.state.verify import verify_audit
 from tests.api.keys import location_of, new_key, opened
 from tests.api.running import until
 from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
-from tests.gateway.shop import Shop
+from tests.gateway.shop import Box, Shop
 from tests.support.depth import DEPTH
 
 KILLS = 20 if DEPTH == 1 else 200 * DEPTH
 """1,000 at the depth of the nightly run."""
+STAYING: dict[str, Any] = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}], "stays": True}
+"""A server that ignores the end of its input."""
 _LONGEST = 0.25
 """Seconds from the first call to the kill."""
 
@@ -36,6 +39,20 @@ def runs(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def left_of(server: Box) -> list[int]:
+    """The processes of a server that are there."""
+    return [each for each in server.processes if runs(each)]
+
+
+def require_end(process: int) -> None:
+    """A process ends by itself; if it does not, the test ends it."""
+    try:
+        until(lambda: runs(process), lambda it: not it)
+    finally:
+        if runs(process):
+            os.kill(process, signal.SIGKILL)
 
 
 def allowed(shop: Shop, tool: str) -> int:
@@ -72,7 +89,7 @@ def test_no_acknowledged_decision_is_lost(tmp_path: Path) -> None:
     found = allowed(shop, "mcp__box__send")
     assert KILLS <= answered <= reached <= found
     for server in (shop.box, shop.crate):
-        until(lambda server=server: [each for each in server.processes if runs(each)], lambda left: not left)  # type: ignore[misc]
+        until(partial(left_of, server), lambda left: not left)
 
 
 @pytest.mark.deep
@@ -142,50 +159,41 @@ def test_killed_servers_disturb_no_other(tmp_path: Path) -> None:
 def test_a_server_that_stays_ends_with_the_host(tmp_path: Path) -> None:
     """One that ignores the end of its input is ended when the host closes the connection."""
     shop = Shop(tmp_path)
-    script: dict[str, Any] = {"tools": [{"name": "look", "inputSchema": {"type": "object"}}], "stays": True}
-    shop.box.says(**script)
+    shop.box.says(**STAYING)
     with on_wire(shop) as wire:
         assert wire.text("box__look") == "look done"
         (process,) = shop.box.processes
         wire.hang_up()
         wire.process.join(30)
         assert wire.process.exitcode == 0
-        until(lambda: runs(process), lambda it: not it)
+        require_end(process)
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_servers_too(tmp_path: Path, signal_number: int) -> None:
     """A gateway that is told to end leaves no process of a server behind, not even one that stays."""
     shop = Shop(tmp_path)
-    shop.box.says(tools=[{"name": "look", "inputSchema": {"type": "object"}}], stays=True)
+    shop.box.says(**STAYING)
     with on_wire(shop) as wire:
         assert wire.text("box__look") == "look done"
         (process,) = shop.box.processes
         assert wire.process.pid is not None
         os.kill(wire.process.pid, signal_number)
         wire.process.join(30)
-        try:
-            until(lambda: runs(process), lambda it: not it)
-        finally:
-            if runs(process):
-                os.kill(process, signal.SIGKILL)
+        require_end(process)
 
 
 def test_a_signal_ends_the_servers_of_a_gateway_over_http(tmp_path: Path) -> None:
     """A server that stays when its input ends is ended too."""
     shop = Shop(tmp_path)
-    shop.box.says(tools=[{"name": "look", "inputSchema": {"type": "object"}}], stays=True)
+    shop.box.says(**STAYING)
     with over_http(shop) as http:
         key = http.key("ann")
         assert http.text(key, "box__look") == "look done"
         (process,) = shop.box.processes
         assert http.process.pid is not None
         os.kill(http.process.pid, signal.SIGTERM)
-        try:
-            until(lambda: runs(process), lambda it: not it)
-        finally:
-            if runs(process):
-                os.kill(process, signal.SIGKILL)
+        require_end(process)
 
 
 def hold(shop: Shop) -> sqlite3.Connection:
@@ -193,6 +201,14 @@ def hold(shop: Shop) -> sqlite3.Connection:
     connection = sqlite3.connect(shop.store, isolation_level=None)
     connection.execute("BEGIN EXCLUSIVE")
     return connection
+
+
+def fill(shop: Shop) -> None:
+    """From now on the store takes no row of the audit."""
+    with sqlite3.connect(shop.store) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
+        )
 
 
 def refused(wire: Wire, shop: Shop) -> None:
@@ -223,10 +239,7 @@ def test_a_store_that_is_full_or_read_only_calls_nothing(tmp_path: Path) -> None
     shop = Shop(tmp_path)
     with on_wire(shop) as wire:
         assert wire.text("box__look") == "look done"
-    with sqlite3.connect(shop.store) as connection:
-        connection.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
-        )
+    fill(shop)
     with on_wire(shop) as wire:
         refused(wire, shop)
         listed = wire.tools()
@@ -239,10 +252,7 @@ def test_no_path_of_the_store_is_told_over_http(tmp_path: Path) -> None:
     with over_http(shop) as http:
         key = http.key("ann")
         assert http.text(key, "box__look") == "look done"
-        with sqlite3.connect(shop.store) as connection:
-            connection.execute(
-                "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
-            )
+        fill(shop)
         for version in ({}, {"mcp-protocol-version": "2025-11-25"}):
             http.headers = version
             for tool in ("box__look", "box__send"):

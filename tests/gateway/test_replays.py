@@ -29,7 +29,12 @@ from tests.gateway.shop import POLICIES, Shop
 from tests.support.in_process import run_here
 
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
-_ENVELOPE = "io.modelcontextprotocol/"
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": FORMS,
+}
+"""What every request of the newer era has besides."""
 
 
 def request_in(text: str) -> str:
@@ -147,29 +152,27 @@ def test_an_approval_expires(tmp_path: Path) -> None:
     assert shop.box.calls == []
 
 
-def answer_form(wire: Wire, number: int, action: str, times: int = 1) -> Any:
-    """Answer the form that a call shows, so many times; the answer to the call."""
+def pay_by_form(wire: Wire, action: str, times: int = 1) -> str:
+    """Answer the form that a payment shows, so many times; the text of its result."""
+    number = wire.send("tools/call", name="box__pay", arguments={"amount": 1})
     while True:
         message = wire.read()
         if message.get("method") == "elicitation/create":
             reply = {"jsonrpc": "2.0", "id": message["id"], "result": {"action": action, "content": {}}}
             wire.write(*[reply] * times)
         elif message.get("id") == number:
-            return message
+            return text_of(message)
 
 
 def test_an_answer_to_a_form_counts_once(tmp_path: Path) -> None:
     """A form that is accepted twice permits one call; without `--approver` it permits none."""
     shop = Shop(tmp_path)
     with on_wire(shop, "--role", "clerk", "--approver", "person:owner", **FORMS) as wire:
-        number = wire.send("tools/call", name="box__pay", arguments={"amount": 1})
-        assert text_of(answer_form(wire, number, "accept", times=3)) == "pay done"
-        number = wire.send("tools/call", name="box__pay", arguments={"amount": 1})
-        assert "denied" in text_of(answer_form(wire, number, "decline"))
+        assert pay_by_form(wire, "accept", times=3) == "pay done"
+        assert "denied" in pay_by_form(wire, "decline")
         assert shop.box.calls == [["pay", {"amount": 1}]]
     with on_wire(shop, "--role", "clerk", **FORMS) as wire:
-        number = wire.send("tools/call", name="box__pay", arguments={"amount": 1})
-        assert text_of(answer_form(wire, number, "accept", times=3)).startswith("ask: ")
+        assert pay_by_form(wire, "accept", times=3).startswith("ask: ")
     assert shop.box.calls == [["pay", {"amount": 1}]]
 
 
@@ -177,8 +180,7 @@ def test_an_approver_needs_the_right(tmp_path: Path) -> None:
     """A person who may not grant the tool approves nothing by accepting, and the refusal says so."""
     shop = Shop(tmp_path)
     with on_wire(shop, "--role", "clerk", "--approver", "person:friend", **FORMS) as wire:
-        number = wire.send("tools/call", name="box__pay", arguments={"amount": 1})
-        said = text_of(answer_form(wire, number, "accept"))
+        said = pay_by_form(wire, "accept")
         assert said.startswith("ask: ")
         assert "`person:friend` cannot answer it" in said
     assert shop.box.calls == []
@@ -186,12 +188,7 @@ def test_an_approver_needs_the_right(tmp_path: Path) -> None:
 
 def modern(wire: Wire, **params: Any) -> Any:
     """The answer to a call of the newer era, which is complete in itself."""
-    meta = {
-        f"{_ENVELOPE}protocolVersion": "2026-07-28",
-        f"{_ENVELOPE}clientInfo": {"name": "x", "version": "1"},
-        f"{_ENVELOPE}clientCapabilities": FORMS,
-    }
-    return wire.ask("tools/call", name="box__pay", arguments={"amount": 1}, _meta=meta, **params)
+    return wire.ask("tools/call", name="box__pay", arguments={"amount": 1}, _meta=ENVELOPE, **params)
 
 
 ACCEPTED = {"approval": {"action": "accept", "content": {}}}
@@ -219,14 +216,9 @@ def test_no_form_approves_over_http(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with over_http(shop) as http:
         key = http.key("ann")
-        meta = {
-            f"{_ENVELOPE}protocolVersion": "2026-07-28",
-            f"{_ENVELOPE}clientInfo": {"name": "x", "version": "1"},
-            f"{_ENVELOPE}clientCapabilities": FORMS,
-        }
 
         def call(**params: Any) -> Any:
-            said = {"name": "box__pay", "arguments": {"amount": 1}, "_meta": meta, **params}
+            said = {"name": "box__pay", "arguments": {"amount": 1}, "_meta": ENVELOPE, **params}
             answer = http.post(
                 key, {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": said},
                 **{"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "box__pay"},

@@ -23,7 +23,7 @@ from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.spared import prompt_text
 from orgkernel.state.location import parse_location
 from orgkernel.toolbox.upstream_tools import open_servers
-from tests.gateway.use import DEV, calling, write_shop
+from tests.gateway.use import DEV, ROSTER, calling, write_shop
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
@@ -70,6 +70,12 @@ def names(folder: Path, role: str) -> list[str]:
     return [each["name"] for each in seen(folder, role)]
 
 
+def apply_to(shop: Path, diff: str) -> None:
+    """Apply a diff to the documents, which causes no error."""
+    GitRepository(shop).git("apply", input=diff.encode())
+    assert run_here("check", ".", cwd=shop).returncode == 0
+
+
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     """Ada, a developer, has read issues and pages for twelve days; the clerk is refused issues."""
@@ -83,14 +89,12 @@ def shop(tmp_path: Path) -> Path:
 
 def test_the_diff_narrows_what_the_gateway_lists(shop: Path) -> None:
     """Applied with `git apply`, it causes no error, and the list of the role has only what was used."""
-    repository = GitRepository(shop)
     assert names(shop, "dev") == [
         "search__web_search", "tracker__create_issue", "tracker__delete_issue", "tracker__list_issues",
         "wiki__read_page", "wiki__write_page",
     ]  # fmt: skip
     diff = report(shop, "--format", "diff").stdout
-    repository.git("apply", input=diff.encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, diff)
     assert names(shop, "dev") == ["tracker__list_issues", "wiki__read_page"]
     profile = (shop / "roles/dev.yaml").read_text()
     assert "# What it works with." in profile
@@ -164,9 +168,7 @@ def test_a_short_history_takes_nothing_away(shop: Path) -> None:
 
 def test_calls_of_an_agent_count_for_every_role_that_it_fills(tmp_path: Path) -> None:
     """What bob did as a clerk and a developer keeps the tools of both."""
-    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  bob: {assignments: [{role: clerk}, {role: dev}]}\n'
-    shop = write_shop(tmp_path)
-    (shop / "crew.yaml").write_text(crew)
+    shop = write_shop(tmp_path, crew=ROSTER + "  bob: {assignments: [{role: clerk}, {role: dev}]}\n")
     with calling(shop, NOW) as calls:
         calls.make("agent:bob", "wiki", "write_page", "write_page", days=9)
     found = as_json(shop)["proposals"]
@@ -206,8 +208,7 @@ def test_what_is_refused_often_is_proposed_to_ask(shop: Path) -> None:
     assert asked[0]["commands"] == ["orgkernel grant issue role:clerk tool:tracker --level read --org shop"]
     assert "clerk" not in as_json(shop)["diff"]
     assert not [each for each in as_json(shop, "--often", "7")["proposals"] if each["kind"] == "ask"]
-    GitRepository(shop).git("apply", input=report(shop, "--format", "diff", "--asks").stdout.encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, report(shop, "--format", "diff", "--asks").stdout)
     listed = {each["name"]: each for each in seen(shop, "clerk")}
     assert listed["tracker__list_issues"]["_meta"] == {"orgkernel/access": "ask"}
     assert "_meta" not in listed["wiki__read_page"]
@@ -228,7 +229,7 @@ def test_whoever_may_grant_is_named(tmp_path: Path) -> None:
 def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> None:
     """A rank that is too low is no matter of the profile, so nothing about it is in the diff."""
     ladder = '_schema: orgkernel:rank_ladder\n_version: "1.0"\nranks: [{id: ensign}, {id: lieutenant}]\n'
-    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  ada: {rank: ensign, assignments: [{role: dev}]}\n'
+    crew = ROSTER + "  ada: {rank: ensign, assignments: [{role: dev}]}\n"
     shop = write_shop(tmp_path)
     tools = (
         (shop / "tools.yaml")
@@ -248,9 +249,7 @@ def test_a_refusal_of_an_agent_is_explained_for_that_agent(tmp_path: Path) -> No
 
 def test_an_agent_in_several_roles_is_left_to_a_person(tmp_path: Path) -> None:
     """One of its roles is enough, and nobody but a person knows which."""
-    crew = '_schema: orgkernel:crew_roster\n_version: "1.0"\norg: shop\nagents:\n  bob: {assignments: [{role: clerk}, {role: lead}]}\n'
-    shop = write_shop(tmp_path)
-    (shop / "crew.yaml").write_text(crew)
+    shop = write_shop(tmp_path, crew=ROSTER + "  bob: {assignments: [{role: clerk}, {role: lead}]}\n")
     with calling(shop, NOW) as calls:
         calls.make("agent:bob", "tracker", "list_issues", "list_issues", times=5)
     found = as_json(shop, "--asks")
@@ -271,8 +270,7 @@ def test_an_error_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> None:
     by_tool = {each["tool"]: each["by_hand"] for each in found["proposals"]}
     assert "it would be an error: role `dev` may grant `web_search`" in by_tool["web_search"]
     assert by_tool["tracker"] == by_tool["wiki"] == ""
-    GitRepository(shop).git("apply", input=found["diff"].encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, found["diff"])
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
 
 
@@ -287,8 +285,7 @@ def test_an_error_elsewhere_keeps_a_proposal_out_of_the_diff(tmp_path: Path) -> 
     by_tool = {each["tool"]: each["by_hand"] for each in found["proposals"]}
     assert by_tool["tracker"] == by_tool["wiki"] == ""
     assert by_tool["web_search"].startswith("it would be an error: tool `web_search` is not used by any role")
-    GitRepository(shop).git("apply", input=found["diff"].encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, found["diff"])
     assert names(shop, "dev") == ["search__web_search", "tracker__list_issues"]
 
 
@@ -300,8 +297,7 @@ def test_roles_in_one_file_are_told_apart(tmp_path: Path) -> None:
     with calling(shop, NOW) as calls:
         for subject in ("agent:ada", "agent:bob"):
             calls.make(subject, "wiki", "read_page", "read_page", days=12)
-    GitRepository(shop).git("apply", input=report(shop, "--format", "diff").stdout.encode())
-    assert run_here("check", ".", cwd=shop).returncode == 0
+    apply_to(shop, report(shop, "--format", "diff").stdout)
     assert names(shop, "dev") == ["search__web_search", "wiki__read_page"]
     assert names(shop, "clerk") == ["wiki__read_page"]
 

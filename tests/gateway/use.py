@@ -76,15 +76,20 @@ tools:
     provider: wiki
     actions: {read_page: read, write_page: write}
 """
-CREW = """\
+ROSTER = """\
 _schema: orgkernel:crew_roster
 _version: "1.0"
 org: shop
 agents:
+"""
+CREW = (
+    ROSTER
+    + """\
   ada: {assignments: [{role: dev}]}
   bob: {assignments: [{role: clerk}]}
   cleo: {assignments: [{role: lead}]}
 """
+)
 FILES = {
     "org.yaml": ORG,
     "roles/lead.yaml": LEAD,

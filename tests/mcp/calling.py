@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.kernel.kernel import Kernel
@@ -22,6 +24,9 @@ from tests.api.keys import location_of
 
 ERAS = ("legacy", "2026-07-28")
 """How a client speaks: with the handshake of 2025-11-25, or with an envelope in every request."""
+
+
+_PATIENCE = 60
 
 
 class Calls:
@@ -61,6 +66,16 @@ def calling(server: Any, mode: Any = "auto") -> Iterator[Calls]:
     client = Client(server, mode=mode)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as opened:
         yield Calls(portal, opened)
+
+
+@asynccontextmanager
+async def connect(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
+    """The transport of a client over HTTP, with a key in the headers."""
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=_PATIENCE) as http,
+        streamable_http_client(url, http_client=http) as streams,
+    ):
+        yield streams
 
 
 @contextmanager

@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 
 from tests.api.keys import bearer
-from tests.mcp.calling import ERAS, calling
+from tests.mcp.calling import ERAS, calling, connect
 from tests.mcp.serving import EVERYTHING, gateway, gateway_words
 from tests.mcp.test_older_client import ENVIRONMENT
 
@@ -90,13 +87,3 @@ def test_the_older_client(transport: str, over_http: tuple[str, str], tmp_path: 
     told = json.loads(done.stdout)
     assert told["version"] == "2025-11-25"
     require(told)
-
-
-@asynccontextmanager
-async def connect(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
-    """A client of the newer line over HTTP, with a key."""
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
-        streamable_http_client(url, http_client=http) as streams,
-    ):
-        yield streams

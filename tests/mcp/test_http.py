@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from manifest_api.routes.mcp import _open
@@ -22,7 +21,7 @@ from orgkernel.operations.upkeep import read_audit
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, location_of, new_key, opened
 from tests.api.running import Server, running
-from tests.mcp.calling import ERAS, Calls, calling
+from tests.mcp.calling import ERAS, Calls, calling, connect
 from tests.support.trees import TEMPLATES
 
 AGENT = "clerk"
@@ -48,17 +47,8 @@ def key_of(server: Server, *scopes: str, **owner: Any) -> str:
 @contextmanager
 def asking(server: Server, key: str, era: Any = "auto", query: str = "") -> Iterator[Calls]:
     """A client with a key."""
-    with calling(_connect(f"{server.url}/mcp{query}", bearer(key)), era) as calls:
+    with calling(connect(f"{server.url}/mcp{query}", bearer(key)), era) as calls:
         yield calls
-
-
-@asynccontextmanager
-async def _connect(url: str, headers: dict[str, str]) -> AsyncIterator[Any]:
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
-        streamable_http_client(url, http_client=http) as streams,
-    ):
-        yield streams
 
 
 @pytest.fixture(scope="module", params=ERAS)

@@ -1,4 +1,4 @@
-"""The arguments of a tool as bytes, and what tells one input from another."""
+"""The arguments of a tool as bytes, in a request, and what tells one input from another."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessRequest
 
 
 def encode_input(tool_input: Mapping[str, Any]) -> bytes:
@@ -19,6 +23,12 @@ def encode_input(tool_input: Mapping[str, Any]) -> bytes:
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from None
     return text.encode("ascii")
+
+
+def with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
+    """A request in whose circumstances the input is an encoded one."""
+    context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
+    return msgspec.structs.replace(request, context=context)
 
 
 def digest_input(tool_input: bytes) -> str:

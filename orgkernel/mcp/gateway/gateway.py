@@ -12,6 +12,7 @@ from orgkernel.mcp.gateway.bindings import ToolBinding, bind, tools_of
 from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
+from orgkernel.mcp.words import with_texts
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
 
@@ -137,10 +138,4 @@ def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
 
 def visible(value: Any) -> Any:
     """A value in whose texts every character that a reader does not see is written out."""
-    if isinstance(value, str):
-        return printable_lines(value)
-    if isinstance(value, Mapping):
-        return {visible(key): visible(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [visible(each) for each in value]
-    return value
+    return with_texts(value, printable_lines)

@@ -135,9 +135,8 @@ class Pins:
         except RecursionError:
             raise UsageError(f"a tool of {quote(server)} is nested too deeply", "leave it out") from None
         except (OSError, ValueError) as error:
-            why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
             raise UsageError(
-                f"{quote(self.path)} cannot be written: {why.lower()}",
+                f"{quote(self.path)} cannot be written: {_reason(error)}",
                 "name another file with `--lock`, or accept the tools where it can be written",
             ) from None
 
@@ -193,19 +192,24 @@ def _stamp_of(path: str) -> object:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise UsageError(
-            f"{quote(path)} cannot be read: {(error.strerror or str(error)).lower()}",
-            "name another file with `--lock`",
-        ) from None
+        raise _unreadable(path, error) from None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _unreadable(path: str, error: OSError | ValueError) -> UsageError:
+    return UsageError(f"{quote(path)} cannot be read: {_reason(error)}", "name another file with `--lock`")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    said = error.strerror if isinstance(error, OSError) else None
+    return (said or str(error)).lower()
 
 
 def _read(path: str) -> dict[str, dict[str, dict[str, Any]]]:
     try:
         content = read_regular(path, MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        why = (getattr(error, "strerror", None) or str(error)).lower()
-        raise UsageError(f"{quote(path)} cannot be read: {why}", "name another file with `--lock`") from None
+        raise _unreadable(path, error) from None
     try:
         return _decode(content)
     except ValueError as error:  # msgspec's among them

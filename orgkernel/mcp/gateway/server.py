@@ -7,7 +7,7 @@ import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgkernel import __version__
 from orgkernel.errors import OrgkernelError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mcp import types
     from mcp.server.lowlevel import Server
 
+T = TypeVar("T")
 _INSTRUCTIONS = (
     "These are the tools of your role. A refusal says why, what would change it, and who can do it instead: do what it "
     f"says, or call {ASKING}; do not try another way."
@@ -65,22 +66,17 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         text = error_text(error) if isinstance(error, OrgkernelError) else str(error)
         return MCPError(code=_INVALID_PARAMS, message=text, data=data)
 
-    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+    async def answered(found: Awaitable[T], data: Any = None) -> T:
         try:
-            return _in_era(ctx, {field: await found})
+            return await found
         except OrgkernelError as error:
-            raise refused(error) from None
+            raise refused(error, data) from None
+
+    async def listed(ctx: Any, field: str, found: Awaitable[list[dict[str, Any]]]) -> dict[str, Any]:
+        return _in_era(ctx, {field: await answered(found)})
 
     async def on_list_tools(ctx: Any, params: Any) -> Any:
-        caller = find_caller(ctx)
-        try:
-            tools = await list_tools(gateway, caller)
-        except OrgkernelError as error:
-            raise refused(error) from None
-        if caller.may("request"):
-            own = describe_tool(BY_NAME["request_access"])
-            tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
-        return _in_era(ctx, {"tools": sorted(tools, key=lambda each: str(each["name"]))})
+        return await listed(ctx, "tools", _list_tools(gateway, find_caller(ctx)))
 
     async def on_call_tool(ctx: Any, params: types.CallToolRequestParams) -> Any:
         caller = find_caller(ctx)
@@ -108,11 +104,8 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
         return await listed(ctx, "prompts", list_prompts(gateway, find_caller(ctx)))
 
     async def on_get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
-        try:
-            found = await find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
-            return _in_era(ctx, found)
-        except OrgkernelError as error:
-            raise refused(error) from None
+        found = find_prompt(gateway, find_caller(ctx), params.name, params.arguments or {})
+        return _in_era(ctx, await answered(found))
 
     async def on_list_resources(ctx: Any, params: Any) -> Any:
         return await listed(ctx, "resources", list_resources(gateway, find_caller(ctx)))
@@ -122,10 +115,8 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
 
     async def on_read_resource(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
         uri = str(params.uri)
-        try:
-            return _in_era(ctx, await find_resource(gateway, find_caller(ctx), uri))
-        except OrgkernelError as error:
-            raise refused(error, {"uri": uri}) from None
+        found = find_resource(gateway, find_caller(ctx), uri)
+        return _in_era(ctx, await answered(found, {"uri": uri}))
 
     lists = CacheHint(_LIST_TTL, "private")
     return Server(
@@ -188,6 +179,15 @@ def _end_by_signals(gateway: McpGateway) -> None:
             continue
         with suppress(NotImplementedError, RuntimeError, ValueError):  # no such handlers there
             loop.add_signal_handler(number, begin, number)
+
+
+async def _list_tools(gateway: McpGateway, caller: GatewayCaller) -> list[dict[str, Any]]:
+    """The tools of a caller, and the one to ask for a permission if it may."""
+    tools = await list_tools(gateway, caller)
+    if caller.may("request"):
+        own = describe_tool(BY_NAME["request_access"])
+        tools.append({**own.model_dump(by_alias=True, exclude_none=True, mode="json"), "name": ASKING})
+    return sorted(tools, key=lambda each: str(each["name"]))
 
 
 async def _request_access(caller: GatewayCaller, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
