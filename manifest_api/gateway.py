@@ -132,7 +132,8 @@ class HttpGateway:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
-        asker = asker_of(request, request.query_params.get("org"))
+        has_query = bool(request.scope["query_string"])
+        asker = asker_of(request, request.query_params.get("org") if has_query else None)
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, asker, self)
 

@@ -173,6 +173,8 @@ async def _refuse_unknown_parameters(request: Request) -> None:
 
 def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
     """Raise `RequestRefused` for a query parameter of another name, and for one that is repeated."""
+    if not request.scope["query_string"]:
+        return
     seen: set[str] = set()
     errors = []
     for name, _ in request.query_params.multi_items():

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from orgkernel.decisions.access.decision import AccessDecision
@@ -135,7 +135,7 @@ class Permits:
             decision = self._decide(call) if is_held else await asyncio.to_thread(self._decide, call)
             if may_overlap and decision.outcome == "allow" and not decision.grants:
                 # The thread that writes starts when this one waits for the tool: they would only slow each other down.
-                return replace(self._rule(call, decision, ""), row=self._submit_later(call, decision))
+                return self._rule(call, decision, "", self._submit_later(call, decision))
             try:
                 ticket = self._submit(call, decision)
                 return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
@@ -223,10 +223,16 @@ class Permits:
         loop.call_soon(submit)
         return row
 
-    def _rule(self, call: _Call, decision: AccessDecision, audit_id: str) -> Ruling:
+    def _rule(
+        self,
+        call: _Call,
+        decision: AccessDecision,
+        audit_id: str,
+        row: asyncio.Future[Ticket | None] | None = None,
+    ) -> Ruling:
         allowed = call.permit and decision.outcome == "allow"
         permit = self._permit(call.org, call.request, call.tool_input) if allowed else None
-        return Ruling(decision, permit, audit_id)
+        return Ruling(decision, permit, audit_id, row)
 
 
 class _Call(NamedTuple):

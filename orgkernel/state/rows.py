@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -150,13 +150,19 @@ def require_time(what: str, seconds: float | None) -> float | None:
 
 def require_id(what: str, text: str) -> str:
     """An id as it may be stored; raises `Refused`."""
-    if not text or len(text) > _LONGEST_ID or clean_text(text) != text or not text.isprintable():
+    if not 0 < len(text) <= _LONGEST_ID or not _is_storable(text):
         raise Refused(
             f"{what} {quote(text)} cannot be stored",
             f"it has 1 to {_LONGEST_ID} printable characters, and must not look like a secret",
             code="BAD_VALUE",
         )
     return text
+
+
+@lru_cache(maxsize=4_096)
+def _is_storable(text: str) -> bool:
+    """Whether an id is shown and stored as it is; the same ones come with every call."""
+    return text.isprintable() and clean_text(text) == text
 
 
 def require_reference(what: str, text: str, kinds: Collection[str]) -> str:

@@ -101,7 +101,16 @@ async def _attempt(parts: Parts, asked: ToolRequest) -> Attempt:
     )
     step, reply = await call_permitted(
         parts,
-        Planned(asked.org, request, asked.tool_id, tool, tool_input, len(actions) == 1, asked.timeout),
+        Planned(
+            asked.org,
+            request,
+            asked.tool_id,
+            tool,
+            tool_input,
+            len(actions) == 1,
+            parts.adapters.get(asked.tool_id),
+            asked.timeout,
+        ),
     )
     changes = tool is not None and tool.required_levels.get(action) not in ("observe", "read")
     if reply is None:
@@ -120,6 +129,8 @@ class Planned:
     tool: Tool | None
     tool_input: bytes
     is_sole_action: bool
+    adapter: Adapter | None
+    """What calls the tool. None if nothing does."""
     timeout: float | None
     actor: str = ""
     """The credential of whoever calls, for the audit."""
@@ -141,16 +152,17 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     tasks: list[asyncio.Task[Reply]] = []
     good = True
     try:
-        adapter = parts.adapters.get(planned.tool_id)
-        ruling = await _decide(parts, planned, permit=adapter is not None)
+        ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_refusal, parts, planned, ruling), None
-        if adapter is None:
+        if planned.adapter is None:
             text = f"nothing serves `{planned.tool_id}` here"
             return planned.step("unavailable", codes.NOTHING_SERVES, text, audit_id=ruling.audit_id), None
         credentials = _hand_out(parts, ruling.decision)
         call = Call(planned.request.action, planned.tool_input, planned.is_sole_action, credentials, threads)
-        step, reply = await _call(parts, planned, adapter, call, ruling, None if lock is None else tasks)
+        step, reply = await _call(
+            parts, planned, planned.adapter, call, ruling, None if lock is None else tasks
+        )
     finally:
         if lock is not None:
             good = await asyncio.shield(_give_back(parts, lock, [*threads, *tasks]))
@@ -269,7 +281,7 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
     tool = planned.tool
     if tool is None or tool.concurrency != "exclusive" or parts.exclusive is None:
         return None
-    if planned.tool_id not in parts.adapters:
+    if planned.adapter is None:
         return None
     decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.request)
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -87,13 +86,21 @@ class UpstreamTools:
         adapter = UpstreamAdapter(
             call.tool_id, permits.redeem, call.upstream, call.name, call.seconds, call.on_progress
         )
-        parts = replace(self._parts, adapters={call.tool_id: adapter})
-        tool = parts.tool(org, call.tool_id)
+        tool = self._parts.tool(org, call.tool_id)
         is_sole = tool is not None and len(tool.required_levels) == 1
         planned = Planned(
-            org, call.request, call.tool_id, tool, call.tool_input, is_sole, None, call.actor, call.about
+            org,
+            call.request,
+            call.tool_id,
+            tool,
+            call.tool_input,
+            is_sole,
+            adapter,
+            None,
+            call.actor,
+            call.about,
         )
-        step, reply = await call_permitted(parts, planned)
+        step, reply = await call_permitted(self._parts, planned)
         return step, None if reply is None else reply.output
 
     async def decide(

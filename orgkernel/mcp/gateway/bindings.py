@@ -8,6 +8,7 @@ and the tool `mcp__SERVER`, which is every tool of the server.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -43,8 +44,12 @@ class ToolBinding(msgspec.Struct, frozen=True):
 
 def shortened(text: str) -> str:
     """What refusals and the audit have of a text of others."""
-    shown = clean(text)
+    shown = _cleaned(text) if len(text) <= _LONGEST else clean(text)
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+
+
+_cleaned = lru_cache(maxsize=4_096)(clean)
+"""The names of servers and tools come again with every call."""
 
 
 def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
