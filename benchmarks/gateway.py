@@ -2,7 +2,8 @@
 
 All of them are asked in turns by sixteen clients that speak the era 2026-07-28, over HTTP/1.1 with prepared bytes. First
 as fast as they answer, which says how many calls a second there can be; then at a rate that all of them bear, which says
-what is added to a call. The gateway decides every call and writes it down before it is answered; the proxy does not.
+what is added to a call. The gateway decides every call and writes it down before it is answered; the proxy does not. What
+the disk takes for that is measured beside it, and so is a gateway whose store is in memory.
 Then: memory for every further role, a thousand tools of fifty servers, and one client on standard input and output.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -44,13 +46,17 @@ CLIENTS = 16
 _ROLES = 100
 _SERVERS, _TOOLS = 50, 20
 _ALONE = 200
+_WRITES = 200
 _WARM = 1.0
-DIRECT, SHARED, FRESH, OURS = (
+DIRECT, SHARED, FRESH, OURS, DISKLESS = (
     "direct",
     "FastMCP proxy, one session",
     "FastMCP proxy, its default",
     "orgkernel gateway",
+    "the same, store in memory",
 )
+_MEMORY = Path("/dev/shm")
+_PAGE = b"x" * 4096
 
 
 class Way(NamedTuple):
@@ -120,22 +126,25 @@ def main() -> int:
 
 def compare_load(folder: Path, wanted: argparse.Namespace) -> None:
     """One server, sixteen clients."""
-    write_organization(folder, 1, 1)
-    (key,) = create_keys(folder, 1)
     with ExitStack() as stack:
         behind = stack.enter_context(upstream())
-        config = write_config(folder, behind.port, 1)
         ways = {DIRECT: Way(behind, "/0/mcp")}
         url = f"http://127.0.0.1:{behind.port}/0/mcp"
         for name, kind in ((SHARED, "shared"), (FRESH, "fresh")):
             with missing(name):
                 ways[name] = Way(stack.enter_context(proxy(kind, url)))
         with missing(OURS):
-            ways[OURS] = Way(stack.enter_context(gateway(folder, config)), key=key, prefix="s0__")
+            ways[OURS] = open_gateway(stack, folder, behind.port)
+        with missing(DISKLESS):
+            if not _MEMORY.is_dir():
+                raise NotMeasured(f"there is no {_MEMORY}")
+            memory = Path(stack.enter_context(TemporaryDirectory(dir=_MEMORY)))
+            ways[DISKLESS] = open_gateway(stack, memory, behind.port)
         for each in ways.values():
             (content,) = each.result(each.call())["content"]
             assert content["text"] == "hello", content
         found = measure_load(ways, wanted.turns, wanted.seconds, wanted.rate)
+        waits = [disk_seconds(folder) for _ in range(_WRITES)]
     print(
         f"\none server over HTTP, {CLIENTS} clients: as fast as it goes, and {wanted.rate:g} calls a second"
     )
@@ -159,8 +168,27 @@ def compare_load(folder: Path, wanted: argparse.Namespace) -> None:
                 f"the gateway beside {name}: {ours.per_second / other.per_second:.2f} × the calls a second, "
                 f"{ours.cpu_us / other.cpu_us:.2f} × the processor time of a call"
             )
+    print(
+        f"this disk takes {median(waits) * 1e3:.2f} ms for a page, median; {percentile(waits) * 1e3:.2f} ms, p99"
+    )
     if ours is not None:
         print("goals: 1 ms added, median; 3 ms, p99; 5 × the calls a second of a FastMCP proxy")
+
+
+def open_gateway(stack: ExitStack, folder: Path, port: int) -> Way:
+    """The gateway before one server, with all that it has in a folder. Raises `NotMeasured`."""
+    write_organization(folder, 1, 1)
+    (key,) = create_keys(folder, 1)
+    return Way(stack.enter_context(gateway(folder, write_config(folder, port, 1))), key=key, prefix="s0__")
+
+
+def disk_seconds(folder: Path) -> float:
+    """How long the disk takes until it has another page of a file."""
+    with (folder / "pages").open("ab", buffering=0) as file:
+        start = time.perf_counter()
+        file.write(_PAGE)
+        os.fdatasync(file.fileno())
+        return time.perf_counter() - start
 
 
 def measure_load(ways: Mapping[str, Way], turns: int, seconds: float, rate: float) -> dict[str, Load]:
