@@ -21,7 +21,7 @@ from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry, AuditKin
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
-from orgkernel.state.engine import failure_of
+from orgkernel.state.engine import below, failure_of
 from orgkernel.state.tables import (
     agent_identities,
     agent_service,
@@ -223,7 +223,7 @@ class Chains:
             connection.exec_driver_sql(self._insert, [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
             return
         for statement, values in _statements(rows):
-            connection.exec_driver_sql(statement, values)
+            below(connection).execute(statement, values)
 
     def close(self) -> None:
         """Let another process continue them."""

@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote as url_quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -108,6 +108,11 @@ def make_engine(location: StoreLocation, busy_seconds: float = 5.0, *, read_only
     return engine
 
 
+def below(connection: Connection) -> sqlite3.Connection:
+    """The connection of SQLite below one of SQLAlchemy, for what every row needs: it takes a fifth of the time there."""
+    return cast("sqlite3.Connection", connection.connection.driver_connection)
+
+
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: committed at the end, rolled back when anything is raised."""
@@ -201,7 +206,7 @@ def _write_ahead(cursor: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get(_WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    below(connection).execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _postgresql(location: StoreLocation, busy_seconds: float, read_only: bool = False) -> Engine:
