@@ -23,6 +23,8 @@ QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer
 ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$")]
 # An id, or a star for any.
 AnyOr = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$")]
+# A path or a glob of paths.
+PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 TimeWindow = Annotated[
     str,
     StringConstraints(pattern=r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$"),
@@ -89,6 +91,8 @@ class Permissions(Record):
 
     tools: ToolPermission | None = None
     """`*` or a list for the tools that the effect applies to, or lists of allowed and denied tools."""
+    paths: tuple[PathGlob, ...] = ()
+    """Paths or globs, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None

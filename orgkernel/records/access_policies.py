@@ -13,6 +13,7 @@ PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
 ToolGlob = str
 AnyOr = str
+PathGlob = str
 TimeWindow = str
 Data = DataTier
 PolicyPeer = PeerKind
@@ -29,6 +30,7 @@ CredentialPermission = Literal['*'] | tuple[Id, ...]
 class Permissions(Record, frozen=True, kw_only=True):
     """The resources that a policy covers. It says nothing about kinds that are left out."""
     tools: ToolPermission | None = None
+    paths: tuple[PathGlob, ...] = ()
     credentials: CredentialPermission | None = None
     data: Data | None = None
 

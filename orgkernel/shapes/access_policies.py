@@ -13,6 +13,7 @@ PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
 ToolGlob = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\\*?)\\Z')]
 AnyOr = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_-]{0,99})\\Z')]
+PathGlob = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 TimeWindow = Annotated[str, msgspec.Meta(pattern='^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])\\Z')]
 Data = DataTier
 PolicyPeer = PeerKind
@@ -29,6 +30,7 @@ CredentialPermission = Literal['*'] | tuple[Id, ...]
 class Permissions(Record, frozen=True, kw_only=True):
     """The resources that a policy covers. It says nothing about kinds that are left out."""
     tools: ToolPermission | None = None
+    paths: tuple[PathGlob, ...] = ()
     credentials: CredentialPermission | None = None
     data: Data | None = None
 
