@@ -312,7 +312,13 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         ):
             continue
         if "deny" in said:
-            failing.add("POLICY_DENY")
+            divided = (
+                kind == "tool"
+                and "tools" in policy.get("permissions", {})
+                and policy["permissions"].get("paths")
+            )
+            is_open = divided and not stated_paths(request, tool)
+            failing.add("PATH_NOT_STATED" if is_open else "POLICY_DENY")
         if "ask" in said:
             asked = True
         if policy["effect"] == "allow":

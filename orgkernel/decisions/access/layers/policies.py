@@ -39,8 +39,11 @@ def _compile(target: Target) -> Move | None:
                     deciding = assumed.policies
             allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
             if is_divided and not (evaluation.assumed is not None and evaluation.assumed.off_parts):
-                of_parts = deciding.parts_of(resource, evaluation.path)
-                denies, asks = denies or of_parts[0], asks or of_parts[1]
+                denies_part, asks_part = deciding.parts_of(resource, evaluation.path)
+                asks = asks or asks_part
+                if denies_part:
+                    stated = evaluation.path is not None
+                    evaluation.failing |= POLICY_DENY.bit if stated else PATH_NOT_STATED.bit
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
                 if top < required:
@@ -128,10 +131,24 @@ def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
 
 
 def _policy_deny(evaluation: Evaluation) -> Sentence:
+    return _denying(evaluation, lambda policy: not _is_open(evaluation, policy))
+
+
+def _path_not_stated(evaluation: Evaluation) -> Sentence:
+    return _denying(evaluation, lambda policy: _is_open(evaluation, policy))
+
+
+def _is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy is about a part of the resource, and the request does not say whether it is about that part."""
+    resource = evaluation.resource
+    return evaluation.path is None and policy.has_part_of(resource.kind, resource.id)
+
+
+def _denying(evaluation: Evaluation, is_meant: Callable[[AccessPolicy], bool]) -> Sentence:
     resource = evaluation.resource
 
     def denies(policy: AccessPolicy) -> bool:
-        return _denies(resource, policy) and _speaks(evaluation, policy)
+        return _denies(resource, policy) and _speaks(evaluation, policy) and is_meant(policy)
 
     text, why = _policies_that(evaluation, denies)
     what = _with_part(evaluation, filter(denies, _deciding(evaluation)))
@@ -368,8 +385,9 @@ def _holds_scope(evaluation: Evaluation, parts: Iterable[str]) -> bool:
     )
 
 
-POLICY_DENY = ReasonCode(
-    "POLICY_DENY", _policy_deny, "stopped", remedies=("other_path", "role", "policy_removed")
+POLICY_DENY = ReasonCode("POLICY_DENY", _policy_deny, "stopped", remedies=("role", "policy_removed"))
+PATH_NOT_STATED = ReasonCode(
+    "PATH_NOT_STATED", _path_not_stated, "stopped", remedies=("other_path", "role", "policy_removed")
 )
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))
@@ -383,7 +401,7 @@ ASK_APPROVAL = ReasonCode(
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _policy_allow, "granted")
 POLICIES = AccessLayer(
     "policies",
-    (POLICY_DENY, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
+    (POLICY_DENY, PATH_NOT_STATED, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
     _compile,
     explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
     circumstances=_words,
