@@ -81,9 +81,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
             return ()
         asked = replace(request, subject=row.subject, resource=row.resource)
         return tuple(
-            action
-            for action in row.actions
-            if _is_open(self.decide(replace(asked, action=action)).codes)
+            action for action in row.actions if _is_open(self.decide(replace(asked, action=action)).codes)
         )
 
     def what_can(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
 from orgkernel.model.directory import Relationship
-from orgkernel.model.record import Document, Id, PersonId, PolicyId, Record
+from orgkernel.model.record import Document, Id, PathGlob, PersonId, PolicyId, Record
 
 STAR = "*"
 
@@ -23,8 +23,6 @@ QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer
 ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$")]
 # An id, or a star for any.
 AnyOr = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$")]
-# A path or a glob of paths.
-PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 TimeWindow = Annotated[
     str,
     StringConstraints(pattern=r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Literal
 import msgspec
 from orgkernel.records.directory import Relationship
-from orgkernel.records.record import Document, Id, PersonId, PolicyId, Record
+from orgkernel.records.record import Document, Id, PathGlob, PersonId, PolicyId, Record
 STAR = '*'
 Effect = Literal['allow', 'deny', 'ask', 'annotate']
 DataTier = Literal['none', 'minimal', 'contextual', 'full']
@@ -13,7 +13,6 @@ PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
 ToolGlob = str
 AnyOr = str
-PathGlob = str
 TimeWindow = str
 Data = DataTier
 PolicyPeer = PeerKind

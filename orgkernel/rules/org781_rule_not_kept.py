@@ -1,4 +1,4 @@
-"""A permission rule of Claude Code is about a part of a tool that cannot be told apart, or about a tool that nothing here declares.
+"""A permission rule of Claude Code closes a whole tool for a part of it, or is about a tool that is not there.
 
 ## What it checks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.directory import Relationship
-from orgkernel.shapes.record import Document, Id, PersonId, PolicyId, Record
+from orgkernel.shapes.record import Document, Id, PathGlob, PersonId, PolicyId, Record
 STAR = '*'
 Effect = Literal['allow', 'deny', 'ask', 'annotate']
 DataTier = Literal['none', 'minimal', 'contextual', 'full']
@@ -13,7 +13,6 @@ PeerKind = Literal['dm', 'group']
 QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
 ToolGlob = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\\*?)\\Z')]
 AnyOr = Annotated[str, msgspec.Meta(pattern='^(\\*|[A-Za-z_][A-Za-z0-9_-]{0,99})\\Z')]
-PathGlob = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 TimeWindow = Annotated[str, msgspec.Meta(pattern='^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])\\Z')]
 Data = DataTier
 PolicyPeer = PeerKind

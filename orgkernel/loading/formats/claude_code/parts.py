@@ -24,7 +24,7 @@ _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
 
 
-class ToolPart(NamedTuple):
+class FilesPart(NamedTuple):
     """A part of tools of Claude Code."""
 
     tools: tuple[str, ...]
@@ -32,7 +32,7 @@ class ToolPart(NamedTuple):
     """Globs, relative to the project."""
 
 
-def part_of(word: str) -> ToolPart | None:
+def part_of(word: str) -> FilesPart | None:
     """The part that a rule is about; None where it is about a whole tool, or about a part that cannot be said exactly.
 
     >>> part_of("Edit(/docs/*.md)").paths, part_of("Read(./.env)").paths, part_of("Read(secrets/)").paths
@@ -43,7 +43,7 @@ def part_of(word: str) -> ToolPart | None:
     found = _RULE.match(word)
     tools = _TOOLS.get(found[1]) if found is not None else None
     paths = _paths_of(found[2]) if found is not None and tools is not None else ()
-    return ToolPart(tools, paths) if tools and paths else None
+    return FilesPart(tools, paths) if tools and paths else None
 
 
 def _paths_of(pattern: str) -> tuple[str, ...]:
