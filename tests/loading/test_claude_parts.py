@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel import AccessRequest, Kernel
+from orgkernel.exchange.agents.claude_code import export_claude_code
 from orgkernel.loading.formats.claude_code.parts import EDITING, READING, part_of
 from orgkernel.runtime.paths import is_inside, may_touch, read_path
 from tests.support.claude_trees import AGENTS, agent
@@ -131,6 +132,69 @@ def test_a_whole_tool_stays_closed_beside_its_part(tmp_path: Path) -> None:
     """A rule about a part opens nothing that another rule closes."""
     kernel = Kernel.open(project(tmp_path, deny=["Read", "Read(./.env)"], ask=["Edit(a)", "Edit"]))
     assert [outcome(kernel, each) for each in ("Read:b", "Edit:b")] == ["deny", "ask"]
+
+
+PATHS = (
+    "", ":a", ":.env", ":sub/.env", ":docs/a", ":docs", ":web/docs/a", ":.claude/docs/a", ":~/x", ":/etc/x", ":../x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rules", [{"deny": ["Read(./.env)"]}, {"deny": ["Edit(**/*.md)", "Read(~/x)"], "ask": ["Edit(/docs/**)", "Bash(rm:*)"]}])  # fmt: skip
+def test_what_is_imported_and_exported_says_no_more_than_the_rules(
+    rules: dict[str, list[str]], tmp_path: Path
+) -> None:
+    """Plain documents answer as the settings where they lie; files that are exported from either close at least as much."""
+    project(tmp_path, **rules)
+    assert run_here("import", "claude-code", "shop", "plain", cwd=tmp_path).returncode == 0
+    (tmp_path / "again").mkdir()
+    done = run_here("export", "--to", "claude-code", "--path", "shop", "--output", "again/shop", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "policies about files" in done.stderr
+    here, plain, again = (Kernel.open(tmp_path / each) for each in ("shop", "plain", "again/shop"))
+    order = ("deny", "ask", "conditional", "allow")
+    for tool in TOOLS.split(", "):
+        for path in PATHS:
+            answers = [outcome(kernel, f"{tool}{path}") for kernel in (here, plain, again)]
+            assert answers[0] == answers[1], (tool, path, answers)
+            assert order.index(answers[2]) <= order.index(answers[0]), (tool, path, answers)
+    assert outcome(again, "Edit:a") == outcome(here, "Edit:a") == "allow"
+    assert outcome(again, "Edit:src/a.py") == outcome(here, "Edit:src/a.py") == "allow"
+
+
+def test_a_policy_of_ours_about_files_is_a_rule_where_it_can_be_said(tmp_path: Path) -> None:
+    """About everybody, always, and about tools and paths that the rule covers; else the tools are withheld as before."""
+    document = {
+        "org.json": {"_schema": "orgkernel:organization", "org_id": "shop", "hierarchy": {"a": {}}},
+        "tools.json": {"_schema": "orgkernel:tool_catalog", "tools": {
+            "reader": {"type": "deterministic_function", "side_effects": "read", "path_arguments": ["p"], "names": {"claude_code": "Read"}},
+            "finder": {"type": "deterministic_function", "side_effects": "read", "path_arguments": ["p"], "names": {"claude_code": "Glob"}},
+            "editor": {"type": "deterministic_function", "side_effects": "write", "path_arguments": ["p"], "names": {"claude_code": "Edit"}},
+            "web": {"type": "browser", "side_effects": "read", "names": {"claude_code": "WebFetch"}},
+        }},
+        "role.json": {"_schema": "orgkernel:role_profile", "role_id": "a", "description": "Use it.", "capabilities": {"tools_primary": ["reader", "finder", "editor", "web"]}},
+    }  # fmt: skip
+    tools = ["reader", "finder"]
+    for policy, said in {
+        json.dumps({"effect": "deny", "permissions": {"tools": tools, "paths": ["**/.env"]}}): {"deny": ["Read(/**/.env)", "Read(**/.env)"]},
+        json.dumps({"effect": "ask", "permissions": {"tools": ["editor"], "paths": ["docs/**"]}}): {"ask": ["Edit(/docs/**)", "Edit(docs/**)"]},
+        json.dumps({"effect": "deny", "permissions": {"tools": [*tools, "web"], "paths": ["x"]}}): {},
+        json.dumps({"effect": "deny", "permissions": {"tools": tools, "paths": ["/etc/**"]}}): {},
+        json.dumps({"effect": "deny", "permissions": {"tools": tools, "paths": ["x", "$HOME/x"]}}): {},
+        json.dumps({"effect": "deny", "match": {"principal": {"role": "a"}}, "permissions": {"tools": tools, "paths": ["x"]}}): {},
+    }.items():  # fmt: skip
+        policies = {"_schema": "orgkernel:access_policies", "policies": {"one": json.loads(policy)}}
+        files = {name: json.dumps(each) for name, each in {**document, "policies.json": policies}.items()}
+        view = (
+            Kernel.open(write_tree(tmp_path / str(abs(hash(policy))), files))
+            .organization("shop")
+            .snapshot.index
+        )
+        exported = export_claude_code(view)
+        settings = json.loads(exported.files.get(".claude/settings.json", "{}"))
+        assert settings.get("permissions", {}) == said, policy
+        given = exported.files[".claude/agents/a.md"].split("---")[1]
+        assert ("- Read" in given) is (bool(said) or "reader" not in policy), (policy, given)
+        assert "- WebFetch" in given or '"web"' in policy
 
 
 PATTERNS = (
