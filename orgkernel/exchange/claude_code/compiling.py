@@ -329,6 +329,15 @@ def _by_paths(row: CompiledRow) -> dict[str, Any]:
     return {"globs": row.get("globs"), "parts": parts, **ends}
 
 
+def _without_paths(row: CompiledRow) -> CompiledRow:
+    """A row that says of every path what it says without one."""
+    if "parts" in row:
+        row = {
+            name: each for name, each in row.items() if name not in ("arguments", "globs", "parts", *_CLEAR)
+        }
+    return {**row, "after": _without_paths(row["after"])} if "after" in row else row
+
+
 def _strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
     """The row that opens least: also for paths, and when a grant ends."""
     rows = tuple(rows)
@@ -337,11 +346,7 @@ def _strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
         _by_paths(each) != _by_paths(limiting[0]) for each in limiting
     ):
         # Which of them opens least depends on the path: what holds without one holds for all.
-        closed = ("arguments", "globs", "parts", *_CLEAR)
-        rows = tuple(
-            {name: value for name, value in each.items() if name not in closed} if "parts" in each else each
-            for each in rows
-        )
+        rows = tuple(map(_without_paths, rows))
     return min(
         rows,
         key=lambda each: (
