@@ -318,7 +318,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
                 and policy["permissions"].get("paths")
             )
             is_open = divided and not stated_paths(request, tool)
-            failing.add("PATH_NOT_STATED" if is_open else "POLICY_DENY")
+            failing.add("PART_NOT_STATED" if is_open else "POLICY_DENY")
         if "ask" in said:
             asked = True
         if policy["effect"] == "allow":

@@ -14,7 +14,7 @@ import msgspec
 from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
-from orgkernel.decisions.access.layers.policies import PATH_NOT_STATED
+from orgkernel.decisions.access.layers.policies import PART_NOT_STATED
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.reasons import Reason, why_place
@@ -128,7 +128,7 @@ def check_tool(
     request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
     decision, reasons = decide_with_reasons(view, request, state)
     outcome, obligations = decision.outcome, decision.obligations
-    if outcome == "deny" and {*decision.codes} <= {WRITE_OUT_OF_SCOPE.name, PATH_NOT_STATED.name}:
+    if outcome == "deny" and {*decision.codes} <= {WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name}:
         outcome, obligations = "conditional", ("state:path",)
     return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
 

@@ -43,7 +43,7 @@ def _compile(target: Target) -> Move | None:
                 asks = asks or asks_part
                 if denies_part:
                     stated = evaluation.path is not None
-                    evaluation.failing |= POLICY_DENY.bit if stated else PATH_NOT_STATED.bit
+                    evaluation.failing |= POLICY_DENY.bit if stated else PART_NOT_STATED.bit
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
                 if top < required:
@@ -134,7 +134,7 @@ def _policy_deny(evaluation: Evaluation) -> Sentence:
     return _denying(evaluation, lambda policy: not _is_open(evaluation, policy))
 
 
-def _path_not_stated(evaluation: Evaluation) -> Sentence:
+def _part_not_stated(evaluation: Evaluation) -> Sentence:
     return _denying(evaluation, lambda policy: _is_open(evaluation, policy))
 
 
@@ -386,8 +386,8 @@ def _holds_scope(evaluation: Evaluation, parts: Iterable[str]) -> bool:
 
 
 POLICY_DENY = ReasonCode("POLICY_DENY", _policy_deny, "stopped", remedies=("role", "policy_removed"))
-PATH_NOT_STATED = ReasonCode(
-    "PATH_NOT_STATED", _path_not_stated, "stopped", remedies=("other_path", "role", "policy_removed")
+PART_NOT_STATED = ReasonCode(
+    "PART_NOT_STATED", _part_not_stated, "stopped", remedies=("other_path", "role", "policy_removed")
 )
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))
@@ -401,7 +401,7 @@ ASK_APPROVAL = ReasonCode(
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _policy_allow, "granted")
 POLICIES = AccessLayer(
     "policies",
-    (POLICY_DENY, PATH_NOT_STATED, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
+    (POLICY_DENY, PART_NOT_STATED, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
     _compile,
     explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
     circumstances=_words,
