@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 import msgspec
@@ -14,6 +14,7 @@ from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.layers.lock import LOCKED
+from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, PART_NOT_STATED
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
@@ -22,7 +23,7 @@ from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
 
-_WITH_A_CALL: Final = frozenset({LOCKED.name, WRITE_OUT_OF_SCOPE.name})
+_WITH_A_CALL: Final = frozenset({LOCKED.name, WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name})
 _STATED_BY_A_CALL: Final = frozenset({"path", "lock", "input"})
 
 
@@ -80,9 +81,7 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
             return ()
         asked = replace(request, subject=row.subject, resource=row.resource)
         return tuple(
-            action
-            for action in row.actions
-            if _WITH_A_CALL.issuperset(self.decide(replace(asked, action=action)).codes)
+            action for action in row.actions if _is_open(self.decide(replace(asked, action=action)).codes)
         )
 
     def what_can(
@@ -91,6 +90,13 @@ class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):
         """What somebody may do."""
         asked = at_this_moment(request or AccessRequest(subject, "", ""), self.clock)
         return what_can(self.view, subject, request=asked, state=self.state, kinds=kinds)
+
+
+def _is_open(codes: Collection[str]) -> bool:
+    """Whether a call could be allowed for which a list names these codes."""
+    missing = {*codes} - _WITH_A_CALL
+    # Whether somebody has to be asked may depend on the path as well.
+    return not missing or (missing == {ASK_APPROVAL.name} and PART_NOT_STATED.name in codes)
 
 
 def open_desk(view: OrgView, source: StateSource | None, clock: Clock | None) -> OrganizationAccess:

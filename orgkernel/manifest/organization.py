@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import to_builtins
@@ -193,7 +193,7 @@ def permitted(policy: Policy) -> dict[str, Any]:
     field = _FIELD_OF.get(policy.effect)
     if field is not None:
         terms[field].update(_spoken(policy))
-    terms["denies"].update(f"tool:{name}" for name in policy.denied_tools)
+    terms["denies"].update(_parts(policy, policy.denied_tools))
     terms["spares"].update(f"tool:{name}" for name in policy.spared_tools)
     if policy.is_ceiling:
         terms["bounds"].update(
@@ -202,11 +202,18 @@ def permitted(policy: Policy) -> dict[str, Any]:
     return {name: tuple(sorted(said)) for name, said in terms.items()}
 
 
+def _parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
+    """Tools, each as a whole or as the parts that the policy is about."""
+    paths = policy.permissions.paths
+    for name in tools:
+        yield from (f"tool:{name}:{path}" for path in paths) if paths else (f"tool:{name}",)
+
+
 def _spoken(policy: Policy) -> Iterator[str]:
     permissions = policy.permissions
     if policy.is_everything:
         yield STAR
-    yield from (f"tool:{name}" for name in policy.named_tools or ())
+    yield from _parts(policy, policy.named_tools or ())
     listed: Any = permissions.credentials or ()
     yield from (f"credential:{name}" for name in ((listed,) if isinstance(listed, str) else listed))
     if permissions.data is not None:

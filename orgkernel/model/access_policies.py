@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
 from orgkernel.model.directory import Relationship
-from orgkernel.model.record import Document, Id, PersonId, PolicyId, Record
+from orgkernel.model.record import Document, Id, PathGlob, PersonId, PolicyId, Record
 
 STAR = "*"
 
@@ -89,6 +89,8 @@ class Permissions(Record):
 
     tools: ToolPermission | None = None
     """`*` or a list for the tools that the effect applies to, or lists of allowed and denied tools."""
+    paths: tuple[PathGlob, ...] = ()
+    """Paths or globs, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from orgkernel.model.access_policies import QueueMode
-from orgkernel.model.record import Document, Id, Record, RoleId
+from orgkernel.model.record import Document, Id, PathGlob, Record, RoleId
 
-PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 DispatchNeed = Literal["brief", "verify_command", "right_to_delegate"]
 SessionKey = Annotated[
     str, StringConstraints(pattern=r"^([A-Za-z0-9_:.-]|\{org\}|\{from\}|\{to\}|\{principal\}){1,200}$")

@@ -13,6 +13,8 @@ ORGANIZATION = f"{PREFIX}organization"
 # An id is one path segment of ASCII characters, without slash, leading dot or white space. It needs no quoting in a URL,
 # a file name or an address.
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,99}$")]
+# A path or a glob of paths.
+PathGlob = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 RoleId = Id
 OrgId = Id
 DomainId = Id

@@ -4,8 +4,7 @@ from __future__ import annotations
 from typing import Literal
 import msgspec
 from orgkernel.records.access_policies import QueueMode
-from orgkernel.records.record import Document, Id, Record, RoleId
-PathGlob = str
+from orgkernel.records.record import Document, Id, PathGlob, Record, RoleId
 DispatchNeed = Literal['brief', 'verify_command', 'right_to_delegate']
 SessionKey = str
 

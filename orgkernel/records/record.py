@@ -5,6 +5,7 @@ import msgspec
 PREFIX = 'orgkernel:'
 ORGANIZATION = f'{PREFIX}organization'
 Id = str
+PathGlob = str
 RoleId = Id
 OrgId = Id
 DomainId = Id

@@ -121,6 +121,8 @@ def _takes(policy: Policy) -> bool:
 
 def _denies_all(other: Policy, policy: Policy) -> bool:
     wide, narrow = other.permissions, policy.permissions
+    if wide.paths and not (narrow.paths and {*narrow.paths} <= {*wide.paths}):
+        return False
     if wide.tools is None:
         return wide.credentials is None and wide.data is None
     beside = narrow.credentials or narrow.data not in (None, "none")

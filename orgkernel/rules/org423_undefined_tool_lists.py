@@ -5,11 +5,13 @@
 - A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the tools that it spares.
 - An `annotate` policy lists no tools under `allow`, because it allows nothing.
 - No policy lists `*` both under `allow` and under `deny`.
+- Only a `deny` or `ask` policy about tools lists `paths`.
 
 ## Why it matters
 
 Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy that is
-misread either stops nothing or stops everything, so an organization with such lists does not load.
+misread either stops nothing or stops everything, so an organization with such lists does not load. `paths` say which part of
+the tools a policy denies or asks about: it can neither allow a part, nor is anything but a tool a part of files.
 
 ## Example
 
@@ -52,6 +54,16 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Allow lists that have no meaning next to the deny list, or to the effect."""
     for policy in view.records.policies.values():
         tools, effect = policy.record.permissions.tools, policy.record.effect
+        if policy.record.permissions.paths and (effect not in ("deny", "ask") or tools is None):
+            yield Finding(
+                policy.place("permissions", "paths", key=True),
+                f"policy {quote(policy.id)} lists `paths`"
+                + (", but no tools" if tools is None else f" and has the effect {quote(effect)}"),
+                "list the `tools` that it is about, `*` for all of them"
+                if tools is None
+                else "remove `paths`: only a policy that denies or asks is about a part of a tool",
+                f"policy:{policy.id}",
+            )
         if not isinstance(tools, ToolRules) or not tools.allow:
             continue
         place = policy.place("permissions", "tools", "allow", 0)

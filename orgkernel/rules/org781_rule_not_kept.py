@@ -1,32 +1,32 @@
-"""A permission rule of Claude Code is about a part of a tool, or about a tool that nothing here declares.
+"""A permission rule of Claude Code closes a whole tool for a part of it, or is about a tool that is not there.
 
 ## What it checks
 
-The rules under `deny` and `ask` in `.claude/settings.json` and `settings.local.json` name tools that are there, without an
-argument.
+The rules under `deny` and `ask` in `.claude/settings.json` and `settings.local.json` name tools that are there, as a whole or
+by the files of the project that they are about: `Read(./.env)`, `Edit(docs/**)`.
 
 ## Why it matters
 
-orgkernel decides about whole tools of Claude Code. What it cannot tell apart stays closed: a rule that denies a part of a tool
-(`Read(./.env)`) denies all of it here, and one that asks about a part asks about all of it. A rule about a tool that is not
-there has no effect.
+What orgkernel cannot tell apart stays closed: a rule that denies another part of a tool (`Bash(rm:*)`, `Read(~/.ssh/**)`) denies
+all of it here, and one that asks about such a part asks about all of it. A rule about a tool that is not there has no effect.
 
 ## Example
 
 ```json
-{"permissions": {"deny": ["Read(./.env)"]}}
+{"permissions": {"deny": ["Read(~/.env)"]}}
 ```
 
 ## Instead
 
 ```json
-{"permissions": {"deny": ["WebFetch"]}}
+{"permissions": {"deny": ["Read(./.env)"]}}
 ```
 
 ## Known limits
 
-It is only information: Claude Code itself allows more. Rules under `allow` give nobody a tool and are not checked. A tool
-that is denied or asked about as a whole as well is not reported.
+It is only information: Claude Code itself allows more. A path is understood if it is relative (`./x`, `x`, `/x`) and has
+nothing but letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. Rules under `allow` give nobody a
+tool and are not checked. A tool that is denied or asked about as a whole as well is not reported.
 
 ## Since
 
@@ -40,6 +40,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.claude_code.parts import FILE_TOOLS, part_of
 from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, tools_of
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.foreign_agents import documents_of
@@ -66,9 +67,11 @@ def check(view: OrgView) -> Iterator[Finding]:
                         f"{_UNKNOWN[effect]} a tool that nothing here declares",
                         did_you_mean(tool, known),
                     )
-                elif has_argument and tool not in words[effect]:
+                elif has_argument and tool not in words[effect] and part_of(word) is None:
                     said = _PART[effect].format(tool=quote(tool.strip()))
                     help = f"name {quote(tool.strip())} as a whole if that is meant"
+                    if tool.strip() in FILE_TOOLS:
+                        help += f", or files of the project, such as `{tool.strip()}(./secrets/**)`"
                 else:
                     continue
                 place = document.place(effect, number)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.directory import Relationship
-from orgkernel.shapes.record import Document, Id, PersonId, PolicyId, Record
+from orgkernel.shapes.record import Document, Id, PathGlob, PersonId, PolicyId, Record
 STAR = '*'
 Effect = Literal['allow', 'deny', 'ask', 'annotate']
 DataTier = Literal['none', 'minimal', 'contextual', 'full']
@@ -29,6 +29,7 @@ CredentialPermission = Literal['*'] | tuple[Id, ...]
 class Permissions(Record, frozen=True, kw_only=True):
     """The resources that a policy covers. It says nothing about kinds that are left out."""
     tools: ToolPermission | None = None
+    paths: tuple[PathGlob, ...] = ()
     credentials: CredentialPermission | None = None
     data: Data | None = None
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 import msgspec
 from orgkernel.shapes.access_policies import QueueMode
-from orgkernel.shapes.record import Document, Id, Record, RoleId
-PathGlob = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
+from orgkernel.shapes.record import Document, Id, PathGlob, Record, RoleId
 DispatchNeed = Literal['brief', 'verify_command', 'right_to_delegate']
 SessionKey = Annotated[str, msgspec.Meta(pattern='^([A-Za-z0-9_:.-]|\\{org\\}|\\{from\\}|\\{to\\}|\\{principal\\}){1,200}\\Z')]
 

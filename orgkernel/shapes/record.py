@@ -6,6 +6,7 @@ import msgspec
 PREFIX = 'orgkernel:'
 ORGANIZATION = f'{PREFIX}organization'
 Id = Annotated[str, msgspec.Meta(pattern='^[A-Za-z_][A-Za-z0-9_-]{0,99}\\Z')]
+PathGlob = Annotated[str, msgspec.Meta(min_length=1, max_length=4096)]
 RoleId = Id
 OrgId = Id
 DomainId = Id

@@ -598,6 +598,77 @@ def test_agents_that_are_read_in_place(tmp_path: Path) -> None:
     assert _drift(project) == ""
 
 
+def rules_project(folder: Path, **rules: list[str]) -> HookedProject:
+    """A project whose settings have permission rules, with the hook."""
+    write_tree(
+        folder,
+        {
+            ".claude/agents/a.md": "---\nname: a\ndescription: Use it.\ntools: Read, Grep, Edit, Write, Bash\n---\nText.\n",
+            ".claude/settings.json": json.dumps({"permissions": rules}),
+            ".env": "S=1\n",
+            "src/a.py": "1\n",
+            "docs/a.md": "x\n",
+        },
+    )
+    (folder / "src" / "link").symlink_to("../.env")
+    (folder / "src" / "here").symlink_to("..")
+    (folder / "src" / "out").symlink_to("/etc")
+    (folder / "src" / "fine").symlink_to("a.py")
+    project = HookedProject.__new__(HookedProject)
+    project.folder = Path(os.path.realpath(folder))
+    done = run_here(
+        "org", "activate", "active", "--claude-code", ".", "--path", ".", "--main-role", "none",
+        cwd=project.folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return project
+
+
+def test_rules_about_files_hold_for_these_files(tmp_path: Path) -> None:
+    """The part is denied or asked about by every way that leads to it, and the rest of the tool is as it was."""
+    project = rules_project(
+        tmp_path / "shop", deny=["Read(./.env)", "Edit(/secrets/)"], ask=["Edit(docs/**)"]
+    )
+    here = str(project.folder)
+    denied = (
+        ".env", f"{here}/.env", "src/../.env", "src/link", f"{here}/src/link", "src/here/.env", "src/.ENV", ".env/x",
+        "/etc/hosts", "src/out/hosts", "../x", "~/.env", "$HOME/.env", "*", "", ".", here, "a\0b", "{a,.env}",
+    )  # fmt: skip
+    for path in denied:
+        for tool in ("Read", "Edit"):
+            assert project.asks(tool, {"file_path": path}, "a")[0] == "deny", (tool, path)
+        assert project.asks("Grep", {"path": path, "pattern": "S"}, "a")[0] == "deny", path
+    for path in ("src/a.py", f"{here}/src/a.py", "src/fine", "env", "new/file"):
+        for tool in ("Read", "Edit", "Write"):
+            assert project.asks(tool, {"file_path": path}, "a") == ("none", ""), (tool, path)
+        assert project.asks("Grep", {"path": path, "pattern": "S"}, "a")[0] == "none", path
+    for given in ({}, {"file_path": 3}, {"file_path": ["src/a.py", ".env"]}, {"path": "src/a.py"}):
+        assert project.asks("Read", given, "a")[0] == "deny", given
+    assert [project.asks("Edit", {"file_path": each}, "a")[0] for each in ("docs/a.md", "docs/.env", "secrets/a")] == [
+        "ask", "deny", "deny",
+    ]  # fmt: skip
+    assert project.asks("Read", {"file_path": "docs/a.md"}, "a")[0] == "none"
+    assert project.asks("Bash", {"command": "cat .env"}, "a")[0] == "none"
+    below = project.call("Read", {"file_path": "../.env"}, "a") | {"cwd": f"{here}/src"}
+    assert project.answer(json.dumps(below).encode())[0] == "deny"
+
+
+def test_a_refusal_about_a_file_names_that_file(tmp_path: Path) -> None:
+    """The reason has the path of the call, the line of the rule, and in a command to paste the path is quoted."""
+    project = rules_project(tmp_path / "shop", deny=["Read(./.env)"], ask=["Edit(/docs/**)"])
+    text = project.asks("Read", {"file_path": "web/.env"}, "a")[1]
+    assert text.startswith("deny: role:a use tool:Read:web/.env (`Read` in Claude Code)\n")
+    assert "policy `settings_deny_1` denies tool `Read` in `**/.env`, and `web/.env` is there" in text
+    assert "\n      .claude/settings.json:1\n" in text
+    text = project.asks("Edit", {"file_path": "docs/a; rm -rf x.md"}, "a")[1]
+    assert "orgkernel grant issue role:a 'tool:Edit:docs/a; rm -rf x.md' --level write" in text
+    text = project.asks("Read", {}, "a")[1]
+    assert "would be allowed by: state a path outside of `**/.env`" in text
+    text = project.asks("Read", {"file_path": "."}, "a")[1]
+    assert "decided as without a path: it cannot be told to which part `.` leads" in text
+    assert "0orgkernel" not in text
+
+
 def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> None:
     """Only the standard library, and of ours what is needed."""
     script = shared.settings()["hooks"]["PreToolUse"][-1]["hooks"][0]["command"].split()[3]

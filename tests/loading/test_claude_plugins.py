@@ -65,13 +65,13 @@ def test_a_marketplace_that_lists_nothing(text: str, tmp_path: Path) -> None:
 RULES = {
     "allow": ["WebSearch", "Bash(npm test)"],
     "ask": ["Edit", "mcp__sentry"],
-    "deny": ["WebFetch", "Read(./.env)", "mcp__db__drop", "Task"],
+    "deny": ["WebFetch", "Read(~/.env)", "mcp__db__drop", "Task"],
 }
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
 def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> None:
-    """What is denied is gone, also as a part, what is asked about needs an approval, and nothing is given."""
+    """What is denied is gone, also as a part that is not understood, what is asked about needs an approval, and nothing is given."""
     tools = "Read, Edit, WebFetch, Task, mcp__sentry__list, mcp__db__drop, mcp__db__ask, mcp__db"
     files = {
         f".claude/{name}": json.dumps({"permissions": RULES}),
@@ -127,7 +127,7 @@ def test_paths_of_tools_that_write_are_a_file_scope(
 
 def test_nobody_is_told_to_remove_a_rule_of_the_host(tmp_path: Path) -> None:
     """Two rules about parts of one tool protect two things, although both become the same policy here."""
-    rules = {"deny": ["Read(./.env)", "Read(./secrets/**)"], "ask": ["Read"]}
+    rules = {"deny": ["Read(~/.env)", "Read(//secrets/**)", "Read(a/**)", "Read(a/b)"], "ask": ["Read"]}
     files = {
         ".claude/settings.json": json.dumps({"permissions": rules}),
         f"{AGENTS}/a.md": agent("a", "Use it."),

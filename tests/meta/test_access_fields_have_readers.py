@@ -118,6 +118,7 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.partner-access.permissions.tools.deny": ["weather"],
     f"{POLICY}.partner-access.permissions.credentials": ["github"],
     f"{POLICY}.partner-access.permissions.data": "full",
+    f"{POLICY}.group-chat-restrictions.permissions.paths": ["docs/**"],
     f"{POLICY}.partner-access.match": {},
     f"{POLICY}.partner-access.match.principal.relationship": "friend",
     f"{POLICY}.partner-access.match.principal.is_user": True,
@@ -190,7 +191,13 @@ SUBJECTS = [
     "system:hook_runner", "webhook:stripe", "webhook:github",
 ]  # fmt: skip
 TOOLS = ["send_email", "weather", "calendar_read", "smart_home", "notify", "jira", "write_file", "shell"]
-RESOURCES = [*(f"tool:{tool}" for tool in TOOLS), "credential:github", "credential:mail", "data:full"]
+RESOURCES = [
+    *(f"tool:{tool}" for tool in TOOLS),
+    "tool:send_email:notes/a",
+    "credential:github",
+    "credential:mail",
+    "data:full",
+]
 CONTEXTS = [
     AccessContext(channel="signal", peer_kind="dm"),
     AccessContext(channel="signal", peer_kind="group"),

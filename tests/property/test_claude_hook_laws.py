@@ -30,6 +30,7 @@ from orgkernel.project.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, 
 from orgkernel.project.claude_hook.quick_globs import fits
 from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees
+from tests.support.trees import write_tree
 
 KERNEL = Kernel.open()
 TEMPLATES = tuple(KERNEL.state.served)
@@ -145,6 +146,44 @@ def test_hook_equals_kernel_for_generated_organizations(documents: dict[str, dic
     """The same for organizations with everything in them that can go wrong."""
     for records in assemble(build_tree(documents)).organizations:
         assert_hook_equals_kernel(build_views(records)[0])
+
+
+_RULES = (
+    "Read(./.env)", "Read(secrets/**)", "Edit(/docs/**)", "Edit(src/*.py)", "Write(**/a.py)", "Read(/x)", "Edit(~/x)",
+    "Grep(x)", "Edit", "Read(docs)",
+)  # fmt: skip
+_CALLED = (
+    ".env", "sub/.env", "src/.ENV", "secrets/a", "secrets", "docs/a", "docs", ".claude/docs/a", "src/a.py", "src/b.py",
+    "src/b/a.py", "x", "y", ".", "src", "src/../.env", "/etc/passwd", "~/x", "*.py", "src/*", "",
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(deny=st.sets(st.sampled_from(_RULES), max_size=3), ask=st.sets(st.sampled_from(_RULES), max_size=3))
+def test_hook_equals_kernel_for_rules_about_files(
+    deny: set[str], ask: set[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What the settings of a project say of each path is what the hook answers; where a path may mean several parts, no more."""
+    rules = {"deny": sorted(deny), "ask": sorted(ask)}
+    folder = write_tree(
+        tmp_path_factory.mktemp("rules"),
+        {
+            ".claude/settings.json": json.dumps({"permissions": rules}),
+            ".claude/agents/a.md": "---\nname: a\ndescription: Use it.\ntools: Read, Grep, Edit, Write, NotebookEdit\n---\n",
+        },
+    )
+    view = Kernel.open(folder).organization("active").snapshot.index
+    active, now = activated(view), AccessContext(now=NOON)
+    for tool in ("Read", "Grep", "Edit", "Write", "NotebookEdit"):
+        for path in _CALLED:
+            request = AccessRequest("role:a", "use", f"tool:{tool}:{path}", now)
+            kernel = decide_access(view, request).outcome
+            found = answer(active, "a", tool, {PATH_ARGUMENTS[tool][0]: path})
+            assert _SEVERITY.index(found) <= _SEVERITY.index(kernel), (rules, tool, path)
+            assert found == "allow" or kernel != "allow", (rules, tool, path)
+        assert answer(active, "a", tool, {}) == expected(
+            view, AccessRequest("role:a", "use", f"tool:{tool}", now)
+        )
 
 
 _JSON = st.recursive(

@@ -304,13 +304,21 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     allowed, tops = 0, []
     matching = matching_policies(world, subject, request["context"])
     for policy in matching:
-        said = says(policy, kind, name)
+        said = (
+            says(policy, kind, name) if is_about(world, policy, kind, stated_paths(request, tool)) else set()
+        )
         if policy.get("fallback") and any(
             not each.get("fallback") and each["effect"] == "allow" for each in matching
         ):
             continue
         if "deny" in said:
-            failing.add("POLICY_DENY")
+            divided = (
+                kind == "tool"
+                and "tools" in policy.get("permissions", {})
+                and policy["permissions"].get("paths")
+            )
+            is_open = divided and not stated_paths(request, tool)
+            failing.add("PART_NOT_STATED" if is_open else "POLICY_DENY")
         if "ask" in said:
             asked = True
         if policy["effect"] == "allow":
@@ -709,6 +717,13 @@ def says(policy: dict[str, Any], kind: str, name: str) -> set[str]:
         elif kind != "data" and allows(policy, kind, name):
             said.add(effect)
     return said
+
+
+def is_about(world: World, policy: dict[str, Any], kind: str, stated: list[str]) -> bool:
+    """Whether a policy speaks of paths that a request states, or of everything; one without a path is about all of them."""
+    permissions = policy.get("permissions", {})
+    globs = permissions.get("paths", []) if kind == "tool" and "tools" in permissions else []
+    return not globs or not stated or any(may_be_in(world, path, glob) for path in stated for glob in globs)
 
 
 def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:

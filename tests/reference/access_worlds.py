@@ -47,6 +47,7 @@ PATHS = [
     "~/a",
     "",
 ]
+GLOBS = ("/bin/*", "x", "src/**", "/w/src/**", "/w/*/a/*")
 SUBJECTS = [
     *(f"role:{each}" for each in (*ROLES, "ghost")), *(f"agent:{each}" for each in (*AGENTS, "ghost")),
     *(f"person:{each}" for each in (*PEOPLE, "user", "unknown", "ghost")), "system:cron", "system:s0", "system:ghost",
@@ -224,6 +225,12 @@ class WorldMaker:
 
     def policy(self, effect: str) -> dict[str, Any]:
         """A policy of this effect, in any form that loads."""
+        policy = self._policy_of(effect)
+        if effect in ("deny", "ask") and "tools" in policy["permissions"] and self._chance(0.4):
+            policy["permissions"]["paths"] = self._some(GLOBS)
+        return policy
+
+    def _policy_of(self, effect: str) -> dict[str, Any]:
         return {
             "effect": effect,
             "match": self._fields(

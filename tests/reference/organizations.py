@@ -155,15 +155,15 @@ class Maker:
 
         def policy() -> Any:
             globs = [*TOOLS, "t*", "server.*", "*"]
-            return {
-                "effect": self._one(["allow", "deny", "ask", "annotate"]),
-                "ceiling": self._chance(0.3),
-                "permissions": self._fields(
-                    tools=lambda: self._one(
-                        ["*", self._few(globs), {"allow": self._few(globs), "deny": self._few(globs)}]
-                    )
-                ),
-            }
+            effect = self._one(["allow", "deny", "ask", "annotate"])
+            permissions = self._fields(
+                tools=lambda: self._one(
+                    ["*", self._few(globs), {"allow": self._few(globs), "deny": self._few(globs)}]
+                )
+            )
+            if effect in ("deny", "ask") and "tools" in permissions and self._chance(0.4):
+                permissions["paths"] = self._few(["**/.env", "docs/**", "/etc/*", "src/a.py"])
+            return {"effect": effect, "ceiling": self._chance(0.3), "permissions": permissions}
 
         def member() -> Any:
             return {

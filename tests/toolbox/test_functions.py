@@ -260,6 +260,40 @@ def scoped(folder: Path, **tool: Any) -> Kernel:
     return Kernel.open(kernel_folder)
 
 
+def test_a_policy_about_paths_holds_for_calls_and_for_where_links_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tool is listed with the path that it depends on; a call is decided by its path, and one without is denied."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("s", encoding="utf-8")
+    (tmp_path / "link").symlink_to(".env")
+    documents = [
+        {"_schema": "orgkernel:organization", "org_id": "post", "hierarchy": {"worker": {}}, "workspace_root": str(tmp_path)},
+        {"_schema": "orgkernel:tool_catalog", "tools": {"files": {"type": "deterministic_function", "side_effects": "read", "path_arguments": ["path"]}}},
+        {"_schema": "orgkernel:role_profile", "role_id": "worker", "capabilities": {"tools_primary": ["files"]}},
+        {"_schema": "orgkernel:access_policies", "policies": {
+            "no-env": {"effect": "deny", "permissions": {"tools": ["files"], "paths": ["**/.env"]}},
+            "ask-keys": {"effect": "ask", "permissions": {"tools": ["files"], "paths": ["keys/**"]}},
+        }},
+    ]  # fmt: skip
+    write_tree(
+        tmp_path / "org", {f"{number}.json": json.dumps(each) for number, each in enumerate(documents)}
+    )
+    served = PythonFunction({"use": lambda path="": "read"})
+    context = toolbox(Kernel.open(tmp_path / "org"), files=served).context("post", "role:worker")
+    (listed,) = (each for each in context.list() if each.tool == "files")
+    assert (listed.level, listed.conditions) == ("read", ("path:keys/**", "path:**/.env"))
+    assert context.invoke_blocking("files", {"path": "a"}).output == "read"
+    for path, code in (
+        (".env", "POLICY_DENY"),
+        ("link", "POLICY_DENY"),
+        ("a/.ENV", "POLICY_DENY"),
+        ("keys/a", "ASK_APPROVAL"),
+    ):
+        assert context.invoke_blocking("files", {"path": path}).code == code, path
+    assert context.invoke_blocking("files", {}).outcome != "done"
+
+
 @pytest.mark.parametrize("way", ["declared", "stated by the provider"])
 def test_a_scope_holds_for_calls_and_links_lead_out_of_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str

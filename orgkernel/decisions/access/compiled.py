@@ -141,6 +141,7 @@ class AccessTables:
         if resource.kind == "tool":
             resource.resource = self.tool_resources[resource.id]
             resource.is_scoped = resource.opens_files and self.has_scopes
+            resource.is_divided = self.policies.divides(resource.kind, resource.id)
         resource.depends = self.policies.depends
         return self.resources.setdefault(resource.resource, resource), path
 

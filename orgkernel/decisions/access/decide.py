@@ -12,6 +12,7 @@ from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
+from orgkernel.decisions.access.layers.policies import parts_named
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants
@@ -185,8 +186,11 @@ def _sparing(evaluation: Evaluation) -> Iterator[dict[str, Grant]]:
 
 
 def _is_compared(evaluation: Evaluation) -> bool:
-    """Whether a scope, a grant or a restriction was compared with the paths of a request."""
-    return any(is_bounded(each) or _names_parts(each) for each in (evaluation, *evaluation.parents))
+    """Whether a scope, a policy, a grant or a restriction was compared with the paths of a request."""
+    return any(
+        is_bounded(each) or parts_named(each) or _names_parts(each)
+        for each in (evaluation, *evaluation.parents)
+    )
 
 
 def _names_parts(evaluation: Evaluation) -> bool:

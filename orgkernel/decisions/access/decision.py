@@ -13,6 +13,7 @@ Outcome = Literal["allow", "deny", "ask", "conditional"]
 ChangeKind = Literal[
     "state",
     "path",
+    "other_path",
     "lock",
     "envelope",
     "resume",

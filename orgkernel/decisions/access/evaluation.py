@@ -46,6 +46,8 @@ class Assumed(NamedTuple):
     """What policies say, whatever the circumstances."""
     in_scope: bool = False
     """Whether the request states paths in every scope."""
+    off_parts: bool = False
+    """Whether it states paths outside of every part that a policy is about."""
 
 
 class TraceNote(NamedTuple):

@@ -125,13 +125,15 @@ def what_can(
     request: AccessRequest | None = None,
     state: StateView = EMPTY_STATE,
     kinds: Iterable[str] = ("tool",),
+    without: frozenset[str] = frozenset(),
 ) -> tuple[AccessRow, ...]:
     """Everything of these kinds that a subject may do, must ask for, or could do in other circumstances.
 
     `request` says the circumstances: its context, on whose behalf and by which path of delegation; its action and
-    resource, where they are not empty, narrow the list to them. One row for each outcome of a resource.
+    resource, where they are not empty, narrow the list to them. One row for each outcome of a resource. `without` names
+    policies that are left out, by somebody who enforces them.
     """
-    tables = tables_of(view)
+    tables = tables_of(view).lacking(without) if without else tables_of(view)
     found = tables.subject(subject)
     if found is None:
         return ()

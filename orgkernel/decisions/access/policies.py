@@ -8,6 +8,7 @@ from orgkernel.decisions.access.circumstances import Circumstance, circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
+from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.graph.records import Definition
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Policy, Principal
 
@@ -39,7 +40,7 @@ class AccessPolicy:
     """One enabled policy, compiled."""
 
     __slots__ = ("ceiling", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
-                 "fallback", "id", "number", "spared", "tools")  # fmt: skip
+                 "fallback", "id", "number", "paths", "spared", "tools")  # fmt: skip
 
     def __init__(self, number: int, definition: Definition[Policy]) -> None:
         record = definition.record
@@ -55,6 +56,8 @@ class AccessPolicy:
         self.tools = None if named is None else Names(named)
         self.spared = Names(record.spared_tools)
         self.denied = Names(record.denied_tools)
+        # Without tools they would be about everything: such a policy is about all of it.
+        self.paths = () if named is None else permissions.paths
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
         self.everything = record.is_everything
@@ -102,8 +105,20 @@ class AccessPolicy:
             return True
         return self.effect == "deny" and bool(self.covers(kind, name, level))
 
+    def has_part_of(self, kind: str, name: str) -> bool:
+        """Whether what it denies or asks about is only a part of a resource: that of some paths."""
+        return (
+            bool(self.paths) and kind == "tool" and (name in self.denied or bool(self.covers(kind, name, 0)))
+        )
+
+    def touches(self, stated: StatedPaths | None) -> bool:
+        """Whether a request may be about its paths: also one that states none, or one that cannot be compared."""
+        return stated is None or any(map(stated.may_touch, self.paths))
+
     def granted(self, kind: str, name: str, level: int) -> int:
-        """The level it names: full, or for data the tier it names."""
+        """The level it names: full, or for data the tier it names. What is meant to allow a part of a tool gives nothing."""
+        if self.paths and kind == "tool":
+            return 0
         if kind == "data" and self.data is not None and not self.everything:
             return self.data
         return FULL if self.covers(kind, name, level) else 0
@@ -123,13 +138,23 @@ class PolicySet:
         """Declared resource to what they say about it, as far as it was asked."""
 
     def effect_on(self, resource: Resource) -> PolicyEffect:
-        """What they say about a resource."""
+        """What they say about a resource as a whole."""
         effect = self.effects.get(resource.resource)
         if effect is None:
             effect = self._join(resource.kind, resource.id, resource.tier)
             if not resource.unknown:  # whoever asks for made-up names fills no memory
                 self.effects[resource.resource] = effect
         return effect
+
+    def parts_of(self, resource: Resource, stated: StatedPaths | None) -> tuple[bool, bool]:
+        """Whether those about a part of a resource deny what is asked for, and whether they want somebody to be asked."""
+        denies = asks = False
+        for policy in self.policies:
+            if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated):
+                denies = denies or policy.denies_it(resource.kind, resource.id, resource.tier)
+                covers = policy.covers(resource.kind, resource.id, resource.tier)
+                asks = asks or (policy.effect == "ask" and bool(covers))
+        return denies, asks
 
     def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
         granted = max((policy.granted(kind, name, level) for policy in self.giving), default=0)
@@ -138,6 +163,8 @@ class PolicySet:
             covers = policy.covers(kind, name, level)
             if policy.ceiling and covers is not None:
                 ceiling = min(ceiling, policy.granted(kind, name, level))
+            if policy.has_part_of(kind, name):
+                continue  # `parts_of` says it, by the paths of the request
             denies = denies or policy.denies_it(kind, name, level)
             asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks
@@ -188,6 +215,10 @@ class PolicyTable:
         enabled = [each for each in definitions if each.record.enabled]
         enabled.sort(key=lambda each: (-each.record.priority, each.id))
         return cls(AccessPolicy(number, each) for number, each in enumerate(enabled))
+
+    def divides(self, kind: str, name: str) -> bool:
+        """Whether any policy is about a part of a resource."""
+        return any(policy.has_part_of(kind, name) for policy in self.policies)
 
     def without(self, names: frozenset[str]) -> PolicyTable:
         """The table without some policies."""

@@ -38,6 +38,8 @@ _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualif
 """What can be changed about whom the subject acts for."""
 _WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
 
+_PATHS: tuple[ChangeKind, ...] = ("path", "other_path")
+
 Changes = frozenset[RemedyChange]
 
 
@@ -140,7 +142,7 @@ class Search:
             return rank_number(view, one.value) <= rank_number(view, other.value)
         if one.kind == "grant":
             return set(one.waives) <= set(other.waives)
-        return one == other or one.kind == "path"
+        return one == other or one.kind in _PATHS
 
     # -- what could help ---------------------------------------------------------------------------------------------
 
@@ -150,8 +152,8 @@ class Search:
             if kind == "grant":
                 about = self._evaluation if tried.action == self._evaluation.action else tried
                 yield from self._wider_grants(changes, code, about)
-            elif kind == "path":
-                # The scope is that of the roles that are filled by then.
+            elif kind in _PATHS:
+                # The scope, and the policies, are those of the roles that are filled by then.
                 if any(each.kind == kind for each in changes):
                     continue
                 yield from (changes | {each} for each in tried.tables.order.changes[kind](tried))
@@ -265,9 +267,12 @@ class Search:
             is_complete=is_complete,
         )
         evaluate(again)
-        if "path" in values and values["path"][0] in again.tables.order.changes["path"](again):
-            in_scope = (assumed or Assumed())._replace(in_scope=True)
-            again = evaluate(again.again(assumed=in_scope, is_complete=is_complete))
+        # Which path would do depends on the roles and policies that there are by then.
+        find = again.tables.order.changes
+        in_scope, off_parts = (kind in values and values[kind][0] in find[kind](again) for kind in _PATHS)
+        if in_scope or off_parts:
+            stated = (assumed or Assumed())._replace(in_scope=in_scope, off_parts=off_parts)
+            again = evaluate(again.again(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
             named = named_credentials(evaluation.view.records, removed)
             if evaluation.resource.id not in named and "equip" not in values:

@@ -20,13 +20,14 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.records.record import PREFIX
 
-_AFTERWARDS = ("lock", "envelope", "state", "path")
+_PATHS = ("path", "other_path")
+_AFTERWARDS = ("lock", "envelope", "state", *_PATHS)
 """What can only be done once all else is done."""
 
 
 def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
     """A set of changes as something to do."""
-    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind == "path")))
+    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind in _PATHS)))
     return Remedy(
         ordered,
         " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),
@@ -75,6 +76,7 @@ def _equip(evaluation: Evaluation, change: RemedyChange) -> str:
 _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "state": lambda _, change: f"state {listing(change.value.split(','))}",
     "path": lambda _, change: f"state a path in {change.value}",
+    "other_path": lambda _, change: f"state a path outside of {change.value}",
     "lock": _lock,
     "envelope": lambda _, change: (
         f"pass on {quote(change.value)} at level {quote(change.level)} in the envelope"

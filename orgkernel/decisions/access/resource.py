@@ -39,6 +39,7 @@ class Resource:
         "enabled",
         "exclusive",
         "id",
+        "is_divided",
         "is_essential",
         "is_scoped",
         "kind",
@@ -91,6 +92,8 @@ class Resource:
         """The arguments that hold paths."""
         self.is_scoped = False
         """Whether it opens files, and some role may write only to a part of them."""
+        self.is_divided = False
+        """Whether a policy is about a part of it."""
         self.obliges = False
         """Whether being allowed to use it may oblige the caller to something."""
 

@@ -14,6 +14,7 @@ import msgspec
 from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
+from orgkernel.decisions.access.layers.policies import PART_NOT_STATED
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.reasons import Reason, why_place
@@ -120,14 +121,14 @@ def check_tool(
 ) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
     """Whether somebody gets a tool, what that obliges to, and why.
 
-    No path is known yet. Where only a path outside the scope of the role would be denied, the answer is conditional, and
+    No path is known yet. Where only some paths would be denied, the answer is conditional, and
     the call itself is decided with its path.
     """
     context = msgspec.structs.replace(asked.context, input=None)
     request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
     decision, reasons = decide_with_reasons(view, request, state)
     outcome, obligations = decision.outcome, decision.obligations
-    if outcome == "deny" and set(decision.codes) == {WRITE_OUT_OF_SCOPE.name}:
+    if outcome == "deny" and {*decision.codes} <= {WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name}:
         outcome, obligations = "conditional", ("state:path",)
     return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
 

@@ -9,9 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
+from orgkernel.exchange.agents.claude_rules import rules_about_files
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import At, json_lines, markdown_lines, page
-from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, Roster, front_of, has_all, roster_of
+from orgkernel.exchange.agents.roster import (
+    ExportedRole,
+    HeldTool,
+    Roster,
+    front_of,
+    has_all,
+    roster_of,
+    without_policies,
+)
 from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -50,7 +59,9 @@ def host_name(tool_id: str, names: Mapping[str, str]) -> str | None:
 
 def export_claude_code(view: OrgView) -> Export:
     """Agents and permissions. The same documents always give the same bytes."""
-    roster = roster_of(view)
+    named = {tool: host_name(tool, each.record.names) for tool, each in view.records.tools.items()}
+    rules = tuple(rules_about_files(view, named))
+    roster = without_policies(view, roster_of(view), frozenset(policy for policy, _, _, _ in rules))
     mark = mark_of(view.org_id, TARGET)
     sharing = _sharing(view)
     files: dict[str, str] = {}
@@ -76,6 +87,8 @@ def export_claude_code(view: OrgView) -> Export:
         path = f"{FOLDER}/{role.name}.md"
         files[path], places[path] = page(markdown_lines(mark, _front(role, given), role.body, role.place))
     asked, denied = _permissions(view, roster)
+    for _, effect, words, place in rules:
+        (denied if effect == "deny" else asked).extend(At(word, place) for word in words)
     if asked or denied:
         permissions = {key: value for key, value in (("deny", denied), ("ask", asked)) if value}
         settings = {"$comment": mark, "permissions": permissions}
@@ -96,6 +109,7 @@ def export_claude_code(view: OrgView) -> Export:
         "whom a role may call",
         *(["approval"] if asked else []),
         *(["denied tools"] if denied else []),
+        *(["policies about files"] if rules else []),
     ]
     return Export(files, tuple(covers), tuple(lost), places)
 

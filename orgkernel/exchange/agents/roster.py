@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from orgkernel.decisions.access.decide import decide_access
@@ -20,6 +20,7 @@ from orgkernel.records.organization import USER
 from orgkernel.records.role_profile import RoleProfile
 from orgkernel.records.tool_catalog import EssentialFor, Tool
 
+_Rows = dict[str, list[tuple[str, tuple[str, ...], bool]]]
 Extent = Literal["given", "asked", "in part", "sometimes", "refused"]
 
 
@@ -144,17 +145,38 @@ def _tools(view: OrgView, role_id: str) -> Iterator[HeldTool]:
     places = {edge.target: edge.place for edge in reversed(view.tools_of(role_id))}
     essential = (each for each in view.essential_tools_of(role_id) if each not in places)
     always = {each: view.records.tools[each].place("essential", key=True) for each in essential}
-    rows: dict[str, list[tuple[str, tuple[str, ...], bool]]] = {}
-    for row in what_can(view, f"role:{role_id}"):
-        rows.setdefault(row.resource.partition(":")[2], []).append(
-            (row.outcome, row.actions, bool(row.conditions))
-        )
+    rows = _rows_of(view, role_id)
     ordered = dict.fromkeys((*(edge.target for edge in view.tools_of(role_id)), *always))
     for tool_id in ordered:
         declared = view.records.tools.get(tool_id)
         if declared is not None:
             given = _how_much(set(declared.record.required_levels), rows.get(tool_id, ()))
             yield HeldTool(tool_id, declared.record, given, places.get(tool_id) or always[tool_id])
+
+
+def _rows_of(view: OrgView, role_id: str, without: frozenset[str] = frozenset()) -> _Rows:
+    """What the decision says of each tool: the outcome, the actions, and whether it depends on anything."""
+    rows: _Rows = {}
+    for row in what_can(view, f"role:{role_id}", without=without):
+        rows.setdefault(row.resource.partition(":")[2], []).append(
+            (row.outcome, row.actions, bool(row.conditions))
+        )
+    return rows
+
+
+def without_policies(view: OrgView, roster: Roster, policies: frozenset[str]) -> Roster:
+    """The roster as it is for a format that holds some policies itself."""
+    if not policies:
+        return roster
+    roles = {}
+    for role_id, role in roster.roles.items():
+        rows = _rows_of(view, role_id, policies)
+        tools = (
+            replace(each, given=_how_much(set(each.tool.required_levels), rows.get(each.id, ())))
+            for each in role.tools
+        )
+        roles[role_id] = replace(role, tools=tuple(tools))
+    return replace(roster, roles=roles)
 
 
 def _how_much(actions: set[str], rows: Iterable[tuple[str, tuple[str, ...], bool]]) -> Extent:

@@ -211,15 +211,24 @@ class _Compiler:
             if is_inside(path, glob, self._root) and not any(
                 may_touch(path, each, self._root) for each in others
             ):
-                parts[glob] = self._at_path(request, path, state)
+                parts[glob] = _about_any(self._at_path(request, path, state), path, globs)
         clear = {
-            name: self._at_path(request, path, state)
+            name: _about_any(self._at_path(request, path, state), path, globs)
             for name, path in _CLEAR.items()
-            if not any(may_touch(path, glob, self._root) for glob in globs)
+            if not any(may_touch(path, glob, self._root) for glob in self._comparable(globs, path))
         }
         return {
             "arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear,
         }  # fmt: skip
+
+    def _comparable(self, globs: Iterable[str], path: str) -> Iterable[str]:
+        """The globs that say what another path would be answered that is as far away as this one.
+
+        Without a root, a path elsewhere cannot be compared with those that are relative: that is in the answer for it.
+        """
+        if self._root is None and path.startswith("/"):
+            return (each for each in globs if each.startswith("/"))
+        return globs
 
     def _by_scope(
         self,
@@ -306,8 +315,38 @@ class _Compiler:
             yield f"{listing(tools)}: it depends on {printable(condition)}, which the hook does not know, so a person is asked or it is refused"
 
 
+def _about_any(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow:
+    """A row for all paths like one: its text names the path of the call."""
+    if "text" not in row or path in globs:
+        return row
+    return {**row, "text": row["text"].replace(path, PLACEHOLDER)}
+
+
+def _by_paths(row: CompiledRow) -> dict[str, Any]:
+    """What a row answers for each path, without the texts."""
+    parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
+    ends = {name: row[name]["outcome"] for name in _CLEAR if name in row}
+    return {"globs": row.get("globs"), "parts": parts, **ends}
+
+
+def _without_paths(row: CompiledRow) -> CompiledRow:
+    """A row that says of every path what it says without one."""
+    if "parts" in row:
+        row = {
+            name: each for name, each in row.items() if name not in ("arguments", "globs", "parts", *_CLEAR)
+        }
+    return {**row, "after": _without_paths(row["after"])} if "after" in row else row
+
+
 def _strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
     """The row that opens least: also for paths, and when a grant ends."""
+    rows = tuple(rows)
+    limiting = [each for each in rows if each != {"outcome": "allow"}]
+    if any("parts" in each for each in rows) and any(
+        _by_paths(each) != _by_paths(limiting[0]) for each in limiting
+    ):
+        # Which of them opens least depends on the path: what holds without one holds for all.
+        rows = tuple(map(_without_paths, rows))
     return min(
         rows,
         key=lambda each: (

@@ -157,21 +157,42 @@ def _strictest_part(
     from orgkernel.runtime.paths import is_inside, may_touch
 
     root = row.get("root") or active.project
-    found = []
+    unknown = {**row, "text": f"{row.get('text', '')}\n  {_UNKNOWN}"}
+    found: list[tuple[str, str, str]] = []
     for path in _each(texts):
         ends = _ends(path, root, call) if path is not None and "\0" not in path else ()
+        rows = []
         for end, is_below in ends:
             touched = [glob for glob in row["globs"] if may_touch(end, glob, root)]
             if not touched:
-                found.append(row.get("clear" if is_below else "elsewhere", row))
+                rows.append(row.get("clear" if is_below else "elsewhere", unknown))
             elif len(touched) == 1 and is_inside(end, touched[0], root):
-                found.append(row["parts"].get(touched[0], row))
+                rows.append(row["parts"].get(touched[0], unknown))
             else:
-                found.append(row)
-        if not ends:
-            found.append(row)
-    worst = min(found, key=lambda each: ("deny", "ask", "allow").index(each["outcome"]))
-    return worst["outcome"], worst.get("text", "")
+                rows.append(unknown)
+        found += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
+    outcome, text, path = min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
+    return outcome, _about_path(text, shown(path))
+
+
+_UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
+
+
+def _about_path(text: str, path: str) -> str:
+    """A compiled text with the path of the call, quoted where it is part of a command to paste."""
+    if PLACEHOLDER not in text:
+        return text
+    from shlex import quote
+
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("orgkernel "):
+            words = line.split(" ")
+            said = [quote(each.replace(PLACEHOLDER, path)) if PLACEHOLDER in each else each for each in words]
+            lines[number] = " ".join(said)
+        else:
+            lines[number] = line.replace(PLACEHOLDER, path)
+    return "\n".join(lines)
 
 
 def _ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool], ...]:

@@ -48,7 +48,9 @@ def is_static_subject(subject: Subject, request: AccessRequest, state: StateView
 
 def is_static_resource(tables: AccessTables, resource: Resource, path: str | None) -> bool:
     """Whether a resource is a tool about which only layers have a say that this module knows."""
-    if path is not None or resource.kind != "tool" or resource.unknown or resource.is_scoped:
+    if path is not None or resource.kind != "tool" or resource.unknown:
+        return False
+    if resource.is_scoped or resource.is_divided:
         return False
     return tables.order.moves_of(resource, resource.least_action, "role").names <= _KNOWN
 

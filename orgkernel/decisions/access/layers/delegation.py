@@ -243,9 +243,16 @@ def _passed_on(evaluation: Evaluation) -> Sentence:
 
 
 def _stopped(evaluation: Evaluation) -> Sentence:
-    """Who stops the run: told where names and suspensions are told."""
+    """Who stops the run: told where names and suspensions are told. Or who has to ask first."""
     codes = (UNKNOWN_PRINCIPAL, AGENT_INACTIVE)
     said = [code.say(evaluation) for code in codes if evaluation.failing & code.bit]
+    if not said:
+        asking = [each for each in evaluation.parents if each.failing & evaluation.tables.order.asking]
+        ways = ((each, _part_in_run(evaluation, each)) for each in asking)
+        said = [
+            (f"{each.who}, {role}, may {_deed(each)} only with an approval", why)
+            for each, (role, why) in ways
+        ]
     return "; ".join(text for text, _ in said), tuple(dict.fromkeys(each for _, why in said for each in why))
 
 

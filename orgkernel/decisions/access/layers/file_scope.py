@@ -30,7 +30,7 @@ def _cap(evaluation: Evaluation) -> None:
     roles = bounding_roles(evaluation)
     if not roles or (evaluation.assumed is not None and evaluation.assumed.in_scope):
         return
-    if evaluation.path is None or not evaluation.path.are_inside(_globs(evaluation, roles)):
+    if evaluation.path is None or not evaluation.path.are_inside(scope_globs(evaluation, roles)):
         evaluation.ceiling = min(evaluation.ceiling, READ)
         evaluation.failing |= WRITE_OUT_OF_SCOPE.bit
 
@@ -57,18 +57,19 @@ def is_bounded(evaluation: Evaluation) -> bool:
 
 def scope_holds(evaluation: Evaluation, part: str) -> bool:
     """Whether the scope of the subject surely holds every path of a glob."""
-    globs = _globs(evaluation, bounding_roles(evaluation))
+    globs = scope_globs(evaluation, bounding_roles(evaluation))
     return any(glob_is_inside(part, glob, evaluation.tables.root) for glob in globs)
 
 
-def _globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:
+def scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]:
+    """Where some roles may write."""
     posts = evaluation.view.records.posts
     return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
 
 
 def _out_of_scope(evaluation: Evaluation) -> Sentence:
     roles, posts = bounding_roles(evaluation), evaluation.view.records.posts
-    globs = _globs(evaluation, roles)
+    globs = scope_globs(evaluation, roles)
     why: tuple[Why, ...] = tuple(
         why_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
     )
@@ -93,7 +94,7 @@ def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     if not evaluation.has_open_path or not is_bounded(evaluation):
         return ()
-    return (f"path:{glob}" for glob in _globs(evaluation, bounding_roles(evaluation)))
+    return (f"path:{glob}" for glob in scope_globs(evaluation, bounding_roles(evaluation)))
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
@@ -108,7 +109,7 @@ def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
     """A path in the scope, where the request states none. One that it states is not moved."""
     roles = bounding_roles(evaluation)
     if evaluation.path is None and evaluation.resource.kind == "tool" and roles:
-        yield RemedyChange("path", listing(_globs(evaluation, roles)))
+        yield RemedyChange("path", listing(scope_globs(evaluation, roles)))
 
 
 WRITE_OUT_OF_SCOPE = ReasonCode("WRITE_OUT_OF_SCOPE", _out_of_scope, remedies=("path", "role"))

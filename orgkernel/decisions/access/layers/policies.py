@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -10,18 +10,21 @@ from orgkernel.decisions.access.circumstances import find_unstated, words_of
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
+from orgkernel.decisions.access.layers.file_scope import bounding_roles, is_bounded, scope_globs
 from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
+from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.runtime.paths import glob_is_inside, read_path
 
 
 def _compile(target: Target) -> Move | None:
     resource, required, gives = target.resource, target.required, not target.is_crew
-    name = resource.resource
+    name, is_divided = resource.resource, resource.is_divided
 
     def speak(evaluation: Evaluation) -> None:
         subject = evaluation.subject
@@ -35,6 +38,12 @@ def _compile(target: Target) -> Move | None:
                 else:
                     deciding = assumed.policies
             allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
+            if is_divided and not (evaluation.assumed is not None and evaluation.assumed.off_parts):
+                denies_part, asks_part = deciding.parts_of(resource, evaluation.path)
+                asks = asks or asks_part
+                if denies_part:
+                    stated = evaluation.path is not None
+                    evaluation.failing |= POLICY_DENY.bit if stated else PART_NOT_STATED.bit
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
                 if top < required:
@@ -88,10 +97,66 @@ def _denies(resource: Resource, policy: AccessPolicy) -> bool:
     return policy.denies_it(resource.kind, resource.id, resource.tier)
 
 
-def _policy_deny(evaluation: Evaluation) -> Sentence:
+def _speaks(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy is about all of the resource, or about the part that is asked for."""
     resource = evaluation.resource
-    text, why = _policies_that(evaluation, lambda policy: _denies(resource, policy))
-    return f"{text} den{'ies' if _is_one(text) else 'y'} {evaluation.what}", why
+    return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.path)
+
+
+def _with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
+    """The resource, or where policies are about a part of it alone, that part and why the request is about it."""
+    resource, stated = evaluation.resource, evaluation.path
+    policies = tuple(policies)
+    if not policies or not all(policy.has_part_of(resource.kind, resource.id) for policy in policies):
+        return evaluation.what
+    globs = tuple(dict.fromkeys(glob for policy in policies for glob in policy.paths))
+    part = f"{evaluation.what} in {listing(globs)}"
+    if stated is None:
+        return f"{part}, and the request states no path"
+    return ", and ".join((part, *dict.fromkeys(_say_touching(stated, globs))))
+
+
+def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
+    for path in stated.texts:
+        one = stated._replace(texts=(path,))
+        if path is None:
+            yield "the input states no path that can be read"
+        elif any(map(one.may_touch, globs)):
+            if one.are_inside(globs):
+                yield f"{quote(path)} is there"
+            elif read_path(path, stated.root) is None:
+                yield f"{quote(path)} cannot be compared with it"
+            else:
+                yield f"{quote(path)} may lead there"
+
+
+def _policy_deny(evaluation: Evaluation) -> Sentence:
+    return _denying(evaluation, lambda policy: not _is_open(evaluation, policy))
+
+
+def _part_not_stated(evaluation: Evaluation) -> Sentence:
+    return _denying(evaluation, lambda policy: _is_open(evaluation, policy))
+
+
+def _is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy is about a part of the resource, and the request does not say whether it is about that part."""
+    resource = evaluation.resource
+    return evaluation.path is None and policy.has_part_of(resource.kind, resource.id)
+
+
+def _denying(evaluation: Evaluation, is_meant: Callable[[AccessPolicy], bool]) -> Sentence:
+    resource = evaluation.resource
+
+    def denies(policy: AccessPolicy) -> bool:
+        return _denies(resource, policy) and _speaks(evaluation, policy) and is_meant(policy)
+
+    text, why = _policies_that(evaluation, denies)
+    what = _with_part(evaluation, filter(denies, _deciding(evaluation)))
+    return f"{text} den{'ies' if _is_one(text) else 'y'} {what}", why
+
+
+def _deciding(evaluation: Evaluation) -> tuple[AccessPolicy, ...]:
+    return evaluation.subject.policy_set(evaluation.request.context).policies
 
 
 def _is_one(text: str) -> bool:
@@ -100,14 +165,17 @@ def _is_one(text: str) -> bool:
 
 def _ask_approval(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
-    text, why = _policies_that(
-        evaluation, lambda policy: policy.effect == "ask" and _covers(resource, policy)
-    )
+
+    def asks(policy: AccessPolicy) -> bool:
+        return policy.effect == "ask" and _covers(resource, policy) and _speaks(evaluation, policy)
+
+    text, why = _policies_that(evaluation, asks)
     if not why:
         asking = [parent for parent in evaluation.parents if parent.failing & ASK_APPROVAL.bit]
         named = listing(parent.request.subject for parent in asking)
         return f"{named}, for whom {evaluation.who} acts, may use {evaluation.what} only with an approval", ()
-    return f"{text} require{'s' * _is_one(text)} an approval for {evaluation.what}", why
+    what = _with_part(evaluation, filter(asks, _deciding(evaluation)))
+    return f"{text} require{'s' * _is_one(text)} an approval for {what}", why
 
 
 def _policy_ceiling(evaluation: Evaluation) -> Sentence:
@@ -190,8 +258,22 @@ def _helps(policy: AccessPolicy, resource: Resource) -> bool:
     return _covers(resource, policy) or not policy.ceiling
 
 
+def parts_named(evaluation: Evaluation) -> tuple[str, ...]:
+    """The paths that policies about the subject name, where they are about a part of the resource."""
+    resource = evaluation.resource
+    if not resource.is_divided:
+        return ()
+    naming = (each for each in evaluation.subject.policies if each.has_part_of(resource.kind, resource.id))
+    return tuple(dict.fromkeys(glob for policy in naming if policy.decisive for glob in policy.paths))
+
+
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The conditions of the policies that could lead away from an outcome."""
+    """The paths and the conditions of the policies that could lead away from an outcome."""
+    paths = (f"path:{glob}" for glob in (parts_named(evaluation) if evaluation.has_open_path else ()))
+    return (*paths, *_condition_words(evaluation, outcome))
+
+
+def _condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     depending = _depending(evaluation)
     if not depending:
         return ()
@@ -211,7 +293,7 @@ def _unstated(evaluation: Evaluation) -> Iterable[Unstated]:
 
     Each is tried with just what it needs. More would add nothing: what is stated besides only lets more policies hold.
     """
-    tables, request, resource = evaluation.tables, evaluation.request, evaluation.resource
+    tables, request = evaluation.tables, evaluation.request
     context = request.context
     involved = [evaluation.subject, *(tables.subject(each) for each in evaluation.parent_names())]
     subjects = [each for each in involved if each is not None and each.depends]
@@ -224,19 +306,29 @@ def _unstated(evaluation: Evaluation) -> Iterable[Unstated]:
                     continue
                 tried.append(needed)
                 there = replace(context, **needed)
-                if any(_changes(each, resource, context, there) for each in subjects):
+                if any(_changes(each, evaluation, context, there) for each in subjects):
                     yield Unstated(needed, evaluation.again(request=replace(request, context=there)))
 
 
-def _changes(subject: Subject, resource: Resource, here: AccessContext, there: AccessContext) -> bool:
-    """Whether the policies about a subject say something else of a resource in other circumstances."""
+def _changes(subject: Subject, evaluation: Evaluation, here: AccessContext, there: AccessContext) -> bool:
+    """Whether the policies about a subject say something else of what is asked for in other circumstances."""
     said, other = subject.policy_set(here), subject.policy_set(there)
-    return said is not other and said.effect_on(resource) != other.effect_on(resource)
+    if said is other:
+        return False
+    resource, path = evaluation.resource, evaluation.path
+    return said.effect_on(resource) != other.effect_on(resource) or (
+        resource.is_divided and said.parts_of(resource, path) != other.parts_of(resource, path)
+    )
 
 
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     """The policies that would decide, and those of them that would give, at the best or at the worst."""
     depending, resource = _depending(evaluation), evaluation.resource
+    if resource.is_divided and evaluation.has_open_path:
+        if kindly:
+            evaluation.assumed = (evaluation.assumed or Assumed())._replace(off_parts=True)
+        else:
+            evaluation.path = None
     if not depending:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
@@ -277,20 +369,43 @@ def _removals(evaluation: Evaluation) -> Iterable[RemedyChange]:
     return (RemedyChange("policy_removed", each) for each in sorted(found))
 
 
+def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """A path outside of the parts, where the request states none. One that it states is not moved."""
+    parts = parts_named(evaluation)
+    if evaluation.path is None and parts and not (is_bounded(evaluation) and _holds_scope(evaluation, parts)):
+        yield RemedyChange("other_path", listing(parts))
+
+
+def _holds_scope(evaluation: Evaluation, parts: Iterable[str]) -> bool:
+    """Whether nothing may be left of where the subject may write."""
+    parts, root = tuple(parts), evaluation.tables.root
+    return all(
+        any(glob_is_inside(glob, part, root) for part in parts)
+        for glob in scope_globs(evaluation, bounding_roles(evaluation))
+    )
+
+
 POLICY_DENY = ReasonCode("POLICY_DENY", _policy_deny, "stopped", remedies=("role", "policy_removed"))
+PART_NOT_STATED = ReasonCode(
+    "PART_NOT_STATED", _part_not_stated, "stopped", remedies=("other_path", "role", "policy_removed")
+)
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))
 ASK_APPROVAL = ReasonCode(
-    "ASK_APPROVAL", _ask_approval, "stopped", remedies=("grant", "role", "policy_removed"), asks=True
+    "ASK_APPROVAL",
+    _ask_approval,
+    "stopped",
+    remedies=("other_path", "grant", "role", "policy_removed"),
+    asks=True,
 )
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _policy_allow, "granted")
 POLICIES = AccessLayer(
     "policies",
-    (POLICY_DENY, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
+    (POLICY_DENY, PART_NOT_STATED, POLICY_CEILING, NO_POLICY_MATCH, ASK_APPROVAL, POLICY_ALLOW),
     _compile,
     explains={"granted": _too_little, "ceiling": _bounding, "stopped": _ask_approval},
     circumstances=_words,
     unstated=_unstated,
     suppose=_suppose,
-    changes={"policy_removed": _removals},
+    changes={"other_path": _stating, "policy_removed": _removals},
 )

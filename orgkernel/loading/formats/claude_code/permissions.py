@@ -1,7 +1,8 @@
 """The permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
 
-`allow` gives nobody a tool: it only says that the user is not asked. A rule about a part of a tool (`Read(./.env)`) is about
-all of it here, because what access cannot compare stays closed.
+`allow` gives nobody a tool: it only says that the user is not asked. A rule about some files (`Read(./.env)`) is about the
+paths of these files. A rule about another part of a tool (`Bash(rm:*)`) is about all of it here, because what access cannot
+compare stays closed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import instead_of, read_as
+from orgkernel.loading.formats.claude_code.parts import part_of
 from orgkernel.loading.formats.mappings import read_mapping
 from orgkernel.loading.formats.names import MCP, server_of
 from orgkernel.loading.json_reader import parse_json
@@ -59,14 +61,17 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
                 refusals.append(Refusal(row.INVALID_VALUE, mark, text, "write `TOOL` or `TOOL(ARGUMENT)`"))
                 continue
             policy_id = f"{of}_{effect}_{len(raw[effect])}"
+            part = part_of(word)
+            permissions = (
+                Permissions(tools=tools) if part is None else Permissions(tools=part.tools, paths=part.paths)
+            )
             policies[policy_id] = Policy(
-                description=f"{effect} {word}", effect=effect, permissions=Permissions(tools=tools)
+                description=f"{effect} {word}", effect=effect, permissions=permissions
             )
             below[policy_id] = (mark, (mark, dict.fromkeys(("effect", "permissions"), (mark, mark))))
     if not policies and not refusals:
         return ReadFile(skipped=True)
-    permissions = dict(marks[1])
-    full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **permissions})
+    full = (mapping.start, {"policies": (start_of(marks), (start_of(marks), below)), **marks[1]})
     document = read_as(source, root, KIND, AccessPolicies(policies=policies), full, raw)
     return ReadFile((document,), (), tuple(diagnose(source, each) for each in refusals))
 
@@ -80,7 +85,7 @@ def about_known_tools(document: SourceDocument, known: Collection[str]) -> Sourc
         named = policy.named_tools or ()
         tools = named if named == ("*",) else tuple(dict.fromkeys(_known(named, known)))
         if tools:
-            policies[policy_id] = replace(policy, permissions=Permissions(tools=tools))
+            policies[policy_id] = replace(policy, permissions=replace(policy.permissions, tools=tools))
     return instead_of(document, replace(record, policies=policies), document.marks)
 
 

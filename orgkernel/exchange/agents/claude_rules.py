@@ -1,0 +1,47 @@
+"""Policies about files that the permission rules of Claude Code can say: `Read(**/.env)` and `Edit(/docs/**)`.
+
+A rule is written only for a policy about everybody, always, and about tools that such a rule covers. What reads the rule
+again understands at least the same files and tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from orgkernel.diagnostics import Place
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.loading.formats.claude_code.parts import EDITING, part_of
+from orgkernel.records.access_policies import Match, Policy
+
+
+def rules_about_files(
+    view: OrgView, named: Mapping[str, str | None]
+) -> Iterator[tuple[str, str, tuple[str, ...], Place]]:
+    """The policies that can be said so: id, effect, rules and place. `named` is what the host calls each tool.
+
+    Where an organization states its root, nobody can tell here whether it is the project of the host.
+    """
+    if view.records.organization.workspace_root is not None:
+        return
+    for policy in view.records.policies.values():
+        rules = _rules_of(view, policy, named)
+        if rules:
+            yield policy.id, policy.record.effect, rules, policy.place("permissions", "paths", key=True)
+
+
+def _rules_of(view: OrgView, policy: Definition[Policy], named: Mapping[str, str | None]) -> tuple[str, ...]:
+    record = policy.record
+    if not record.enabled or record.fallback or record.match != Match() or record.denied_tools:
+        return ()
+    if record.effect not in ("deny", "ask") or not record.permissions.paths:
+        return ()
+    hosts = {named.get(edge.target) for edge in view.edges_from(EdgeKind.COVERS, policy.id)} - {None}
+    name = "Edit" if hosts <= {*EDITING} else "Read"
+    parts = [part_of(f"{name}(/{path})") for path in record.permissions.paths]
+    for part, path in zip(parts, record.permissions.paths, strict=True):
+        if part is None or path not in part.paths or not hosts <= {*part.tools}:
+            return ()
+    # A `/` may mean the folder of the settings, and without it, the folder in which the host runs is meant.
+    return tuple(f"{name}({start}{path})" for path in record.permissions.paths for start in ("/", ""))

@@ -1,0 +1,65 @@
+"""Rules about a part of a tool that can be said exactly: the files of some paths, as `Read(./.env)` and `Edit(docs/**)` name them.
+
+A rule is relative to the folder in which Claude Code runs, which may be any folder of the project, or, with a `/` in
+front, to the folder of the settings, which may mean the project or its `.claude`. Where more than one place may be
+meant, all of them are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+EDITING: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
+"""The tools that one rule about editing is about."""
+READING: Final = ("Read", "NotebookRead", "Grep", "Glob", "LS")
+"""The tools that a rule about `Read` is about, besides those that edit: who may not read a file does not write it."""
+_TOOLS: Final = {"Read": (*READING, *EDITING), **dict.fromkeys(EDITING, EDITING)}
+FILE_TOOLS: Final = frozenset(_TOOLS)
+"""The tools whose rules name files."""
+_RULE: Final = re.compile(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
+# Names of plain characters and stars. A `!`, `#`, bracket, brace, backslash or space means something to one program only.
+_PATTERN: Final = re.compile(r"(\./|/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_.@+=,*?-]+)/?\Z")
+_ANYWHERE: Final = "**"
+_SETTINGS: Final = ".claude"
+
+
+class FilesPart(NamedTuple):
+    """A part of tools of Claude Code."""
+
+    tools: tuple[str, ...]
+    paths: tuple[str, ...]
+    """Globs, relative to the project."""
+
+
+def part_of(word: str) -> FilesPart | None:
+    """The part that a rule is about; None where it is about a whole tool, or about a part that cannot be said exactly.
+
+    >>> part_of("Edit(/docs/*.md)").paths, part_of("Read(./.env)").paths, part_of("Read(secrets/)").paths
+    (('docs/*.md', '.claude/docs/*.md'), ('**/.env',), ('**/secrets',))
+    >>> part_of("Read"), part_of("Read(~/.ssh/**)"), part_of("Read(//etc/**)"), part_of("Bash(rm:*)")
+    (None, None, None, None)
+    """
+    found = _RULE.match(word)
+    tools = _TOOLS.get(found[1]) if found is not None else None
+    paths = _paths_of(found[2]) if found is not None and tools is not None else ()
+    return FilesPart(tools, paths) if tools and paths else None
+
+
+def _paths_of(pattern: str) -> tuple[str, ...]:
+    """The globs of the files that a pattern is about; none where not all of it is understood."""
+    found = _PATTERN.match(pattern)
+    if found is None:
+        return ()
+    names = found[2].split("/")
+    if any(not _is_plain(name) for name in names) or not any(name.strip("*?") for name in names):
+        return ()
+    path = "/".join(names)
+    if names[0] == _ANYWHERE:
+        return (path,)
+    return (path, f"{_SETTINGS}/{path}") if found[1] == "/" else (f"{_ANYWHERE}/{path}",)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is one of a folder or file, or a glob of such that means the same to everybody."""
+    return bool(name.strip(".")) and (name == _ANYWHERE or _ANYWHERE not in name)
