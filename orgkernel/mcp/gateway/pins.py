@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UsageError
 from orgkernel.prepared_types import prepared
 from orgkernel.project.replacing import change_alone, replace_file
@@ -68,6 +68,8 @@ class Pins:
         self._stamp: object = None
         self._servers: dict[str, dict[str, dict[str, Any]]] = {}
         self._digests: dict[str, dict[str, str]] = {}
+        self._encoded: dict[str, bytes] = {}
+        """What the file has of servers, as far as it was needed: one that is new does not have all others encoded again."""
         self.refresh()
 
     def refresh(self) -> int:
@@ -82,6 +84,7 @@ class Pins:
             )
         self._servers = _read(self.path) if stamp is not None else {}
         self._digests = {server: _digests_of(tools) for server, tools in self._servers.items()}
+        self._encoded = {}
         self._stamp = stamp
         self.generation += 1
         return self.generation
@@ -125,8 +128,12 @@ class Pins:
                         known.pop(name, None)
                 if os.path.islink(self.path):
                     raise ValueError("it is a link")
-                _require_readable({server: known})
-                replace_file(self.path, _encode({**self._servers, server: known}))
+                encoded = _encode(server, known)
+                _require_readable(server, known, encoded)
+                for each in self._servers.keys() - self._encoded.keys():
+                    self._encoded[each] = _encode(each, self._servers[each])
+                replace_file(self.path, _whole({**self._encoded, server: encoded}))
+                self._encoded[server] = encoded
                 # What was written is not read again: with many servers, each first sight would read all of them.
                 self._servers = {**self._servers, server: known}
                 self._digests[server] = _digests_of(known)
@@ -145,26 +152,29 @@ def _digests_of(tools: Mapping[str, ToolDefinition]) -> dict[str, str]:
     return {name: digest_of(each) for name, each in tools.items()}
 
 
-def _require_readable(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> None:
+def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded: bytes) -> None:
     """Raise `ValueError` for what is too large, and for what could not be read again as it is."""
-    encoded = _encode(servers)
     if len(encoded) > MOST_OF_A_SERVER:
-        raise ValueError(f"the tools of {listing(servers)} have more than {MOST_OF_A_SERVER} bytes")
-    if _decode(encoded) != {each: dict(tools) for each, tools in servers.items()}:
+        raise ValueError(f"the tools of {quote(server)} have more than {MOST_OF_A_SERVER} bytes")
+    if _decode(_whole({server: encoded})) != {server: dict(tools)}:
         raise ValueError("it has a number that readers disagree on")
 
 
-def _encode(servers: Mapping[str, Mapping[str, ToolDefinition]]) -> bytes:
-    """The content of the file. Raises `ValueError` for what is no JSON or too large."""
-    content = {
-        "version": _VERSION,
-        "servers": {each: {"tools": dict(sorted(tools.items()))} for each, tools in sorted(servers.items())},
-    }
-    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    encoded = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text).encode()
-    if len(encoded) > MOST_BYTES:
+def _encode(server: str, tools: Mapping[str, ToolDefinition]) -> bytes:
+    """What the file has of a server. Raises `ValueError` for what is no JSON."""
+    content = {server: {"tools": dict(sorted(tools.items()))}}
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    text = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return text[2:-2].replace("\n", "\n  ").encode()  # without the braces, and one level deeper
+
+
+def _whole(servers: Mapping[str, bytes]) -> bytes:
+    """The content of the file. Raises `ValueError` for what is too large."""
+    listed = b",\n  ".join(servers[each] for each in sorted(servers))
+    content = b'{\n  "version": %d,\n  "servers": {\n  %b\n  }\n}\n' % (_VERSION, listed)
+    if len(content) > MOST_BYTES:
         raise ValueError(f"it would have more than {MOST_BYTES} bytes")
-    return encoded
+    return content
 
 
 def _decode(content: bytes) -> dict[str, dict[str, dict[str, Any]]]:

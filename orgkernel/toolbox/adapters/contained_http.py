@@ -30,6 +30,7 @@ from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel.toolbox.adapters.limited_http import LimitedTransport
+from orgkernel.toolbox.adapters.tls import tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 
 _VERSION: Final = "mcp-protocol-version"
@@ -70,7 +71,9 @@ class ContainedTransport(AsyncBaseTransport):
             max_connections=limits.most_calls_at_once + 8,
             max_keepalive_connections=limits.most_calls_at_once + 8,
         )
-        self._transport = LimitedTransport(limits.max_bytes, AsyncHTTPTransport(limits=connections))
+        self._transport = LimitedTransport(
+            limits.max_bytes, AsyncHTTPTransport(verify=tls_context(), limits=connections)
+        )
         self._limits = limits
         self._breakage = breakage
         self.longest_answer = limits.call_seconds

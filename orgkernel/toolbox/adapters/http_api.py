@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from orgkernel.errors import BadToolbox
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Redeem, Reply, chosen, headers_for, not_served
+from orgkernel.toolbox.adapters.tls import tls_context
 from orgkernel.toolbox.providers import HttpApi
-
-if TYPE_CHECKING:
-    import ssl
 
 METHODS = ("GET", "HEAD", "DELETE", "POST", "PUT", "PATCH")
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
@@ -47,7 +45,6 @@ class HttpAdapter(Adapter):
                 raise BadToolbox(f"`{tool_id}`: `{route}` is not a route", "write for example `POST /posts`")
         self._provider = provider
         self._http = httpx2
-        self._trust: ssl.SSLContext | None = None
 
     async def _call(self, call: Call) -> Reply:
         route = chosen(self._provider.routes, call.action, call.is_sole_action)
@@ -71,14 +68,12 @@ class HttpAdapter(Adapter):
             return Reply("unavailable", error=text, is_uncertain=True)
 
     async def _send(self, method: str, url: str, headers: dict[str, str], arguments: dict[str, Any]) -> Reply:
-        if self._trust is None:
-            self._trust = self._http.create_ssl_context()  # costs as much as many calls, so it is made once
         body: dict[str, Any] = {"params": _flat(arguments)} if method in WITHOUT_BODY else {"json": arguments}
         if not arguments:
             body = {}
         async with (
             # The time is limited by whoever calls; the library would give up on its own after five seconds.
-            self._http.AsyncClient(verify=self._trust, timeout=None, follow_redirects=False) as client,
+            self._http.AsyncClient(verify=tls_context(), timeout=None, follow_redirects=False) as client,
             client.stream(method, url, headers=headers, **body) as response,
         ):
             content = bytearray()

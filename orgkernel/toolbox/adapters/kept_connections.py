@@ -15,7 +15,9 @@ from typing import Final, Protocol, cast
 from urllib.parse import unquote
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
-from httpx2 import URL, create_ssl_context
+from httpx2 import URL
+
+from orgkernel.toolbox.adapters.tls import tls_context
 
 _IDLE_SECONDS: Final = 15.0
 """Servers close idle connections; uvicorn after five seconds, others after a minute."""
@@ -57,7 +59,7 @@ class KeptConnections:
         """
         parsed = URL(url)
         self._host = parsed.raw_host.decode("ascii")
-        self._tls = create_ssl_context() if parsed.scheme == "https" else None
+        self._tls = tls_context() if parsed.scheme == "https" else None
         self._port = parsed.port or (443 if self._tls else 80)
         self._connect_seconds = connect_seconds
         said = {name.lower(): value for name, value in headers.items()}

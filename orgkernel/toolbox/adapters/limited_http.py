@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator
 
 from httpx2 import AsyncBaseTransport, AsyncByteStream, AsyncHTTPTransport, DecodingError, Request, Response
 
+from orgkernel.toolbox.adapters.tls import tls_context
+
 
 class LimitedTransport(AsyncBaseTransport):
     """Requests uncompressed answers, and reads a limited number of bytes of each."""
 
     def __init__(self, limit: int, transport: AsyncBaseTransport | None = None) -> None:
         self._limit = limit
-        self._transport = transport or AsyncHTTPTransport()
+        self._transport = transport or AsyncHTTPTransport(verify=tls_context())
 
     async def handle_async_request(self, request: Request) -> Response:
         """The answer. Reading its body beyond the limit raises `DecodingError`."""

@@ -1,0 +1,14 @@
+"""What the certificates of servers are checked against. Reading it takes as long as hundreds of calls, so it is done once."""
+
+from __future__ import annotations
+
+import ssl
+from functools import cache
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """The authorities that httpx2 trusts."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
