@@ -26,11 +26,11 @@ class CallTarget(NamedTuple):
 
 
 class Offered(NamedTuple):
-    """A tool of a server that is declared, with its definition."""
+    """A tool of a server that is declared, with its definition as a host sees it."""
 
     exposed: str
     server: str
-    definition: ToolDefinition
+    shown: Mapping[str, Any]
     binding: ToolBinding
 
 
@@ -120,16 +120,16 @@ def offers_of(
     for exposed, name in names_of(server, definitions).items():
         bindings = bind(declared, server, name)
         if len(bindings) == 1:
-            offers.append(Offered(exposed, server, definitions[name], bindings[0]))
+            shown = {**visible(definitions[name]), "name": exposed}
+            offers.append(Offered(exposed, server, shown, bindings[0]))
         elif bindings:
             several[name] = bindings
     return offers, several
 
 
 def shown_definition(offer: Offered, asks: bool) -> dict[str, Any]:
-    """A tool as a host sees it."""
-    shown = {key: visible(value) for key, value in offer.definition.items()}
-    shown["name"] = offer.exposed
+    """A tool as the host of a caller sees it, which says whether each call needs an approval."""
+    shown = dict(offer.shown)
     if asks:
         shown["description"] = f"{shown.get('description') or ''} (each call needs an approval)".strip()
         shown["_meta"] = {**(shown.get("_meta") or {}), "orgkernel/access": "ask"}
