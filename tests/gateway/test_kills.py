@@ -196,6 +196,23 @@ def test_a_signal_ends_the_servers_of_a_gateway_over_http(tmp_path: Path) -> Non
         require_end(process)
 
 
+@pytest.mark.parametrize("is_http", [False, True])
+def test_how_the_last_call_ended_is_written_before_the_end(tmp_path: Path, is_http: bool) -> None:
+    """It waits for another row, but not when the gateway is told to end."""
+    shop = Shop(tmp_path)
+    with over_http(shop) if is_http else on_wire(shop) as gateway:
+        if isinstance(gateway, Http):
+            assert gateway.text(gateway.key("ann"), "box__look") == "look done"
+        else:
+            assert gateway.text("box__look") == "look done"
+        assert gateway.process.pid is not None
+        os.kill(gateway.process.pid, signal.SIGTERM)
+        gateway.process.join(30)
+    with opened(location_of(shop.store)) as store:
+        found = list(read_rows(store.context, AuditFilter(kind="usage")))
+    assert [(row.entry.activity, row.entry.resource) for row in found] == [("succeeded", "tool:mcp__box__look")]
+
+
 def hold(shop: Shop) -> sqlite3.Connection:
     """Somebody who writes to the store and does not end."""
     connection = sqlite3.connect(shop.store, isolation_level=None)

@@ -13,7 +13,7 @@ from orgkernel import __version__
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.arguments import read_arguments
 from orgkernel.mcp.gateway.approvals import FormAnswer, FormAsker
-from orgkernel.mcp.gateway.caller import GatewayCaller
+from orgkernel.mcp.gateway.caller import GatewayCaller, LocalCaller
 from orgkernel.mcp.gateway.calling import UnknownTool, call_tool
 from orgkernel.mcp.gateway.gateway import McpGateway
 from orgkernel.mcp.gateway.listing import list_tools
@@ -142,12 +142,12 @@ def build_gateway_server(gateway: McpGateway, find_caller: Callable[[Any], Gatew
     )
 
 
-async def run_gateway_stdio(gateway: McpGateway, caller: GatewayCaller) -> None:
+async def run_gateway_stdio(gateway: McpGateway, caller: LocalCaller) -> None:
     """Serve one caller on standard input and output, until the input ends or a signal comes."""
     from mcp.server.stdio import stdio_server
 
     server = build_gateway_server(gateway, lambda _: caller)
-    _end_by_signals(gateway)
+    _end_by_signals(gateway, caller)
     try:
         async with stdio_server() as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
@@ -155,8 +155,9 @@ async def run_gateway_stdio(gateway: McpGateway, caller: GatewayCaller) -> None:
         await gateway.aclose()
 
 
-def _end_by_signals(gateway: McpGateway) -> None:
-    """End the servers too when a signal ends this process, because some stay when their input ends.
+def _end_by_signals(gateway: McpGateway, caller: LocalCaller) -> None:
+    """End the servers too when a signal ends this process, because some stay when their input ends, and write down how the
+    last calls ended.
 
     The process then leaves at once: a thread of the SDK reads the input, and nothing but its end would wake it.
     """
@@ -166,6 +167,8 @@ def _end_by_signals(gateway: McpGateway) -> None:
     async def end(number: int) -> None:
         with suppress(Exception):
             await asyncio.wait_for(gateway.aclose(), _END_SECONDS)
+        with suppress(Exception):
+            await asyncio.wait_for(asyncio.to_thread(caller.close), _END_SECONDS)
         os._exit(128 + number)
 
     def begin(number: int) -> None:
