@@ -149,7 +149,6 @@ class LimitedProtocol(HttpToolsProtocol):
         self._phase = _Phase.NEW
         self._since = self.loop.time()
         self._received = 0
-        self._parsed = 0
         self._refusal: tuple[ProblemCode, str] | None = None
         self._unsent = 0
         self._taking = self._since
@@ -196,18 +195,10 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._phase is not _Phase.NEW:
             self._since = self.loop.time()
         self._phase = _Phase.HEAD
-        self._received = self._parsed = 0
-
-    def on_url(self, url: bytes) -> None:
-        self._parsed += len(url)
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._parsed += len(name) + len(value) + 4
-        super().on_header(name, value)
+        self._received = 0
 
     def on_headers_complete(self) -> None:
-        if self._parsed > MAX_HEAD:
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:
             self._stop_parsing(HEAD_TOO_LARGE, f"the head has more than {MAX_HEAD} bytes")
         if len(self.pipeline) >= MOST_PIPELINED:
             self._stop_parsing(BAD_REQUEST, f"more than {MOST_PIPELINED} requests wait for an answer")

@@ -210,7 +210,9 @@ def test_how_the_last_call_ended_is_written_before_the_end(tmp_path: Path, is_ht
         gateway.process.join(30)
     with opened(location_of(shop.store)) as store:
         found = list(read_rows(store.context, AuditFilter(kind="usage")))
-    assert [(row.entry.activity, row.entry.resource) for row in found] == [("succeeded", "tool:mcp__box__look")]
+    assert [(row.entry.activity, row.entry.resource) for row in found] == [
+        ("succeeded", "tool:mcp__box__look")
+    ]
 
 
 def hold(shop: Shop) -> sqlite3.Connection:
