@@ -122,6 +122,11 @@ class Box:
         """The processes that were started of it."""
         return [said[0] for said in self.noted("start")]
 
+    @property
+    def children(self) -> list[int]:
+        """The processes that those have started."""
+        return [said[0] for said in self.noted("child")]
+
 
 class Shop:
     """A folder with the organization, its servers and what a gateway writes."""
