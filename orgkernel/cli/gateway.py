@@ -147,6 +147,7 @@ def _serve_one(
         located(store),
         msgspec.structs.replace(base, subject=subject),
         approver,
+        _say_unrecorded,
     )
     # The messages go through the streams themselves: a wrapper that masks what looks like a secret would break them.
     if sys.__stdout__ is not None:
@@ -193,7 +194,13 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
 
 
 def _say(text: str) -> None:
-    click.echo(f"gateway: {printable(text)}", err=True)
+    # A full disk under the log, or a host that has closed its end, is no reason to stop answering.
+    with suppress(OSError):
+        click.echo(f"gateway: {printable(text)}", err=True)
+
+
+def _say_unrecorded(text: str) -> None:
+    _say(f"how a call ended was not written down: {text}")
 
 
 command.add_command(report_command)

@@ -145,6 +145,8 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     tasks: list[asyncio.Task[Reply]] = []
     good = True
     try:
+        if lock is not None and parts.is_state_held and parts.store is not None:
+            await asyncio.to_thread(parts.store.refresh)  # what is in memory is from before the lock
         adapter = parts.adapters.get(planned.tool_id)
         ruling = await _decide(parts, planned, permit=adapter is not None)
         if ruling.decision.outcome != "allow":
@@ -277,10 +279,9 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
     decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.request)
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
-    return await asyncio.to_thread(
-        parts.exclusive.enter, parts.view(planned.org).org_id, planned.tool_id, planned.request.subject,
-        tool.lock_timeout_seconds,
-    )  # fmt: skip
+    return await parts.exclusive.enter_soon(
+        parts.view(planned.org).org_id, planned.tool_id, planned.request.subject, tool.lock_timeout_seconds
+    )
 
 
 async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
