@@ -276,6 +276,14 @@ def record_use(
     return ticket
 
 
+def note_found_expired(store: Store) -> None:
+    """Note what expired, if a grant has that was read last. Afterwards, no clock that is set back makes it good again."""
+    now = store.context.clock()
+    given = store.last_view().grants.values()
+    if any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
+        store.expire()
+
+
 def record_gap(
     store: Store, org_id: str, subject: str, tool_id: str, action: str, *, top: str, code: str, text: str
 ) -> str:

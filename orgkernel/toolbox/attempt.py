@@ -20,8 +20,8 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
-from orgkernel.errors import Conflict, OrgkernelError
-from orgkernel.operations.permits import Ruling, record_use
+from orgkernel.errors import Conflict, OrgkernelError, StoreError
+from orgkernel.operations.permits import Ruling, note_found_expired, record_use
 from orgkernel.operations.waiting import resolved
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
@@ -241,6 +241,9 @@ def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:
 def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     """The step of a decision that does not allow the call, with what is missing and who has it."""
     decision = ruling.decision
+    if parts.store is not None:
+        with contextlib.suppress(StoreError):  # the refusal stands without it
+            note_found_expired(parts.store)
     told = parts.kernel.explain(planned.org, planned.request)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
