@@ -27,7 +27,7 @@ from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, OrgkernelError, PermitRefused
 from orgkernel.operations.decisions import build_entry
-from orgkernel.operations.waiting import resolved
+from orgkernel.operations.waiting import in_store_thread, in_time, resolved
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -135,7 +135,7 @@ class Permits:
         """
         call = _Call(org, _with_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
-            decision = self._decide(call) if is_held else await asyncio.to_thread(self._decide, call)
+            decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
             if may_overlap and decision.outcome == "allow" and not decision.grants:
                 # The thread that writes starts when this one waits for the tool: they would only slow each other down.
                 return replace(self._rule(call, decision, ""), row=self._submit_later(call, decision))
@@ -145,7 +145,7 @@ class Permits:
             except Conflict:
                 if is_last or self._store is None:
                     raise
-                await asyncio.to_thread(self._store.refresh)
+                await in_time(in_store_thread(self._store.refresh))
         raise AssertionError
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:

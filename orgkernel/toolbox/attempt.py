@@ -22,7 +22,7 @@ from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
 from orgkernel.errors import Conflict, OrgkernelError, StoreError
 from orgkernel.operations.permits import Ruling, note_found_expired, record_use
-from orgkernel.operations.waiting import resolved
+from orgkernel.operations.waiting import in_store_thread, in_time, resolved
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
@@ -146,7 +146,7 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     good = True
     try:
         if lock is not None and parts.is_state_held and parts.store is not None:
-            await asyncio.to_thread(parts.store.refresh)  # what is in memory is from before the lock
+            await in_time(in_store_thread(parts.store.refresh))  # what is in memory is from before the lock
         adapter = parts.adapters.get(planned.tool_id)
         ruling = await _decide(parts, planned, permit=adapter is not None)
         if ruling.decision.outcome != "allow":
@@ -279,11 +279,16 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.tool_id not in parts.adapters:
         return None
-    decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.request)
+    decision = await in_time(in_store_thread(parts.kernel.decide, planned.org, planned.request))
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
-    return await parts.exclusive.enter_soon(
-        parts.view(planned.org).org_id, planned.tool_id, planned.request.subject, tool.lock_timeout_seconds
+    return await in_time(
+        parts.exclusive.enter_soon(
+            parts.view(planned.org).org_id,
+            planned.tool_id,
+            planned.request.subject,
+            tool.lock_timeout_seconds,
+        )
     )
 
 

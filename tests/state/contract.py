@@ -455,6 +455,15 @@ class LocksAndTheRest:
             "acquired", "released", "acquired", "broken", "acquired", "timed_out", "acquired", "acquired",
         ]  # fmt: skip
 
+    def test_a_tool_can_be_taken_only_if_nobody_has_it(self, store: Store, clock: Clock) -> None:
+        """Then its holder does not get it again either, until the time of the lock is over."""
+        store.locks.acquire("shop", "press", "agent:a", timeout=30, only_free=True)
+        with pytest.raises(Conflict) as refusal:
+            store.locks.acquire("shop", "press", "agent:a", only_free=True)
+        assert refusal.value.code == "TOOL_LOCKED"
+        clock.now += 30
+        assert store.locks.acquire("shop", "press", "agent:a", only_free=True).token == 2
+
     def test_a_lock_whose_time_is_over_is_nobodys(self, store: Store, clock: Clock) -> None:
         """It is not listed, and its token is stale, although nobody has taken the tool since."""
         lock = store.locks.acquire("shop", "press", "agent:a", timeout=30)

@@ -102,6 +102,19 @@ def test_one_holder_may_call_several_times_at_once(kernel: Kernel, store: Store)
     assert store.locks.acquire("post", "press", "agent:bob").token == 2
 
 
+def test_a_lock_for_a_call_is_for_its_own_process(kernel: Kernel, store: Store) -> None:
+    """Another one of the same agent would be left without it in the middle of its call, so it is refused."""
+    other = toolbox(kernel, store, press=PythonFunction(lambda: "pressed")).context("post", "agent:ann")
+    found: list[Any] = []
+    press = PythonFunction(lambda: found.append(other.invoke_blocking("press", fallback=False)))
+    assert (
+        toolbox(kernel, store, press=press).context("post", "agent:ann").invoke_blocking("press").code == ""
+    )
+    assert [each.code for each in found] == ["TOOL_LOCKED"]
+    assert other.invoke_blocking("press").output == "pressed"
+    assert held(store) == []
+
+
 def test_two_agents_never_press_at_once(kernel: Kernel, store: Store) -> None:
     """Forty calls of two agents: each that runs runs alone."""
     inside: list[int] = []
