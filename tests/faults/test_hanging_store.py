@@ -237,7 +237,7 @@ def test_a_call_does_not_wait_for_a_stopped_postgresql(
     monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
     assert loop.run_until_complete(ask()) == "deny"
     loop.close()
-    until(lambda: impatient.locks.list(), lambda locks: locks == ())
+    until(impatient.locks.list, lambda locks: locks == ())
 
 
 def test_a_lock_somebody_else_keeps_is_not_waited_for(

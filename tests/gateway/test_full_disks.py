@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from orgkernel.state.verify import verify_audit
-from tests.api.keys import location_of, opened
+from tests.api.keys import opened
 from tests.gateway.gateways import Http, on_wire, over_http
 from tests.gateway.shop import LOOK, SEND, TOOLS, Shop
 from tests.gateway.test_kills import allowed
@@ -66,7 +66,7 @@ def test_a_full_disk_refuses_and_then_goes_on(tmp_path: Path) -> None:
         assert wire.text("crate__look") == "look done"
         assert wire.text("box__pay", amount=5) == "pay done"
         assert wire.text("box__pay", amount=5).startswith("ask: ")
-    with opened(location_of(shop.store)) as store:
+    with opened(shop.place) as store:
         assert store.locks.list() == ()
         assert verify_audit(store.context, store.folder).findings == ()
 
@@ -107,5 +107,5 @@ def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
     assert told["look"] <= allowed(shop, "mcp__box__look")
     sent = [each for each in shop.box.calls if each[0] == "send"]
     assert told["send"] <= len(sent) <= allowed(shop, "mcp__box__send")
-    with opened(location_of(shop.store)) as store:
+    with opened(shop.place) as store:
         assert store.locks.list() == ()
