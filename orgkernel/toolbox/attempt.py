@@ -20,7 +20,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
-from orgkernel.errors import Conflict, OrgkernelError, StoreError
+from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
 from orgkernel.operations.permits import Ruling, note_found_expired, record_use
 from orgkernel.operations.waiting import in_store_thread, in_time, resolved
 from orgkernel.records.tool_catalog import Tool
@@ -298,7 +298,10 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
     leave = parts.exclusive.leave
     still = [each for each in running if not each.done()]
     if not still:
-        return await asyncio.to_thread(leave, lock)
+        try:
+            return await in_time(in_store_thread(leave, lock))
+        except StoreBusy:
+            return False  # nobody can say; the thread goes on and gives it back
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
     return True
 

@@ -24,13 +24,16 @@ from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
+from orgkernel.toolbox import PythonFunction
 from orgkernel.toolbox.parts import Exclusive
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, location_of, new_key, opened
 from tests.api.running import Server, running, until
+from tests.state.opening import Clock
 from tests.state.opening import opened as opened_store
 from tests.state.postgres import stopped
 from tests.support.trees import TEMPLATES
+from tests.toolbox.crew import organization, toolbox
 
 USE = {
     "subject": {"type": "agent", "id": "clerk"},
@@ -210,6 +213,12 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
     assert set(names) <= {row.audit_id for row in read_rows(impatient.context, AuditFilter())}
 
 
+def let_threads_end() -> None:
+    """Wait for those that still ask the store, before it is closed."""
+    waiting._threads().shutdown()
+    waiting._threads.cache_clear()
+
+
 def test_a_call_does_not_wait_for_a_stopped_postgresql(
     household: Kernel, impatient: Store, postgres_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,7 +246,34 @@ def test_a_call_does_not_wait_for_a_stopped_postgresql(
     monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
     assert loop.run_until_complete(ask()) == "deny"
     loop.close()
+    let_threads_end()
     until(impatient.locks.list, lambda locks: locks == ())
+
+
+def test_a_call_ends_although_its_lock_cannot_be_given_back(
+    tmp_path: Path, postgres_place: StoreLocation, postgres_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database hangs during the call: its caller is answered in time, and the tool is free afterwards."""
+    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
+    stops = [stopped(postgres_server)]
+
+    def press() -> str:
+        if stops:
+            hanging.enter_context(stops.pop())
+        return "pressed"
+
+    with opened_store(postgres_place, Clock(time.time())) as store:
+        box = toolbox(organization(tmp_path), store, press=PythonFunction(press))
+        with ExitStack() as hanging:
+            result, took = timed(lambda: box.context("post", "agent:ann").invoke_blocking("press"))
+            assert (result.output, result.metadata["lock"]) == ("pressed", "LOCK_LOST")
+            assert took < 4
+        monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
+        other = box.context("post", "agent:bob")
+        until(lambda: other.invoke_blocking("press").output, lambda said: bool(said == "pressed"))
+        let_threads_end()
+        assert store.locks.list() == ()
 
 
 def test_a_lock_somebody_else_keeps_is_not_waited_for(
