@@ -281,4 +281,4 @@ def problem_of_store(error: OrgkernelError) -> Response:
     kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
     # The path of the store is for the log only. Clients do not need it.
     detail = kind.title.lower() if isinstance(error, StoreError) else error.message
-    return problem_response(kind, detail, "" if isinstance(error, StoreError) else error.help)
+    return problem_response(kind, detail, "try again later" if isinstance(error, StoreError) else error.help)

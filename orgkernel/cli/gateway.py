@@ -9,6 +9,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +134,9 @@ def _serve_one(
     base = msgspec.structs.replace(base, subject=subject)
     serve_on_stdio(
         kernel,
-        lambda: LocalCaller(kernel, snapshot.org_id, subject, located(store), base, approver),
+        lambda: LocalCaller(
+            kernel, snapshot.org_id, subject, located(store), base, approver, _say_unrecorded
+        ),
         partial(run_gateway_stdio, gateway),
     )
 
@@ -173,7 +176,13 @@ def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstrea
 
 
 def _say(text: str) -> None:
-    click.echo(f"gateway: {printable(text)}", err=True)
+    # A full disk under the log, or a host that has closed its end, is no reason to stop answering.
+    with suppress(OSError):
+        click.echo(f"gateway: {printable(text)}", err=True)
+
+
+def _say_unrecorded(text: str) -> None:
+    _say(f"how a call ended was not written down: {text}")
 
 
 command.add_command(report_command)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 MAY_NOT_LOCK = "MAY_NOT_LOCK"
+_FOR_A_CALL = "a call"
 _IN_OTHER_HANDS = ("LOCKED",)
 """If this is the only reason, the store decides: it knows who holds the tool at the moment of the change."""
 
@@ -78,12 +79,14 @@ def lock_for_call(
 ) -> tuple[ToolLock, bool]:
     """The lock for a call, and whether it was taken for the call; the call itself is decided on afterwards.
 
-    Raises `Conflict` (`TOOL_LOCKED`) if somebody else holds the tool.
+    Raises `Conflict` (`TOOL_LOCKED`) if somebody else holds the tool, or another process took it for a call of the same
+    holder: it would give it back in the middle of this call.
     """
     found = next((each for each in store.locks.list(org_id) if each.tool_id == tool_id), None)
-    if found is not None and found.holder == holder:
+    if found is not None and found.holder == holder and found.reason != _FOR_A_CALL:
         return found, False
-    return store.locks.acquire(org_id, tool_id, holder, timeout=timeout, reason="a call"), True
+    taken = store.locks.acquire(org_id, tool_id, holder, timeout=timeout, reason=_FOR_A_CALL, only_free=True)
+    return taken, True
 
 
 def unlock_after_call(store: Store, lock: ToolLock) -> None:

@@ -24,7 +24,7 @@ from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, OrgkernelError, PermitRefused
 from orgkernel.operations.decisions import build_entry
-from orgkernel.operations.waiting import resolved
+from orgkernel.operations.waiting import in_store_thread, in_time, resolved
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -132,7 +132,7 @@ class Permits:
         """
         call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
-            decision = self._decide(call) if is_held else await asyncio.to_thread(self._decide, call)
+            decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
             if may_overlap and decision.outcome == "allow" and not decision.grants:
                 # The thread that writes starts when this one waits for the tool: they would only slow each other down.
                 return self._rule(call, decision, "", self._submit_later(call, decision))
@@ -142,7 +142,7 @@ class Permits:
             except Conflict:
                 if is_last or self._store is None:
                     raise
-                await asyncio.to_thread(self._store.refresh)
+                await in_time(in_store_thread(self._store.refresh))
         raise AssertionError
 
     def redeem(self, permit: object, *, tool_id: str, action: str, tool_input: bytes) -> Terms:
@@ -275,6 +275,14 @@ def record_use(
             is_urgent=is_urgent,
         )  # fmt: skip
     return ticket
+
+
+def note_found_expired(store: Store) -> None:
+    """Note what expired, if a grant has that was read last. Afterwards, no clock that is set back makes it good again."""
+    now = store.context.clock()
+    given = store.last_view().grants.values()
+    if any(each.expires_at is not None and each.expires_at <= now for grants in given for each in grants):
+        store.expire()
 
 
 def record_gap(

@@ -1,18 +1,24 @@
-"""Wait for a row or a change on an event loop."""
+"""Wait for the store on an event loop: for a row or a change, or for work in a thread."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from contextvars import copy_context
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from orgkernel.errors import StoreBusy
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Ticket
 
+T = TypeVar("T")
 WORK_SECONDS = 10.0
 """Seconds that reading or changing the store may take."""
+_MOST_THREADS = 16
 
 
 async def resolved(ticket: Ticket) -> Any:
@@ -33,3 +39,23 @@ async def resolved(ticket: Ticket) -> Any:
                 "the store did not answer in time", "it is not known whether the change was written"
             ) from None
     return ticket.result()
+
+
+async def in_time(work: Awaitable[T]) -> T:
+    """The result of work that waits for the store. Raises `StoreBusy` after a timeout."""
+    try:
+        async with asyncio.timeout(WORK_SECONDS):
+            return await work
+    except TimeoutError:
+        raise StoreBusy("the store did not answer in time", "try again later") from None
+
+
+async def in_store_thread(work: Callable[..., T], *arguments: Any) -> T:
+    """Do work that waits for the store in a thread. These threads are apart: while a database hangs, the others go on."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_threads(), copy_context().run, work, *arguments)
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_MOST_THREADS, "orgkernel-waiting")

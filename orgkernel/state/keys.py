@@ -40,6 +40,8 @@ class Keys:
         self._version = version
         self._known: tuple[int, dict[str, ApiKey]] = (-1, {})
         """A state version and the keys at it, by their digests: every request over HTTP asks for one."""
+        self._expired: set[str] = set()
+        """Keys that were found expired: a clock that is set back does not bring them back."""
 
     def create(
         self,
@@ -147,7 +149,12 @@ class Keys:
     def find_known(self, secret: str) -> ApiKey | None:
         """As `find`, of the keys that were read last: without a look at the store."""
         key = self._known[1].get(_digest(secret))
-        return key if key is not None and key.is_active(self._context.clock()) else None
+        if key is None or key.key_id in self._expired:
+            return None
+        if not key.is_active(self._context.clock()):
+            self._expired.add(key.key_id)
+            return None
+        return key
 
     @property
     def known(self) -> tuple[int, Collection[ApiKey]]:

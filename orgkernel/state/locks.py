@@ -29,11 +29,18 @@ class Locks:
         self._context = context
 
     def acquire(
-        self, org_id: str, tool_id: str, holder: str, *, timeout: float | None = None, reason: str = ""
+        self,
+        org_id: str,
+        tool_id: str,
+        holder: str,
+        *,
+        timeout: float | None = None,
+        reason: str = "",
+        only_free: bool = False,
     ) -> ToolLock:
         """Take a tool, for `timeout` seconds or until it is released; raises `Conflict` (`TOOL_LOCKED`) with its holder.
 
-        Whoever holds it already gets a new lock, and the token of the old one is stale.
+        Whoever holds it already gets a new lock, and the token of the old one is stale; with `only_free`, nobody does.
         """
         require_id("the organization", org_id)
         require_id("the tool", tool_id)
@@ -44,7 +51,9 @@ class Locks:
 
         def change(transaction: Transaction) -> ToolLock:
             now, row = transaction.now, _find(transaction.connection, org_id, tool_id)
-            if row is not None and row.holder not in (None, holder):
+            if row is not None and (
+                row.holder not in (None, holder) or (only_free and row.holder is not None)
+            ):
                 if row.expires_at is None or now < row.expires_at:
                     raise Conflict(
                         f"the tool {quote(tool_id)} is locked by {quote(row.holder)}",

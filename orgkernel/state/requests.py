@@ -64,20 +64,22 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
     """Whether the requester may ask once more; raises `TooManyRequests`."""
     now, connection = transaction.now, transaction.connection
     mine = and_(requests.c.requester == request.requester, requests.c.org_id == request.org_id)
-    pending = connection.scalar(select(func.count()).where(mine, requests.c.status == "pending")) or 0
+    # A clock that was set back must not lock anybody out: what lies in the future is not recent.
+    soon = now + limits.cooldown
+    waits = (mine, requests.c.status == "pending", requests.c.created_at <= soon)
+    pending = connection.scalar(select(func.count()).where(*waits)) or 0
     if pending >= limits.pending:
         raise TooManyRequests(
             f"{quote(request.requester)} has {pending} pending requests",
             "wait for an answer",
             "TOO_MANY_PENDING",
         )
-    # A clock that was set back must not lock anybody out: what lies far in the future is not recent.
     denied = connection.scalar(
         select(func.count()).where(
             mine,
             requests.c.status == "denied",
             requests.c.response_at > now - limits.denial_window,
-            requests.c.response_at < now + limits.denial_window,
+            requests.c.response_at <= soon,
         )
     )
     if (denied or 0) >= limits.denials:
@@ -93,7 +95,7 @@ def require_room(transaction: Transaction, request: PermissionRequest, limits: R
             requests.c.input_digest.is_not_distinct_from(request.input_digest),
             requests.c.snapshot.is_not_distinct_from(request.snapshot),
             requests.c.created_at > now - limits.cooldown,
-            requests.c.created_at < now + limits.cooldown,
+            requests.c.created_at <= soon,
         )
     ).first()
     if recent is not None:

@@ -19,9 +19,9 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import encode_input, with_input
 from orgkernel.decisions.reasons import Why
 from orgkernel.decisions.state_view import ToolLock
-from orgkernel.errors import Conflict, OrgkernelError
-from orgkernel.operations.permits import Ruling, record_use
-from orgkernel.operations.waiting import resolved
+from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
+from orgkernel.operations.permits import Ruling, note_found_expired, record_use
+from orgkernel.operations.waiting import in_store_thread, in_time, resolved
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
@@ -152,6 +152,8 @@ async def call_permitted(parts: Parts, planned: Planned) -> tuple[Step, Reply | 
     tasks: list[asyncio.Task[Reply]] = []
     good = True
     try:
+        if lock is not None and parts.is_state_held and parts.store is not None:
+            await in_time(in_store_thread(parts.store.refresh))  # what is in memory is from before the lock
         ruling = await _decide(parts, planned, permit=planned.adapter is not None)
         if ruling.decision.outcome != "allow":
             return await asyncio.to_thread(_refusal, parts, planned, ruling), None
@@ -248,6 +250,9 @@ def _masked(reply: Reply, credentials: Mapping[str, str]) -> Reply:
 def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     """The step of a decision that does not allow the call, with what is missing and who has it."""
     decision = ruling.decision
+    if parts.store is not None:
+        with contextlib.suppress(StoreError):  # the refusal stands without it
+            note_found_expired(parts.store)
     told = parts.kernel.explain(planned.org, planned.request)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
@@ -283,13 +288,17 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.adapter is None:
         return None
-    decision = await asyncio.to_thread(parts.kernel.decide, planned.org, planned.request)
+    decision = await in_time(in_store_thread(parts.kernel.decide, planned.org, planned.request))
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
-    return await asyncio.to_thread(
-        parts.exclusive.enter, parts.view(planned.org).org_id, planned.tool_id, planned.request.subject,
-        tool.lock_timeout_seconds,
-    )  # fmt: skip
+    return await in_time(
+        parts.exclusive.enter_soon(
+            parts.view(planned.org).org_id,
+            planned.tool_id,
+            planned.request.subject,
+            tool.lock_timeout_seconds,
+        )
+    )
 
 
 async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
@@ -298,7 +307,10 @@ async def _give_back(parts: Parts, lock: ToolLock, running: list[Any]) -> bool:
     leave = parts.exclusive.leave
     still = [each for each in running if not each.done()]
     if not still:
-        return await asyncio.to_thread(leave, lock)
+        try:
+            return await in_time(in_store_thread(leave, lock))
+        except StoreBusy:
+            return False  # nobody can say; the thread goes on and gives it back
     still[0].add_done_callback(lambda _: threading.Thread(target=leave, args=(lock,), daemon=True).start())
     return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orgkernel.decisions.state_view import ToolLock
-from orgkernel.errors import OrgkernelError
+from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
 from orgkernel.operations.permits import Permits
+from orgkernel.operations.waiting import in_store_thread
 from orgkernel.records.tool_catalog import Tool
 from orgkernel.runtime.paths import read_path
 from orgkernel.toolbox.adapters.adapter import Adapter
@@ -55,18 +56,22 @@ class Exclusive:
 
     A call takes the lock if the caller does not hold it. The holder of a lock may call the tool several times at once,
     and the lock is released when the last of these calls has ended. An abandoned call keeps the lock until it ends or
-    the lock expires.
+    the lock expires. What could not be released because the store failed is released before the next lock is taken.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._gate = threading.Lock()
         self._held: dict[tuple[str, str, str], _Held] = {}
+        self._unreleased: list[ToolLock] = []
 
     def enter(self, org_id: str, tool_id: str, subject: str, timeout: float | None) -> ToolLock:
         """Use the held lock, or take it. Raises `Conflict` (`TOOL_LOCKED`) and `StoreError`."""
         key = org_id, tool_id, subject
         with self._gate:
+            unreleased, self._unreleased = self._unreleased, []
+            for each in unreleased:
+                self._release(each)
             held = self._held.get(key)
             if held is not None and is_held(self._store, held.lock):
                 held.calls += 1
@@ -74,6 +79,31 @@ class Exclusive:
             lock, is_ours = lock_for_call(self._store, org_id, tool_id, subject, timeout)
             self._held[key] = _Held(lock, 1, is_ours)
             return lock
+
+    async def enter_soon(self, org_id: str, tool_id: str, subject: str, timeout: float | None) -> ToolLock:
+        """`enter` for an event loop. A caller that is canceled meanwhile keeps no lock, whenever the thread takes it."""
+        taken: list[ToolLock] = []
+        is_canceled = False
+        gate = threading.Lock()
+
+        def take() -> ToolLock:
+            lock = self.enter(org_id, tool_id, subject, timeout)
+            with gate:
+                taken.append(lock)
+                is_late = is_canceled
+            if is_late:
+                self.leave(lock)
+            return lock
+
+        try:
+            return await in_store_thread(take)
+        except asyncio.CancelledError:
+            with gate:
+                is_canceled = True
+                left = tuple(taken)
+            for lock in left:
+                threading.Thread(target=self.leave, args=(lock,), daemon=True).start()
+            raise
 
     def leave(self, lock: ToolLock) -> bool:
         """Note that a call has ended. Returns whether the lock was valid to the end."""
@@ -87,10 +117,16 @@ class Exclusive:
             if held.calls == 0:
                 del self._held[key]
                 if held.is_ours:
-                    # Lost meanwhile, or the store is gone: then it runs out, or is not ours to give back.
-                    with contextlib.suppress(OrgkernelError):
-                        unlock_after_call(self._store, lock)
+                    self._release(lock)
             return stands
+
+    def _release(self, lock: ToolLock) -> None:
+        try:
+            unlock_after_call(self._store, lock)
+        except StoreError:
+            self._unreleased.append(lock)
+        except OrgkernelError:
+            pass  # lost meanwhile: it is not ours to give back
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
@@ -13,19 +14,26 @@ from typing import Any
 
 import pytest
 
+from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.state_records import AuditEntry, AuditFilter
-from orgkernel.errors import StoreError
+from orgkernel.errors import StoreBusy, StoreError
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.operations import waiting
+from orgkernel.operations.permits import Permits
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
+from orgkernel.toolbox import PythonFunction
+from orgkernel.toolbox.parts import Exclusive
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, location_of, new_key, opened
 from tests.api.running import Server, running, until
+from tests.state.opening import Clock
 from tests.state.opening import opened as opened_store
 from tests.state.postgres import stopped
 from tests.support.trees import TEMPLATES
+from tests.toolbox.crew import organization, toolbox
 
 USE = {
     "subject": {"type": "agent", "id": "clerk"},
@@ -203,6 +211,69 @@ def test_a_stopped_postgresql_is_an_error_and_then_goes_on(impatient: Store, pos
     found = verify_audit(impatient.context, impatient.folder)
     assert found.findings == ()
     assert set(names) <= {row.audit_id for row in read_rows(impatient.context, AuditFilter())}
+
+
+def let_threads_end() -> None:
+    """Wait for those that still ask the store, before it is closed."""
+    waiting._threads().shutdown()
+    waiting._threads.cache_clear()
+
+
+def test_a_call_does_not_wait_for_a_stopped_postgresql(
+    household: Kernel, impatient: Store, postgres_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its decision nor its lock: it is refused in time however many have asked before, and the same process goes on
+    afterwards.
+    """
+    monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
+    permits, exclusive = Permits(household, impatient), Exclusive(impatient)
+    request = AccessRequest("agent:clerk", "use", "tool:weather")
+
+    async def ask() -> str:
+        return (await permits.decide_soon("household", request, b"{}")).decision.outcome
+
+    async def refused() -> list[Any]:
+        asked = [ask() for _ in range(40)]
+        lock = waiting.in_time(exclusive.enter_soon("household", "printer", "agent:clerk", None))
+        return await asyncio.gather(*asked, lock, return_exceptions=True)
+
+    assert asyncio.run(ask()) == "deny"
+    loop = asyncio.new_event_loop()
+    with stopped(postgres_server):
+        found, took = timed(lambda: loop.run_until_complete(refused()))
+    assert [type(each) for each in found] == [StoreBusy] * 41
+    assert took < 2
+    monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
+    assert loop.run_until_complete(ask()) == "deny"
+    loop.close()
+    let_threads_end()
+    until(impatient.locks.list, lambda locks: locks == ())
+
+
+def test_a_call_ends_although_its_lock_cannot_be_given_back(
+    tmp_path: Path, postgres_place: StoreLocation, postgres_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database hangs during the call: its caller is answered in time, and the tool is free afterwards."""
+    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", 2.0)
+    monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
+    stops = [stopped(postgres_server)]
+
+    def press() -> str:
+        if stops:
+            hanging.enter_context(stops.pop())
+        return "pressed"
+
+    with opened_store(postgres_place, Clock(time.time())) as store:
+        box = toolbox(organization(tmp_path), store, press=PythonFunction(press))
+        with ExitStack() as hanging:
+            result, took = timed(lambda: box.context("post", "agent:ann").invoke_blocking("press"))
+            assert (result.output, result.metadata["lock"]) == ("pressed", "LOCK_LOST")
+            assert took < 4
+        monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
+        other = box.context("post", "agent:bob")
+        until(lambda: other.invoke_blocking("press").output, lambda said: bool(said == "pressed"))
+        let_threads_end()
+        assert store.locks.list() == ()
 
 
 def test_a_lock_somebody_else_keeps_is_not_waited_for(

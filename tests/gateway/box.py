@@ -3,7 +3,8 @@
     box.py SCRIPT NOTES
 
 SCRIPT is read whenever something is listed: `{"tools": [...], "pages": [[...]], "prompts": [...], "resources": [...]}`. After
-the first page it becomes what `then` says. What is called, canceled and read is written to NOTES, one JSON array in a line.
+the first page it becomes what `then` says. With `stays` it stays when its input ends, with `deaf` also when it is told to
+end, and with `child` it starts a process that does the same. What is called, canceled and read is written to NOTES, one JSON array in a line.
 Standard library only.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -73,6 +75,14 @@ def listed(kind: str, cursor: str | None) -> dict[str, Any]:
 
 def main() -> None:
     """Answer until the input ends."""
+    said = script()
+    if said.get("deaf"):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+    if said.get("child") and not os.fork():
+        note("child")
+        while True:
+            time.sleep(0.1)
     note("start")
     for line in sys.stdin:
         message = json.loads(line)

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from tests.api.keys import bearer, location_of, new_key
+from tests.api.keys import bearer, new_key
 from tests.api.running import until
 from tests.gateway.shop import Shop
 from tests.gateway.starting import start
@@ -165,7 +165,7 @@ class Http:
     def key(self, agent: str | None = "ann", *scopes: str, **more: Any) -> str:
         """A new key."""
         said = scopes or ("read", "report", "request")
-        return new_key(location_of(self.shop.store), said, agent=agent, **more)
+        return new_key(self.shop.place, said, agent=agent, **more)
 
     def said(self, key: str) -> dict[str, str]:
         """The headers of a message."""
@@ -202,8 +202,8 @@ class Http:
 @contextmanager
 def over_http(shop: Shop, *arguments: str) -> Iterator[Http]:
     """A gateway that answers every agent with a key."""
-    new_key(location_of(shop.store), ["admin"])
-    errors = shop.folder / "http-stderr.txt"
+    new_key(shop.place, ["admin"])
+    errors = shop.folder / f"http-stderr-{len(list(shop.folder.glob('http-stderr-*')))}.txt"
     process, given, said = start(
         shop.folder, errors, "gateway", "--org", "shop", "--http", "127.0.0.1:0", *shop.options, *arguments
     )

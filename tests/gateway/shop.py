@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orgkernel.loading.formats.names import server_tool_id
+from orgkernel.state.location import StoreLocation, parse_location
 from tests.support.trees import write_tree
 
 PROGRAM = Path(__file__).with_name("box.py")
@@ -122,6 +123,11 @@ class Box:
         """The processes that were started of it."""
         return [said[0] for said in self.noted("start")]
 
+    @property
+    def children(self) -> list[int]:
+        """The processes that those have started."""
+        return [said[0] for said in self.noted("child")]
+
 
 class Shop:
     """A folder with the organization, its servers and what a gateway writes."""
@@ -136,8 +142,14 @@ class Shop:
         self.boxes = (self.box, self.crate, *boxes)
         self.config = folder / "mcp.json"
         self.declare({each.name: each.command for each in self.boxes})
-        self.store = folder / "state.db"
+        self.store: Any = folder / "state.db"
+        """A file, or the URL of a database."""
         self.lock = folder / "gateway.lock.json"
+
+    @property
+    def place(self) -> StoreLocation:
+        """The store."""
+        return parse_location(str(self.store), str(self.folder))
 
     def declare(self, servers: dict[str, Any]) -> None:
         """Write the servers into the file that names them."""

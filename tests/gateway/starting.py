@@ -11,8 +11,10 @@ from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import Any
 
+from tests.gateway.moved_clock import follow
+
 _FORKING = multiprocessing.get_context("forkserver")
-_FORKING.set_forkserver_preload(["tests.gateway.preloaded"])
+_FORKING.set_forkserver_preload(["tests.gateway.forked_clock", "tests.gateway.preloaded"])
 
 
 def start(folder: Path, errors: Path, *arguments: str) -> tuple[BaseProcess, int, int]:
@@ -58,6 +60,7 @@ def run(folder: str, arguments: tuple[str, ...], *files: Any) -> None:
     # Whoever runs the tests in the background of a shell may ignore these, and a child of them would too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    follow(Path(folder))
     from orgkernel.cli import main
 
     sys.argv = ["orgkernel", *arguments]

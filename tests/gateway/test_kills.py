@@ -19,7 +19,7 @@ import pytest
 from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.state.audit import read_rows
 from orgkernel.state.verify import verify_audit
-from tests.api.keys import location_of, new_key, opened
+from tests.api.keys import new_key, opened
 from tests.api.running import until
 from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
 from tests.gateway.shop import Box, Shop
@@ -58,8 +58,8 @@ def require_end(process: int) -> None:
 def allowed(shop: Shop, tool: str) -> int:
     """How many calls of a tool were allowed, by the audit, which has to be whole."""
     # What was on the disk and not signed yet when the last process was killed, the next one that writes notes and signs.
-    new_key(location_of(shop.store), ["read"], agent="ann")
-    with opened(location_of(shop.store)) as store:
+    new_key(shop.place, ["read"], agent="ann")
+    with opened(shop.place) as store:
         found = list(read_rows(store.context, AuditFilter(kind="decision")))
         assert verify_audit(store.context, store.folder).findings == ()
     return len(
@@ -208,7 +208,7 @@ def test_how_the_last_call_ended_is_written_before_the_end(tmp_path: Path, is_ht
         assert gateway.process.pid is not None
         os.kill(gateway.process.pid, signal.SIGTERM)
         gateway.process.join(30)
-    with opened(location_of(shop.store)) as store:
+    with opened(shop.place) as store:
         found = list(read_rows(store.context, AuditFilter(kind="usage")))
     assert [(row.entry.activity, row.entry.resource) for row in found] == [
         ("succeeded", "tool:mcp__box__look")

@@ -371,6 +371,18 @@ class Requests:
         clock.now += 86_400 - 299
         store.requests.create("agent:worf", ["tool:more"])
 
+    def test_a_clock_set_back_locks_nobody_out(self, store: Store, clock: Clock) -> None:
+        """What was asked and denied while it was a day ahead is not recent."""
+        clock.now += 86_400
+        for number in range(3):
+            request = store.requests.create("agent:worf", [f"tool:{number}"])
+            store.requests.deny(request.request_id, responder="person:picard")
+        for number in range(5):
+            store.requests.create("agent:data", [f"tool:{number}"])
+        clock.now -= 86_400
+        store.requests.create("agent:worf", ["tool:0"])
+        store.requests.create("agent:data", ["tool:0"])
+
     def test_limits_are_settings(self, place: StoreLocation, clock: Clock) -> None:
         """All of them."""
         limits = RequestLimits(pending=1, cooldown=0, denials=1, denial_window=10)
@@ -442,6 +454,15 @@ class LocksAndTheRest:
         assert [what for what, _ in history(store, "lock")] == [
             "acquired", "released", "acquired", "broken", "acquired", "timed_out", "acquired", "acquired",
         ]  # fmt: skip
+
+    def test_a_tool_can_be_taken_only_if_nobody_has_it(self, store: Store, clock: Clock) -> None:
+        """Then its holder does not get it again either, until the time of the lock is over."""
+        store.locks.acquire("shop", "press", "agent:a", timeout=30, only_free=True)
+        with pytest.raises(Conflict) as refusal:
+            store.locks.acquire("shop", "press", "agent:a", only_free=True)
+        assert refusal.value.code == "TOOL_LOCKED"
+        clock.now += 30
+        assert store.locks.acquire("shop", "press", "agent:a", only_free=True).token == 2
 
     def test_a_lock_whose_time_is_over_is_nobodys(self, store: Store, clock: Clock) -> None:
         """It is not listed, and its token is stale, although nobody has taken the tool since."""
@@ -540,6 +561,14 @@ class LocksAndTheRest:
         store.keys.revoke(key.key_id, actor="a")
         assert store.keys.find(secret) is None
         assert [what for what, _ in history(store, "key")] == ["created", "revoked"]
+
+    def test_an_expired_key_stays_expired(self, store: Store, clock: Clock) -> None:
+        """In a process that has seen it, also when the clock is set back."""
+        _, secret = store.keys.create("key", ["read"], created_by="a", expires_at=clock.now + 10)
+        clock.now += 10
+        assert store.keys.find(secret) is None
+        clock.now -= 5
+        assert store.keys.find(secret) is None
 
     def test_a_key_revoked_elsewhere_opens_nothing(
         self, place: StoreLocation, store: Store, clock: Clock

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.support.memory_folder import find_memory_folder
 
@@ -33,35 +34,65 @@ def find_binaries() -> Path | None:
     )
 
 
+_servers: dict[Path, subprocess.Popen[bytes]] = {}
+"""Those of this process, by their folders."""
+
+
 @contextlib.contextmanager
 def running(binaries: Path) -> Iterator[str]:
     """A server of our own, as a URL with `%s` for the database; it refuses to be run by root, so nobody runs it."""
     # A socket's path must be short.
     folder = Path(tempfile.mkdtemp(prefix="okpg-", dir=find_memory_folder() or "/tmp"))
-    user = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
-    if user:
-        os.chown(folder, 65534, 65534)
-    data, log = folder / "data", folder / "log"
-    plain = {"LC_ALL": "C", "PATH": os.environ["PATH"], "HOME": str(folder)}
-    server = None
+    if user := _user():
+        os.chown(folder, user["user"], user["group"])
     try:
         subprocess.run(
-            [binaries / "initdb", "-D", data, "-U", "kernel", "--auth=trust", "-E", "UTF8", "--no-sync"],
-            check=True, capture_output=True, env=plain, cwd=folder, **user,
+            [binaries / "initdb", "-D", folder / "data", "-U", "kernel", "--auth=trust", "-E", "UTF8", "--no-sync"],
+            check=True, capture_output=True, env=_environment(folder), cwd=folder, **user,
         )  # fmt: skip
-        with log.open("wb") as output:
-            server = subprocess.Popen(
-                [binaries / "postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
-                 "-c", "full_page_writes=off"],
-                stdout=output, stderr=output, env=plain, cwd=folder, **user,
-            )  # fmt: skip
-        _wait(server, folder, log)
+        _start(binaries, folder)
         yield f"postgresql://kernel@/%s?host={folder}"
     finally:
-        if server is not None:
-            server.send_signal(signal.SIGQUIT)
-            server.wait(30)
+        _end(folder)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def down(url: str) -> Iterator[None]:
+    """The server is ended at once, as by a crash, and started again at the end."""
+    folder, binaries = Path(url.rpartition("host=")[2]), find_binaries()
+    assert binaries is not None
+    _end(folder)
+    try:
+        yield
+    finally:
+        _start(binaries, folder)
+
+
+def _user() -> dict[str, Any]:
+    return {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return {"LC_ALL": "C", "PATH": os.environ["PATH"], "HOME": str(folder)}
+
+
+def _start(binaries: Path, folder: Path) -> None:
+    log = folder / "log"
+    with log.open("ab") as output:
+        server = _servers[folder] = subprocess.Popen(
+            [binaries / "postgres", "-D", folder / "data", "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
+             "-c", "full_page_writes=off"],
+            stdout=output, stderr=output, env=_environment(folder), cwd=folder, **_user(),
+        )  # fmt: skip
+    _wait(server, folder, log)
+
+
+def _end(folder: Path) -> None:
+    server = _servers.pop(folder, None)
+    if server is not None:
+        server.send_signal(signal.SIGQUIT)
+        server.wait(30)
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 from orgkernel import Kernel
+from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import PythonFunction
 from tests.state.opening import Clock, opened, sqlite_at
@@ -97,6 +100,19 @@ def test_one_holder_may_call_several_times_at_once(kernel: Kernel, store: Store)
     assert sorted(result.output for result in results) == [0, 1, 2, 3]
     assert held(store) == []
     assert store.locks.acquire("post", "press", "agent:bob").token == 2
+
+
+def test_a_lock_for_a_call_is_for_its_own_process(kernel: Kernel, store: Store) -> None:
+    """Another one of the same agent would be left without it in the middle of its call, so it is refused."""
+    other = toolbox(kernel, store, press=PythonFunction(lambda: "pressed")).context("post", "agent:ann")
+    found: list[Any] = []
+    press = PythonFunction(lambda: found.append(other.invoke_blocking("press", fallback=False)))
+    assert (
+        toolbox(kernel, store, press=press).context("post", "agent:ann").invoke_blocking("press").code == ""
+    )
+    assert [each.code for each in found] == ["TOOL_LOCKED"]
+    assert other.invoke_blocking("press").output == "pressed"
+    assert held(store) == []
 
 
 def test_two_agents_never_press_at_once(kernel: Kernel, store: Store) -> None:
@@ -186,3 +202,51 @@ def test_a_failing_tool_gives_the_lock_back(kernel: Kernel, store: Store) -> Non
             break
         time.sleep(0.05)
     assert held(store) == []
+
+
+def test_who_leaves_while_waiting_for_the_lock_keeps_none(
+    kernel: Kernel, store: Store, tmp_path: Path
+) -> None:
+    """The store is busy, the caller is canceled, and the lock that its thread takes afterwards is given back."""
+    context = toolbox(kernel, store, press=PythonFunction(lambda: 1)).context("post", "agent:ann")
+    holder = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+
+    async def impatient() -> None:
+        async with asyncio.timeout(0.5):
+            try:
+                await context.invoke("press")
+            finally:
+                holder.execute("ROLLBACK")
+                holder.close()
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(impatient())
+    for _ in range(100):
+        noted = [row.entry.activity for row in read_rows(store.context, AuditFilter(kind="lock"))]
+        if len(noted) == 2:
+            break
+        time.sleep(0.05)
+    assert (noted, held(store)) == (["released", "acquired"], [])
+
+
+def test_a_lock_that_could_not_be_given_back_is_given_back_later(
+    kernel: Kernel, tmp_path: Path, clock: Clock
+) -> None:
+    """The store failed when the call ended. The next call of anybody gives it back first."""
+    file = tmp_path / "state.db"
+    holders: list[sqlite3.Connection] = []
+
+    def press() -> str:
+        if not holders:
+            holders.append(sqlite3.connect(file, isolation_level=None, check_same_thread=False))
+            holders[0].execute("BEGIN IMMEDIATE")
+        return "pressed"
+
+    with opened(sqlite_at(tmp_path), clock, busy_seconds=0.1) as store:
+        box = toolbox(kernel, store, press=PythonFunction(press))
+        assert box.context("post", "agent:ann").invoke_blocking("press").output == "pressed"
+        assert held(store) == [("press", "agent:ann", 1)]
+        holders[0].close()
+        assert box.context("post", "agent:bob").invoke_blocking("press").output == "pressed"
+        assert held(store) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -60,11 +61,13 @@ class LocalCaller(LocalAsker, GatewayCaller):
         location: StoreLocation,
         base: AccessRequest,
         approver: str = "",
+        unrecorded: Callable[[str], None] | None = None,
     ) -> None:
+        """`unrecorded` is told of a call whose end could not be written down."""
         super().__init__(kernel, org_id, subject, location, base)
         self.approver = approver
         opened = self.open_store()
-        self._tools = UpstreamTools(Permits(kernel, opened), opened)
+        self._tools = UpstreamTools(Permits(kernel, opened), opened, unrecorded=unrecorded)
 
     async def approve(self, request_id: str) -> None:
         """Approve it once."""

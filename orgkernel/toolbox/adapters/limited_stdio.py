@@ -31,11 +31,10 @@ from mcp_types import (
 from pydantic_core import from_json
 
 from orgkernel.toolbox.adapters.ending import Ending
+from orgkernel.toolbox.adapters.server_guard import LEAVES_SECONDS, ServerGuard
 from orgkernel.toolbox.adapters.watched_streams import TooLong
 
 _CHUNK: Final = 65536
-_LEAVES_SECONDS: Final = 1.0
-"""How long a process has to leave after its input was closed, and again after it was told to."""
 _LAST_WORDS_SECONDS: Final = 0.2
 """How long the output of a process that has ended is still read, and how long its exit is waited for."""
 
@@ -136,9 +135,13 @@ class _Writer:
 
 @asynccontextmanager
 async def limited_stdio(
-    command: Sequence[str], environment: Mapping[str, str], limit: int, ending: Ending
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    limit: int,
+    ending: Ending,
+    guard: ServerGuard | None = None,
 ) -> AsyncIterator[tuple[_Reader, _Writer]]:
-    """The streams of a new process. Raises `OSError` if it cannot be started."""
+    """The streams of a new process. Raises `OSError` if it cannot be started. A `guard` ends it if this process is killed."""
     loop = asyncio.get_running_loop()
     _, process = await loop.subprocess_exec(
         lambda: _Process(loop, ending),
@@ -151,11 +154,16 @@ async def limited_stdio(
     )
     transport = process.transport
     assert transport is not None
+    group = transport.get_pid()
+    if guard is not None:
+        guard.add(group)
     try:
         yield _Reader(process, limit), _Writer(process, limit)
     finally:
         with anyio.CancelScope(shield=True):
             await _end(process, transport)
+        if guard is not None:
+            guard.remove(group)
 
 
 async def _end(process: _Process, transport: asyncio.SubprocessTransport) -> None:
@@ -163,13 +171,13 @@ async def _end(process: _Process, transport: asyncio.SubprocessTransport) -> Non
     assert process.stdin is not None
     group = transport.get_pid()
     process.stdin.close()
-    await _until_exit(transport, _LEAVES_SECONDS)
+    await _until_exit(transport, LEAVES_SECONDS)
     if transport.get_returncode() is None:
         _signal(group, signal.SIGTERM)
-        await _until_exit(transport, _LEAVES_SECONDS)
+        await _until_exit(transport, LEAVES_SECONDS)
     # Children of a process that has left may still run.
     _signal(group, signal.SIGKILL)
-    await _until_exit(transport, _LEAVES_SECONDS)
+    await _until_exit(transport, LEAVES_SECONDS)
     with suppress(PermissionError):
         transport.close()
     await asyncio.sleep(0)

@@ -26,6 +26,7 @@ from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTranspo
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
 from orgkernel.toolbox.adapters.quick_http import QuickHttp
+from orgkernel.toolbox.adapters.server_guard import ServerGuard
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
 from orgkernel.toolbox.adapters.watched_streams import watched
@@ -36,6 +37,8 @@ _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
     (PromptListChangedNotification, ("prompts",)),
     (ResourceListChangedNotification, ("resources", "resource_templates")),
 )
+_GUARD: Final = ServerGuard()
+"""Of all servers of this process."""
 
 
 class UpstreamConnection:
@@ -181,7 +184,7 @@ class UpstreamConnection:
             if credential not in self._credentials:
                 raise _NotSetUp(missing(credential))
             environment[variable] = self._credentials[credential]
-        return limited_stdio(provider.server, environment, limit, self.ending)
+        return limited_stdio(provider.server, environment, limit, self.ending, _GUARD)
 
     async def _receive(self, message: IncomingMessage) -> None:
         for notification, kinds in _KINDS:

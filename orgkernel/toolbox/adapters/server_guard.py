@@ -1,0 +1,160 @@
+"""Ends the server processes of this process if it is killed, because some stay when their input ends.
+
+A guard is a process beside this one that reads which groups of processes to end from a pipe. The system closes the pipe
+when this process ends, however that happens. One guard is enough for all servers. It is started with the first one, by
+the path of this file, so it uses the standard library only and nothing of this package.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import subprocess
+
+LEAVES_SECONDS: Final = 1.0
+"""How long a server has to leave after its input was closed, and again after it was told to."""
+_LOOKS_SECONDS: Final = 0.05
+_START_FIELD: Final = 19
+"""Of what follows the name in `/proc/PID/stat`: when the process started, in ticks since the system did."""
+
+
+class ServerGuard:
+    """The groups of processes that end with this process. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, str] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._let_go)
+
+    def add(self, group: int) -> None:
+        """End a group with this process. Its leader has just been started."""
+        with self._lock:
+            self._groups[group] = started_at(group)
+            self._say([group])
+
+    def remove(self, group: int) -> None:
+        """Forget a group: it has ended, and its number may come to belong to somebody else."""
+        with self._lock:
+            if self._groups.pop(group, None) is not None and self._process is not None:
+                self._say([group])
+
+    def _say(self, changed: list[int]) -> None:
+        """Tell the guard. One that is gone or does not read is replaced, and told everything."""
+        for _ in range(2):
+            if self._process is None:
+                self._process, changed = _start(), list(self._groups)
+            if self._process is None:
+                return  # then servers only end as far as they notice the end of their input
+            assert self._process.stdin is not None
+            lines = "".join(f"{each} {self._groups.get(each, '-')}\n" for each in changed)
+            try:
+                if os.write(self._process.stdin.fileno(), lines.encode()) == len(lines):
+                    return
+            except OSError:
+                pass
+            # INVARIANT: it is killed before its pipe is closed, so that it takes that for no end of this process.
+            self._process.kill()
+            self._process.wait()
+            self._process.stdin.close()
+            self._process = None
+
+    def _let_go(self) -> None:
+        """In a child of a fork: the pipe belongs to the parent, whose end would not be noticed while this one holds it."""
+        self._lock = threading.Lock()
+        self._groups = {}
+        process, self._process = self._process, None
+        if process is not None:
+            assert process.stdin is not None
+            process.stdin.close()
+            process.returncode = 0  # no child of this process
+
+
+def _start() -> subprocess.Popen[bytes] | None:
+    import subprocess
+
+    if not hasattr(os, "killpg") or not sys.executable or not os.path.isfile(__file__):
+        return None
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", __file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            cwd="/",
+            start_new_session=True,  # what ends the group of this process must not end the guard with it
+        )
+    except OSError:
+        return None
+    assert process.stdin is not None
+    os.set_blocking(process.stdin.fileno(), False)
+    return process
+
+
+def started_at(process: int) -> str:
+    """When a process started, which tells it from a later one with the same number. Empty if it is not there."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[_START_FIELD]
+    except OSError:
+        pass
+    if os.path.exists("/proc/self/stat"):
+        return ""
+    import subprocess
+
+    with suppress(OSError):
+        asked = ["ps", "-o", "lstart=", "-p", str(process)]
+        said = subprocess.run(
+            asked, capture_output=True, check=False, env={"LC_ALL": "C", "PATH": os.defpath}
+        )
+        return "_".join(said.stdout.decode(errors="replace").split())
+    return ""
+
+
+def guard() -> None:
+    """The guard: read lines until the pipe is closed, and then end what is left."""
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        signal.signal(getattr(signal, name), signal.SIG_IGN)
+    groups: dict[int, str] = {}
+    for line in sys.stdin:
+        group, _, started = line.strip().partition(" ")
+        if started == "-":
+            groups.pop(int(group), None)
+        else:
+            groups[int(group)] = started
+    # Their input has ended too: they have the same time to leave as when the connection is closed.
+    for number in (0, signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + LEAVES_SECONDS
+        send_to(groups, number)
+        while groups and time.monotonic() < deadline:
+            time.sleep(_LOOKS_SECONDS)
+            send_to(groups, 0)
+
+
+def send_to(groups: dict[int, str], number: int) -> None:
+    """Send a signal to each group, and forget those that are not there any more or that belong to somebody else."""
+    for group, started in list(groups.items()):
+        # The number of a group is not given to a new process while the group has members. So either its leader is still
+        # the same, or it has left and its children are there, or everything is gone.
+        if started_at(group) not in ("", started):
+            del groups[group]
+            continue
+        try:
+            os.killpg(group, number)
+        except ProcessLookupError:
+            del groups[group]
+        except PermissionError:
+            pass
+
+
+if __name__ == "__main__":
+    guard()
