@@ -1,8 +1,8 @@
 """`python -m benchmarks.gateway`: a tool called directly, through a FastMCP proxy and through the gateway, in one run.
 
-All of them are asked in turns by sixteen clients that speak the era 2026-07-28, over HTTP/1.1 with prepared bytes. First
-as fast as they answer, which says how many calls a second there can be; then at a rate that all of them bear, which says
-what is added to a call. The gateway decides every call and writes it down before it is answered; the proxy does not. What
+All of them are asked in turns by sixteen clients, agents with keys of their own, that speak the era 2026-07-28, over HTTP/1.1
+with prepared bytes. First as fast as they answer, which says how many calls a second there can be; then at a rate that all
+of them bear, which says what is added to a call. The gateway decides every call and writes it down before it is answered; the proxy does not. What
 the disk takes for that is measured beside it, and so is a gateway whose store is in memory.
 Then: memory for every further role, a thousand tools of fifty servers, and one client on standard input and output.
 """
@@ -64,20 +64,26 @@ class Way(NamedTuple):
 
     server: Server
     path: str = "/mcp"
-    key: str = ""
+    keys: Sequence[str] = ("",)
+    """The keys of the clients, who take turns; the first one asks where one asks alone."""
     prefix: str = ""
     """What stands before the names of tools."""
 
-    def request(self, asked: dict[str, Any]) -> bytes:
+    def request(self, asked: dict[str, Any], key: str | None = None) -> bytes:
         """A request as it goes over the wire."""
         headers = {"Host": f"127.0.0.1:{self.server.port}", **headers_of(asked)}
-        if self.key:
-            headers["Authorization"] = f"Bearer {self.key}"
+        key = self.keys[0] if key is None else key
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
         return request_bytes(self.path, headers, json.dumps(asked).encode())
 
     def call(self, tool: str = "echo") -> bytes:
         """A call of a tool of the first server."""
         return self.request(calling(self.prefix + tool))
+
+    def calls(self) -> list[bytes]:
+        """The same call by each client."""
+        return [self.request(calling(f"{self.prefix}echo"), key) for key in self.keys]
 
     def listing(self) -> bytes:
         """A question for the tools."""
@@ -177,9 +183,9 @@ def compare_load(folder: Path, wanted: argparse.Namespace) -> None:
 
 def open_gateway(stack: ExitStack, folder: Path, port: int) -> Way:
     """The gateway before one server, with all that it has in a folder. Raises `NotMeasured`."""
-    write_organization(folder, 1, 1)
-    (key,) = create_keys(folder, 1)
-    return Way(stack.enter_context(gateway(folder, write_config(folder, port, 1))), key=key, prefix="s0__")
+    write_organization(folder, CLIENTS, 1)
+    keys = create_keys(folder, CLIENTS)
+    return Way(stack.enter_context(gateway(folder, write_config(folder, port, 1))), keys=keys, prefix="s0__")
 
 
 def disk_seconds(folder: Path) -> float:
@@ -196,11 +202,11 @@ def measure_load(ways: Mapping[str, Way], turns: int, seconds: float, rate: floa
     bursts: dict[str, list[tuple[float, float, float]]] = {name: [] for name in ways}
     paced: dict[str, list[float]] = {name: [] for name in ways}
     for way in ways.values():
-        run_burst(way.server.port, [way.call()], CLIENTS, _WARM, patient=True)
+        run_burst(way.server.port, way.calls(), CLIENTS, _WARM, patient=True)
     for _ in range(turns):
         for name, way in ways.items():
             before = way.server.processor_seconds
-            burst = run_burst(way.server.port, [way.call()], CLIENTS, seconds, patient=True)
+            burst = run_burst(way.server.port, way.calls(), CLIENTS, seconds, patient=True)
             after = way.server.processor_seconds
             used = float("nan") if before is None or after is None else after - before
             bursts[name].append(
@@ -223,7 +229,7 @@ def measure_memory(folder: Path, wanted: argparse.Namespace) -> None:
 
         def use(some: Sequence[str]) -> int:
             for key in some:
-                way = Way(server, key=key, prefix="s0__")
+                way = Way(server, keys=(key,), prefix="s0__")
                 way.result(way.listing())
                 way.result(way.call())
             found = server.resident_bytes
@@ -251,7 +257,7 @@ def measure_many_tools(folder: Path, wanted: argparse.Namespace) -> None:
         with missing(SHARED):
             ways[SHARED] = Way(stack.enter_context(proxy("shared", str(config))), prefix="s0_")
         with missing(OURS):
-            ways[OURS] = Way(stack.enter_context(gateway(folder, config)), key=key, prefix="s0__")
+            ways[OURS] = Way(stack.enter_context(gateway(folder, config)), keys=(key,), prefix="s0__")
         print(f"\n{_SERVERS * _TOOLS:,} tools of {_SERVERS} servers, one client")
         print(f"{'':28}{'tools':>7}{'bytes':>10}{'first list':>13}{'list':>11}{'call':>11}{'p99':>11}")
         for name, way in ways.items():
