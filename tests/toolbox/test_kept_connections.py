@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
+import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 import uvloop
@@ -17,6 +19,7 @@ from orgkernel.toolbox.adapters.kept_connections import (
     NotReached,
     encode_headers,
 )
+from tests.support.certificates import make_certificate
 from tests.toolbox.serving import nobody
 from tests.toolbox.upstream_running import until
 
@@ -79,15 +82,16 @@ class Server:
 
 def run(
     answers: list[list[bytes]], test: Callable[[KeptConnections, Server], Awaitable[None]],
-    headers: Mapping[str, str] | None = None, path: str = "/mcp", userinfo: str = "",
+    headers: Mapping[str, str] | None = None, path: str = "/mcp", userinfo: str = "", tls: ssl.SSLContext | None = None,
 ) -> Server:  # fmt: skip
     """Run a test against a server, in the event loop that the gateway uses."""
+    scheme = "http" if tls is None else "https"
 
     async def whole() -> Server:
         server = Server(list(answers))
-        async with await asyncio.start_server(server.serve, "127.0.0.1", 0) as listening:
+        async with await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=tls) as listening:
             port = listening.sockets[0].getsockname()[1]
-            connections = KeptConnections(f"http://{userinfo}127.0.0.1:{port}{path}", headers or {}, 5)
+            connections = KeptConnections(f"{scheme}://{userinfo}127.0.0.1:{port}{path}", headers or {}, 5)
             async with asyncio.timeout(30):
                 await test(connections, server)
             await connections.aclose()
@@ -276,6 +280,29 @@ def test_a_header_that_only_the_connection_knows_is_refused(name: str) -> None:
     """Two of them would let others read a request otherwise than it was sent."""
     with pytest.raises(ValueError, match="not for others to say"):
         KeptConnections("http://127.0.0.1", {name: "1"}, 5)
+
+
+def test_a_server_with_a_certificate_is_asked_over_tls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If its certificate is trusted, and otherwise not at all."""
+    files = make_certificate(tmp_path)
+    ours = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    ours.load_cert_chain(files.certificate, files.key)
+
+    async def refused(connections: KeptConnections, server: Server) -> None:
+        with pytest.raises(NotReached, match="CERTIFICATE_VERIFY_FAILED"):
+            await ask(connections)
+        assert not server.requests
+
+    async def answered(connections: KeptConnections, server: Server) -> None:
+        for _ in range(3):
+            assert (await ask(connections)).body == b"body"
+
+    run([], refused, tls=ours)
+    trusting = ssl.create_default_context(cafile=files.certificate)
+    monkeypatch.setattr("orgkernel.toolbox.adapters.kept_connections.tls_context", lambda: trusting)
+    assert run([[MEASURED]] * 3, answered, tls=ours).connections == 1
 
 
 def test_nothing_is_sent_after_the_end() -> None:
