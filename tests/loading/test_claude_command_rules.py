@@ -9,6 +9,7 @@ import pytest
 
 from orgkernel import AccessContext, AccessRequest, Kernel
 from orgkernel.loading.formats.claude_code.parts import part_of
+from orgkernel.manifest.organization import permitted
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.in_process import run_here
 from tests.support.trees import write_tree
@@ -113,6 +114,18 @@ def test_a_whole_tool_stays_closed_beside_its_part(tmp_path: Path) -> None:
     """A rule about a part opens nothing that another rule closes."""
     kernel = Kernel.open(project(tmp_path, deny=["Bash", "Bash(rm:*)"]))
     assert outcome(kernel, "ls") == "deny"
+
+
+def test_the_manifest_names_the_part(tmp_path: Path) -> None:
+    """As Claude Code writes it, and never as the whole tool."""
+    view = (
+        Kernel.open(project(tmp_path, deny=["Bash(rm:*)"], ask=["Bash(git push)"]))
+        .organization("shop")
+        .snapshot.index
+    )
+    said = [permitted(policy.record) for policy in view.records.policies.values()]
+    assert [each["denies"] for each in said if each["denies"]] == [("tool:Bash(rm:*)",)]
+    assert [each["asks"] for each in said if each["asks"]] == [("tool:Bash(git push:*)",)]
 
 
 COMMANDS = (None, "ls", "rm x", "git push", "git status", "git push && rm x", "$x", 3)
