@@ -27,7 +27,7 @@ _WORD = re.compile(r"[A-Za-z0-9_./:@%+,~-]+")
 _PARTS = re.compile(r"[/:,@]")
 # What runs words that are not in the command: shells, and programs that make commands of what they read.
 _RUNS_MORE = re.compile(
-    r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
+    r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
 )
 # The shell's other word for `source`: a dot before the name of a file.
 _SOURCES = re.compile(r"(?:\A|[ \t\n;|&])\.[ \t]+(?:--|[^ \t\n;|&<>-])")

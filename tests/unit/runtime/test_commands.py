@@ -21,7 +21,7 @@ BEGINNING = [
     "while rm; do ls; done", "! rm x", "command rm x", "builtin rm", "exec rm x", "env rm x", "env A=b rm x", "env -i rm", "env -S 'rm x'", "env '-Srm x'",
     "sudo rm x", "sudo -u a rm x", "doas rm", "nice -n 5 rm", "nohup rm x &", "timeout 5 rm x", "stdbuf -o0 rm", "setsid rm", "busybox rm", "watch rm x",
     "sh -c 'rm x'", "sh -c ls", "bash -c 'ls'", "bash a", "/bin/bash a", "bash5.1 a", "echo a | sh", "zsh", "dash -c a", "fish -c a", "eval ls", "eval 'r''m'",
-    "source a", ". a", ". ./a", "ls; . a", "then . a", "alias a=b", "alias rm=ls", "xargs rm", "ls | xargs", "ls | xargs wc", "find . | parallel a",
+    "source a", ". a", ". ./a", "ls; . a", "then . a", "alias a=b", "alias rm=ls", "xargs rm", "ls | xargs", "ls | xargs wc", "find . | parallel a", "fd a -x git",
     "find . -exec rm x +", "find . -exec rm {} +", "ssh a rm x", "ssh a 'rm x'", "ssh a 'r?'", "su -c 'rm x'", "su -c '/bin/r*'", "su -crm", "git rm x",
     "rm\rx", "rm\x00", "r\x00m", "ｒm x", "rm\u00a0x", "rm #x", "#rm", "trap rm EXIT", "trap 'rm x' EXIT", "coproc rm", "f() { rm; }", "cat <<E\nrm\nE",
     "rm<a", "rm>a", "<a rm", ">a rm x", "2>&1 rm", "a" * (MOST_CHARACTERS + 1), "powershell a", "bash.exe a", "'x'rm", "ls 'a'b",
