@@ -9,6 +9,7 @@ from orgkernel.graph.records import OrgRecords
 
 ALERTS = "the caller must send `alert` and `watch` as they are recorded"
 PARTS = "what they deny or ask about in some paths, they deny or ask about as a whole"
+BEGINNINGS = "what they deny or ask about for some commands, they deny or ask about as a whole"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
 SCOPES = "the caller must compare the paths and send `in_scope`; without it, nothing is written"
 
@@ -21,6 +22,7 @@ def losses_of(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
         "policies that annotate": sum(each.effect == "annotate" for each in policies),
         "policies that ask": sum(each.effect == "ask" for each in policies),
         "policies about paths": sum(bool(each.permissions.paths) for each in policies),
+        "policies about commands": sum(bool(each.permissions.commands) for each in policies),
         "conditions of time": sum(
             any(when.time is not None for when in each.match.conditions) for each in policies
         ),

@@ -24,7 +24,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
 
 _WITH_A_CALL: Final = frozenset({LOCKED.name, WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name})
-_STATED_BY_A_CALL: Final = frozenset({"path", "lock", "input"})
+_STATED_BY_A_CALL: Final = frozenset({"path", "command", "lock", "input"})
 
 
 class OrganizationAccess(msgspec.Struct, frozen=True, gc=False):

@@ -204,9 +204,12 @@ def permitted(policy: Policy) -> dict[str, Any]:
 
 def _parts(policy: Policy, tools: Iterable[str]) -> Iterator[str]:
     """Tools, each as a whole or as the parts that the policy is about."""
-    paths = policy.permissions.paths
+    paths, commands = policy.permissions.paths, policy.permissions.commands
     for name in tools:
-        yield from (f"tool:{name}:{path}" for path in paths) if paths else (f"tool:{name}",)
+        if not paths and not commands:
+            yield f"tool:{name}"
+        yield from (f"tool:{name}:{path}" for path in paths)
+        yield from (f"tool:{name}({text}:*)" for text in commands)
 
 
 def _spoken(policy: Policy) -> Iterator[str]:

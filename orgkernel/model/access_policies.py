@@ -12,6 +12,11 @@ from orgkernel.model.record import Document, Id, PathGlob, PersonId, PolicyId, R
 
 STAR = "*"
 
+# Words as a shell reads them without quotes.
+CommandBeginning = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_./:@%+,=~-]+( [A-Za-z0-9_./:@%+,=~-]+)*$", max_length=200)
+]
+
 Effect = Literal["allow", "deny", "ask", "annotate"]
 DataTier = Literal["none", "minimal", "contextual", "full"]
 # Lowest first.
@@ -91,6 +96,8 @@ class Permissions(Record):
     """`*` or a list for the tools that the effect applies to, or lists of allowed and denied tools."""
     paths: tuple[PathGlob, ...] = ()
     """Paths or globs, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
+    commands: tuple[CommandBeginning, ...] = ()
+    """Beginnings of shell commands, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
     credentials: CredentialPermission | None = None
     """`*` for every credential, or a list of their names."""
     data: Data | None = None

@@ -93,6 +93,8 @@ class Tool(Record):
     """The argument whose value names the action of a call. Without it, who calls the tool names the action."""
     path_arguments: tuple[str, ...] | None = None
     """Arguments that hold the paths of the tool: one path each, or a list. Empty for a tool that opens no files."""
+    command_arguments: tuple[str, ...] = ()
+    """Arguments that hold shell commands: one command each, or a list."""
     names: dict[Id, str] = Field(default_factory=dict)
     """The name of the tool in each runtime."""
     enabled: bool = True

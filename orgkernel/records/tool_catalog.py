@@ -38,6 +38,7 @@ class Tool(Record, frozen=True, kw_only=True):
     input_schema: dict[str, Any] | None = None
     action_argument: str = ''
     path_arguments: tuple[str, ...] | None = None
+    command_arguments: tuple[str, ...] = ()
     names: dict[Id, str] = msgspec.field(default_factory=dict)
     enabled: bool = True
     departments: tuple[Id, ...] = ()

@@ -123,6 +123,8 @@ def _denies_all(other: Policy, policy: Policy) -> bool:
     wide, narrow = other.permissions, policy.permissions
     if wide.paths and not (narrow.paths and {*narrow.paths} <= {*wide.paths}):
         return False
+    if wide.commands and not (narrow.commands and {*narrow.commands} <= {*wide.commands}):
+        return False
     if wide.tools is None:
         return wide.credentials is None and wide.data is None
     beside = narrow.credentials or narrow.data not in (None, "none")

@@ -5,13 +5,14 @@
 - A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the tools that it spares.
 - An `annotate` policy lists no tools under `allow`, because it allows nothing.
 - No policy lists `*` both under `allow` and under `deny`.
-- Only a `deny` or `ask` policy about tools lists `paths`.
+- Only a `deny` or `ask` policy about tools lists `paths` or `commands`, and none lists both.
 
 ## Why it matters
 
 Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy that is
-misread either stops nothing or stops everything, so an organization with such lists does not load. `paths` say which part of
-the tools a policy denies or asks about: it can neither allow a part, nor is anything but a tool a part of files.
+misread either stops nothing or stops everything, so an organization with such lists does not load. `paths` and
+`commands` say which part of the tools a policy denies or asks about: it can neither allow a part, nor has anything but a tool
+such parts. A policy with both could mean either of them, or only what is in both.
 
 ## Example
 
@@ -46,7 +47,8 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.access_policies import STAR, ToolRules
+from orgkernel.graph.records import Definition
+from orgkernel.records.access_policies import STAR, Policy, ToolRules
 from orgkernel.rules.rule import Finding, Rule, RuleScope
 
 
@@ -54,16 +56,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     """Allow lists that have no meaning next to the deny list, or to the effect."""
     for policy in view.records.policies.values():
         tools, effect = policy.record.permissions.tools, policy.record.effect
-        if policy.record.permissions.paths and (effect not in ("deny", "ask") or tools is None):
-            yield Finding(
-                policy.place("permissions", "paths", key=True),
-                f"policy {quote(policy.id)} lists `paths`"
-                + (", but no tools" if tools is None else f" and has the effect {quote(effect)}"),
-                "list the `tools` that it is about, `*` for all of them"
-                if tools is None
-                else "remove `paths`: only a policy that denies or asks is about a part of a tool",
-                f"policy:{policy.id}",
-            )
+        yield from _parts(policy)
         if not isinstance(tools, ToolRules) or not tools.allow:
             continue
         place = policy.place("permissions", "tools", "allow", 0)
@@ -82,6 +75,30 @@ def check(view: OrgView) -> Iterator[Finding]:
         else:
             continue
         yield Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")
+
+
+def _parts(policy: Definition[Policy]) -> Iterator[Finding]:
+    """Parts of tools where there can be none, or of two kinds."""
+    permissions, effect = policy.record.permissions, policy.record.effect
+    for field in ("paths", "commands"):
+        if not getattr(permissions, field):
+            continue
+        if permissions.tools is None:
+            message, remedy = "but no tools", "list the `tools` that it is about, `*` for all of them"
+        elif effect not in ("deny", "ask"):
+            message = f"and has the effect {quote(effect)}"
+            remedy = f"remove `{field}`: only a policy that denies or asks is about a part of a tool"
+        elif field == "commands" and permissions.paths:
+            message, remedy = "and `paths`", "write two policies, one for each"
+        else:
+            continue
+        comma = "," if permissions.tools is None else ""
+        yield Finding(
+            policy.place("permissions", field, key=True),
+            f"policy {quote(policy.id)} lists `{field}`{comma} {message}",
+            remedy,
+            f"policy:{policy.id}",
+        )
 
 
 RULE = Rule("ORG423", "undefined-tool-lists", Severity.ERROR, RuleScope.CATALOG, check)

@@ -3,11 +3,12 @@
 ## What it checks
 
 The rules under `deny` and `ask` in `.claude/settings.json` and `settings.local.json` name tools that are there, as a whole or
-by the files of the project that they are about: `Read(./.env)`, `Edit(docs/**)`.
+by the files of the project that they are about (`Read(./.env)`, `Edit(docs/**)`), or by the words that commands begin with
+(`Bash(rm:*)`).
 
 ## Why it matters
 
-What orgkernel cannot tell apart stays closed: a rule that denies another part of a tool (`Bash(rm:*)`, `Read(~/.ssh/**)`) denies
+What orgkernel cannot tell apart stays closed: a rule that denies another part of a tool (`Bash(ls*)`, `Read(~/.ssh/**)`) denies
 all of it here, and one that asks about such a part asks about all of it. A rule about a tool that is not there has no effect.
 
 ## Example
@@ -25,7 +26,8 @@ all of it here, and one that asks about such a part asks about all of it. A rule
 ## Known limits
 
 It is only information: Claude Code itself allows more. A path is understood if it is relative (`./x`, `x`, `/x`) and has
-nothing but letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. Rules under `allow` give nobody a
+nothing but letters, digits, `_ . @ + = , -`, the wildcards `*` and `?`, and `**` as a whole name. The beginning of a command is
+understood if it is words of letters, digits and `_ . / : @ % + , = ~ -`, with `:*` or ` *` at the end or nothing. Rules under `allow` give nobody a
 tool and are not checked. A tool that is denied or asked about as a whole as well is not reported.
 
 ## Since
@@ -40,7 +42,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.loading.formats.claude_code.parts import FILE_TOOLS, part_of
+from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS, part_of
 from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, tools_of
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.foreign_agents import documents_of
@@ -72,6 +74,10 @@ def check(view: OrgView) -> Iterator[Finding]:
                     help = f"name {quote(tool.strip())} as a whole if that is meant"
                     if tool.strip() in FILE_TOOLS:
                         help += f", or files of the project, such as `{tool.strip()}(./secrets/**)`"
+                    if tool.strip() == COMMAND_TOOL:
+                        help += (
+                            f", or the words that commands begin with, such as `{COMMAND_TOOL}(git push:*)`"
+                        )
                 else:
                     continue
                 place = document.place(effect, number)

@@ -6,6 +6,7 @@ import msgspec
 from orgkernel.shapes.directory import Relationship
 from orgkernel.shapes.record import Document, Id, PathGlob, PersonId, PolicyId, Record
 STAR = '*'
+CommandBeginning = Annotated[str, msgspec.Meta(pattern='^[A-Za-z0-9_./:@%+,=~-]+( [A-Za-z0-9_./:@%+,=~-]+)*\\Z', max_length=200)]
 Effect = Literal['allow', 'deny', 'ask', 'annotate']
 DataTier = Literal['none', 'minimal', 'contextual', 'full']
 DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
@@ -30,6 +31,7 @@ class Permissions(Record, frozen=True, kw_only=True):
     """The resources that a policy covers. It says nothing about kinds that are left out."""
     tools: ToolPermission | None = None
     paths: tuple[PathGlob, ...] = ()
+    commands: tuple[CommandBeginning, ...] = ()
     credentials: CredentialPermission | None = None
     data: Data | None = None
 

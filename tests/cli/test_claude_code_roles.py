@@ -669,6 +669,48 @@ def test_a_refusal_about_a_file_names_that_file(tmp_path: Path) -> None:
     assert "0orgkernel" not in text
 
 
+def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None:
+    """Such a command is denied or asked about, every other command is as it was, and what cannot be read is as the worst."""
+    project = rules_project(tmp_path / "shop", deny=["Bash(rm:*)", "Bash(sudo:*)"], ask=["Bash(git push *)"])
+    for command in (
+        "rm -rf x", "ls; rm x", "ls\nrm x", "/bin/rm x", "'rm' x", "r\\m x", "$x", "$(rm x)", "sh -c 'ls'", "ls | xargs rm", "env rm x",
+        "sudo git push", "git push && rm x", "rm" * 10_000, "RM x",
+    ):  # fmt: skip
+        assert project.asks("Bash", {"command": command}, "a")[0] == "deny", command
+    for given in ({}, {"command": 3}, {"command": None}, {"command": ["ls", "rm x"]}, {"text": "ls"}):
+        assert project.asks("Bash", given, "a")[0] == "deny", given
+    for command in ("git push", "git -C a push -f", "ls && git push"):
+        assert project.asks("Bash", {"command": command}, "a")[0] == "ask", command
+    for command in (
+        "ls -la",
+        "git status",
+        "git commit -m 'the form of it'",
+        "npm test | head -3",
+        "cat .env",
+        "",
+    ):
+        assert project.asks("Bash", {"command": command}, "a") == ("none", ""), command
+    assert project.asks("Read", {"file_path": "src/a.py"}, "a") == ("none", "")
+
+
+def test_a_refusal_about_a_command_says_why(tmp_path: Path) -> None:
+    """The reason has the line of the rule, and says where a command cannot be read."""
+    project = rules_project(tmp_path / "shop", deny=["Bash(rm:*)"], ask=["Bash(git push:*)"])
+    text = project.asks("Bash", {"command": "ls; rm x"}, "a")[1]
+    assert text.startswith("deny: role:a use tool:Bash (`Bash` in Claude Code)\n")
+    assert (
+        "policy `settings_deny_1` denies tool `Bash` for commands that begin with `rm`, and a command in it may begin so\n"
+        in text
+    )
+    assert "\n      .claude/settings.json:1\n" in text
+    assert "decided as if" not in text
+    text = project.asks("Bash", {"command": "ls $x"}, "a")[1]
+    assert "decided as if it could run anything: the command has more in it than plain words" in text
+    text = project.asks("Bash", {}, "a")[1]
+    assert "would be allowed by: state a command that does not begin with `git push`, `rm`" in text
+    assert "0orgkernel" not in text
+
+
 def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> None:
     """Only the standard library, and of ours what is needed."""
     script = shared.settings()["hooks"]["PreToolUse"][-1]["hooks"][0]["command"].split()[3]

@@ -94,7 +94,7 @@ def test_a_denial_names_the_rule_and_the_path_that_would_do(tmp_path: Path) -> N
 )  # fmt: skip
 def test_rules_that_are_understood(rule: str, tools: tuple[str, ...], paths: tuple[str, ...]) -> None:
     """Each is about the tools that Claude Code may mean, and about the paths that it may mean."""
-    assert part_of(rule) == (tools, paths)
+    assert part_of(rule) == (tools, paths, ())
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_rules_that_are_not_understood_close_the_whole_tool(argument: str, tmp_p
 
 
 @pytest.mark.parametrize(
-    "rule", ["Bash(rm:*)", "Grep(./.env)", "Glob(x)", "LS(x)", "NotebookRead(x)", "WebFetch(domain:x.example)", "read(./.env)", "Read(./.env) x"]
+    "rule", ["Bash(rm*)", "PowerShell(rm:*)", "Grep(./.env)", "Glob(x)", "LS(x)", "NotebookRead(x)", "WebFetch(domain:x.example)", "read(./.env)", "Read(./.env) x"]
 )  # fmt: skip
 def test_parts_of_other_tools_are_not_told_apart(rule: str) -> None:
     """What they are about is about the whole tool."""

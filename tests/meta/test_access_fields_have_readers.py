@@ -119,6 +119,8 @@ FIELDS: dict[str, Any] = {
     f"{POLICY}.partner-access.permissions.credentials": ["github"],
     f"{POLICY}.partner-access.permissions.data": "full",
     f"{POLICY}.group-chat-restrictions.permissions.paths": ["docs/**"],
+    f"{POLICY}.no-rm.permissions.commands": ["ls"],
+    "tool_catalog:tools.calendar_read.command_arguments": ["other"],
     f"{POLICY}.partner-access.match": {},
     f"{POLICY}.partner-access.match.principal.relationship": "friend",
     f"{POLICY}.partner-access.match.principal.is_user": True,
@@ -200,6 +202,7 @@ RESOURCES = [
 ]
 CONTEXTS = [
     AccessContext(channel="signal", peer_kind="dm"),
+    AccessContext(channel="signal", peer_kind="dm", input={"text": "ls"}),
     AccessContext(channel="signal", peer_kind="group"),
     AccessContext(channel="slack", account="company"),
     AccessContext(channel="discord", guild="project"),
@@ -252,6 +255,9 @@ def lay_out(folder: Path) -> Path:
     write(folder, "access_policies", "policies.work-contacts.match.principal.tags", ["engineering"])
     in_red = {"effect": "annotate", "match": {"alert": ["RED"]}, "modifiers": {"delay_response": True}}
     write(folder, "access_policies", "policies.in-red", in_red)
+    no_rm = {"effect": "deny", "permissions": {"tools": ["calendar_read"], "commands": ["rm"]}}
+    write(folder, "access_policies", "policies.no-rm", no_rm)
+    write(folder, "tool_catalog", "tools.calendar_read.command_arguments", ["text"])
     return folder
 
 

@@ -19,7 +19,7 @@ from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permi
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.decisions.state_view import EMPTY_STATE
 from orgkernel.exchange.claude_code.compiling import compile_hook
-from orgkernel.exchange.claude_code.host_names import action_of, tools_by_name
+from orgkernel.exchange.claude_code.host_names import action_of, command_arguments, tools_by_name
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
@@ -105,6 +105,20 @@ def assert_hook_equals_kernel(view: OrgView) -> None:
                     assert found != "allow" or strictest == "allow", (role, name, path)
                     if len(tools) == 1 and strictest == "allow" and found != "allow":
                         assert answer(active, role, name, {}) == "ask", (role, name, path)
+            for command in _COMMANDS:
+                given = {
+                    each: command
+                    for tool in tools
+                    for each in command_arguments(name, view.records.tools[tool].record)
+                }
+                stated = replace(now, input={"command": command})
+                at = [
+                    decide_access(view, AccessRequest(f"role:{role}", action, f"tool:{tool}", stated)).outcome
+                    for tool, action in asked.items()
+                ]
+                strictest = min(at, key=("deny", "conditional", "ask", "allow").index)
+                found = answer(active, role, name, given)
+                assert found != "allow" or strictest == "allow", (role, name, command)
         for other in view.roles:
             question = HandoverQuestion(sender=f"role:{role}", receiver=f"role:{other}", context=now)
             outcome = decide_dispatch_permission(view, question).outcome
@@ -184,6 +198,51 @@ def test_hook_equals_kernel_for_rules_about_files(
         assert answer(active, "a", tool, {}) == expected(
             view, AccessRequest("role:a", "use", f"tool:{tool}", now)
         )
+
+
+_BEGINNINGS = (
+    "rm:*",
+    "git push *",
+    "git push --force:*",
+    "git:*",
+    "npm test",
+    "bash:*",
+    "ls*",
+    "./a.sh:*",
+    "rm -rf /:*",
+)
+_COMMANDS = (
+    "ls", "ls -la src", "rm x", "rm -rf / x", "cd a && rm x", "git status", "git push", "git push --force", "git -C a push", "sudo git push", "npm test",
+    "npm run test", "bash a.sh", "./a.sh", "a.sh x", "ls $x", "echo `ls`", "r\\m x", "'rm' x", "r'm' x", "ls | xargs wc", "/bin/rm x", "", " ", "x" * 10_001,
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    deny=st.sets(st.sampled_from(_BEGINNINGS), max_size=3),
+    ask=st.sets(st.sampled_from(_BEGINNINGS), max_size=3),
+)
+def test_hook_equals_kernel_for_rules_about_commands(
+    deny: set[str], ask: set[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What the settings of a project say of each command is what the hook answers."""
+    rules = {
+        "deny": [f"Bash({each})" for each in sorted(deny)],
+        "ask": [f"Bash({each})" for each in sorted(ask)],
+    }
+    folder = write_tree(
+        tmp_path_factory.mktemp("rules"),
+        {
+            ".claude/settings.json": json.dumps({"permissions": rules}),
+            ".claude/agents/a.md": "---\nname: a\ndescription: Use it.\ntools: Bash\n---\n",
+        },
+    )
+    view = Kernel.open(folder).organization("active").snapshot.index
+    active = activated(view)
+    calls: list[dict[str, Any]] = [{}, {"command": 3}, {"command": ["ls", "rm x"]}, {"text": "ls"}]
+    for called in (*({"command": each} for each in _COMMANDS), *calls):
+        request = AccessRequest("role:a", "use", "tool:Bash", AccessContext(now=NOON, input=called))
+        assert answer(active, "a", "Bash", called) == decide_access(view, request).outcome, (rules, called)
 
 
 _JSON = st.recursive(

@@ -21,7 +21,9 @@ from tests.reference.access_worlds import AGENTS, PEOPLE, ROLES, WorldMaker, sta
 SUBJECTS = [
     *(f"role:{each}" for each in ROLES), *(f"agent:{each}" for each in AGENTS), *(f"person:{each}" for each in PEOPLE)
 ]  # fmt: skip
-INPUTS: tuple[dict[str, Any], ...] = ({}, {"path": "/bin/a"}, {"path": "src/a", "file": "src/a"})
+INPUTS: tuple[dict[str, Any], ...] = (
+    {}, {"path": "/bin/a"}, {"path": "src/a", "file": "src/a"}, {"run": "git status"}, {"path": "src/a", "run": "rm x"}, {"run": "ls $x"},
+)  # fmt: skip
 
 
 class World:

@@ -305,19 +305,21 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
     matching = matching_policies(world, subject, request["context"])
     for policy in matching:
         said = (
-            says(policy, kind, name) if is_about(world, policy, kind, stated_paths(request, tool)) else set()
+            says(policy, kind, name)
+            if is_about(world, policy, kind, stated_paths(request, tool))
+            and is_about_commands(policy, kind, stated_commands(request, tool))
+            else set()
         )
         if policy.get("fallback") and any(
             not each.get("fallback") and each["effect"] == "allow" for each in matching
         ):
             continue
         if "deny" in said:
-            divided = (
-                kind == "tool"
-                and "tools" in policy.get("permissions", {})
-                and policy["permissions"].get("paths")
+            divided = policy.get("permissions", {}) if kind == "tool" else {}
+            divided = divided if "tools" in divided else {}
+            is_open = (divided.get("paths") and not stated_paths(request, tool)) or (
+                divided.get("commands") and not stated_commands(request, tool)
             )
-            is_open = divided and not stated_paths(request, tool)
             failing.add("PART_NOT_STATED" if is_open else "POLICY_DENY")
         if "ask" in said:
             asked = True
@@ -379,6 +381,39 @@ def stated_paths(request: Request, tool: dict[str, Any]) -> list[str]:
     if tool.get("path_arguments") and said is not None:
         paths += [said[name] for name in tool["path_arguments"] if name in said] or [""]
     return paths
+
+
+def stated_commands(request: Request, tool: dict[str, Any]) -> list[str]:
+    """The commands of a request; one that may be any for an input in which none can be found."""
+    said, arguments = request["context"].get("input"), tool.get("command_arguments")
+    if said is None or not arguments:
+        return []
+    found = [said[name] for name in arguments if name in said]
+    return [text for each in found for text in (each if isinstance(each, list) else [each])] or ["ls $x"]
+
+
+ANYTHING = {"rm", "git push", "ls"}
+MAY_BEGIN = {
+    "ls -l": {"ls"},
+    "rm x": {"rm"},
+    "git push -f": {"git push"},
+    "git -C a push": {"git push"},
+    "git status": set(),
+    "push git": set(),
+    "sudo rm x": {"rm"},
+    "ls && rm x": {"ls", "rm"},
+    "sh -c ls": ANYTHING,
+    "ls $x": ANYTHING,
+    "/bin/rm x": {"rm"},
+    "r'm' x": ANYTHING,
+    "RM x": {"rm"},
+    "rmdir x": {"rm"},
+    "ls | wc": {"ls"},
+    "echo 'a push'": set(),
+    "xargs git": ANYTHING,
+    "": set(),
+}
+"""The commands that worlds are made of, and how each, or one in it, may begin. What runs words from elsewhere may begin in any way."""
 
 
 def place(world: World, path: str) -> tuple[bool, list[str]] | None:
@@ -724,6 +759,13 @@ def is_about(world: World, policy: dict[str, Any], kind: str, stated: list[str])
     permissions = policy.get("permissions", {})
     globs = permissions.get("paths", []) if kind == "tool" and "tools" in permissions else []
     return not globs or not stated or any(may_be_in(world, path, glob) for path in stated for glob in globs)
+
+
+def is_about_commands(policy: dict[str, Any], kind: str, stated: list[str]) -> bool:
+    """The same for commands."""
+    permissions = policy.get("permissions", {})
+    beginnings = permissions.get("commands", []) if kind == "tool" and "tools" in permissions else []
+    return not beginnings or not stated or any(MAY_BEGIN[text] & {*beginnings} for text in stated)
 
 
 def allows(policy: dict[str, Any], kind: str, name: str) -> int | None:

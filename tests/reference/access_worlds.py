@@ -47,6 +47,11 @@ PATHS = [
     "~/a",
     "",
 ]
+COMMANDS = (
+    "ls -l", "rm x", "git push -f", "git -C a push", "git status", "push git", "sudo rm x", "ls && rm x", "sh -c ls", "ls $x", "/bin/rm x",
+    "r'm' x", "RM x", "rmdir x", "ls | wc", "echo 'a push'", "xargs git", "",
+)  # fmt: skip
+BEGINNINGS = ("rm", "git push", "ls")
 GLOBS = ("/bin/*", "x", "src/**", "/w/src/**", "/w/*/a/*")
 SUBJECTS = [
     *(f"role:{each}" for each in (*ROLES, "ghost")), *(f"agent:{each}" for each in (*AGENTS, "ghost")),
@@ -79,6 +84,8 @@ class WorldMaker:
 
     def __init__(self, seed: int, *, plain: bool = False) -> None:
         self._random = Random(seed)
+        # Of its own, so that the seeds that are named elsewhere still make what they made before.
+        self._of_commands = Random(seed)
         self._plain = plain
         """Without what only some circumstances or parents bring along."""
 
@@ -157,8 +164,11 @@ class WorldMaker:
             "session": lambda: "s",
             "alert": lambda: self._one([*ALERTS, ""]),
             "watch": lambda: self._one([*WATCHES, ""]),
-            "input": lambda: self._fields(
-                0.6, path=lambda: self._one(PATHS), to=lambda: self._one(PATHS), text=lambda: "t"
+            "input": lambda: (
+                self._fields(
+                    0.6, path=lambda: self._one(PATHS), to=lambda: self._one(PATHS), text=lambda: "t"
+                )
+                | self._commands()
             ),
         }
         if not self._plain:
@@ -167,9 +177,15 @@ class WorldMaker:
                 "depth": lambda: self._one([0, 1, 1, 2, 3, 4]),
                 "children": lambda: self._number(0, 3),
                 "utc_offset": lambda: self._one([-3600, 7200]),
-                "input": lambda: {"a": self._number(1, 2)},
+                "input": lambda: {"a": self._number(1, 2)} | self._commands(),
             }
         return self._fields(0.25, **choices)
+
+    def _commands(self) -> dict[str, Any]:
+        """Some of what an input says about commands."""
+        choices: dict[str, Sequence[Any]] = {"run": [*COMMANDS, ["ls -l", "rm x"]], "again": COMMANDS}
+        draw = self._of_commands
+        return {name: draw.choice(those) for name, those in choices.items() if draw.random() < 0.3}
 
     def _hierarchy(self) -> dict[str, Any]:
         order = self._random.sample(ROLES, len(ROLES))
@@ -210,6 +226,7 @@ class WorldMaker:
                 rank_matrix=lambda: {rank: self._one(LEVELS) for rank in self._some(RANKS)},
                 qualifications=lambda: self._some(QUALIFICATIONS),
             ),
+            "command_arguments": self._of_commands.choice([[], ["run"], ["run", "again"]]),
             **self._fields(
                 0.15,
                 enabled=lambda: self._chance(0.5),
@@ -228,6 +245,9 @@ class WorldMaker:
         policy = self._policy_of(effect)
         if effect in ("deny", "ask") and "tools" in policy["permissions"] and self._chance(0.4):
             policy["permissions"]["paths"] = self._some(GLOBS)
+        elif effect in ("deny", "ask") and "tools" in policy["permissions"]:
+            count = self._of_commands.choice([0, 0, 1, 2])
+            policy["permissions"]["commands"] = self._of_commands.sample(BEGINNINGS, count)
         return policy
 
     def _policy_of(self, effect: str) -> dict[str, Any]:

@@ -127,6 +127,7 @@ class Maker:
             falls_back_to=lambda: self._few(TOOLS),
             essential=lambda: self._chance(0.3),
             qualifications=lambda: self._few(QUALIFICATIONS),
+            command_arguments=lambda: ["command"],
         )
         skills = entries(SKILLS, prerequisites=lambda: self._few(SKILLS))
         return self._fields(
@@ -163,6 +164,8 @@ class Maker:
             )
             if effect in ("deny", "ask") and "tools" in permissions and self._chance(0.4):
                 permissions["paths"] = self._few(["**/.env", "docs/**", "/etc/*", "src/a.py"])
+            elif effect in ("deny", "ask") and "tools" in permissions and self._chance(0.4):
+                permissions["commands"] = self._few(["rm", "git push"])
             return {"effect": effect, "ceiling": self._chance(0.3), "permissions": permissions}
 
         def member() -> Any:

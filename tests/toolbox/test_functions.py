@@ -294,6 +294,35 @@ def test_a_policy_about_paths_holds_for_calls_and_for_where_links_lead(
     assert context.invoke_blocking("files", {}).outcome != "done"
 
 
+def test_a_policy_about_commands_holds_for_calls(tmp_path: Path) -> None:
+    """The tool is listed with the commands that it depends on; a call is decided by its command, and one without is denied."""
+    documents = [
+        {"_schema": "orgkernel:organization", "org_id": "post", "hierarchy": {"worker": {}}},
+        {"_schema": "orgkernel:tool_catalog", "tools": {"shell": {"type": "computer_use", "side_effects": "destructive", "command_arguments": ["command"]}}},
+        {"_schema": "orgkernel:role_profile", "role_id": "worker", "capabilities": {"tools_primary": ["shell"]}},
+        {"_schema": "orgkernel:access_policies", "policies": {
+            "no-rm": {"effect": "deny", "permissions": {"tools": ["shell"], "commands": ["rm"]}},
+            "ask-push": {"effect": "ask", "permissions": {"tools": ["shell"], "commands": ["git push"]}},
+        }},
+    ]  # fmt: skip
+    write_tree(
+        tmp_path / "org", {f"{number}.json": json.dumps(each) for number, each in enumerate(documents)}
+    )
+    served = PythonFunction({"use": lambda command="": "run"})
+    context = toolbox(Kernel.open(tmp_path / "org"), shell=served).context("post", "role:worker")
+    (listed,) = (each for each in context.list() if each.tool == "shell")
+    assert (listed.level, listed.conditions) == ("full", ("command:git push", "command:rm"))
+    assert context.invoke_blocking("shell", {"command": "ls -la"}).output == "run"
+    for command, code in (
+        ("rm x", "POLICY_DENY"),
+        ("ls; /bin/rm x", "POLICY_DENY"),
+        ("$x", "POLICY_DENY"),
+        ("git push -f", "ASK_APPROVAL"),
+    ):
+        assert context.invoke_blocking("shell", {"command": command}).code == code, command
+    assert context.invoke_blocking("shell", {}).outcome != "done"
+
+
 @pytest.mark.parametrize("way", ["declared", "stated by the provider"])
 def test_a_scope_holds_for_calls_and_links_lead_out_of_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str

@@ -14,6 +14,7 @@ ChangeKind = Literal[
     "state",
     "path",
     "other_path",
+    "other_command",
     "lock",
     "envelope",
     "resume",

@@ -25,7 +25,13 @@ from orgkernel.decisions.access.resource import (
     FULL,
     Resource,
 )
-from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.access.stated import (
+    ELSEWHERE,
+    NOTHING_RUN,
+    StatedParts,
+    StatedPaths,
+    state_commands,
+)
 from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, find_given, is_stored_for
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Reason
@@ -46,8 +52,15 @@ class Assumed(NamedTuple):
     """What policies say, whatever the circumstances."""
     in_scope: bool = False
     """Whether the request states paths in every scope."""
-    off_parts: bool = False
+    off_paths: bool = False
     """Whether it states paths outside of every part that a policy is about."""
+    off_commands: bool = False
+    """Whether it states commands outside of every such part."""
+    no_commands: bool = False
+    """Whether it states no commands."""
+
+
+_NOTHING_ASSUMED = Assumed()
 
 
 class TraceNote(NamedTuple):
@@ -145,6 +158,16 @@ class Evaluation(Struct, eq=False):
     def has_open_path(self) -> bool:
         """Whether a tool is asked for as a whole, so that other circumstances could state another path."""
         return self.resource.kind == "tool" and (self.path is None or not self.path.is_named)
+
+    @property
+    def stated(self) -> StatedParts:
+        """The paths and the commands that the request states, or is assumed to state."""
+        assumed = self.assumed or _NOTHING_ASSUMED
+        paths = ELSEWHERE if assumed.off_paths else self.path
+        if assumed.off_commands:
+            return StatedParts(paths, NOTHING_RUN)
+        given = None if assumed.no_commands else self.request.context.input
+        return StatedParts(paths, state_commands(self.resource.command_arguments, given))
 
     @property
     def rests_on_grants(self) -> bool:

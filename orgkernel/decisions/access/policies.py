@@ -8,7 +8,7 @@ from orgkernel.decisions.access.circumstances import Circumstance, circumstances
 from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
-from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.access.stated import StatedParts
 from orgkernel.graph.records import Definition
 from orgkernel.records.access_policies import DATA_TIERS, STAR, Policy, Principal
 
@@ -39,7 +39,7 @@ class Names:
 class AccessPolicy:
     """One enabled policy, compiled."""
 
-    __slots__ = ("ceiling", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
+    __slots__ = ("ceiling", "commands", "conditions", "credentials", "data", "definition", "denied", "effect", "everything",
                  "fallback", "id", "number", "paths", "spared", "tools")  # fmt: skip
 
     def __init__(self, number: int, definition: Definition[Policy]) -> None:
@@ -58,6 +58,7 @@ class AccessPolicy:
         self.denied = Names(record.denied_tools)
         # Without tools they would be about everything: such a policy is about all of it.
         self.paths = () if named is None else permissions.paths
+        self.commands = () if named is None else permissions.commands
         self.credentials = None if permissions.credentials is None else Names(permissions.credentials)
         self.data = None if permissions.data is None else DATA_TIERS.index(permissions.data)
         self.everything = record.is_everything
@@ -106,18 +107,25 @@ class AccessPolicy:
         return self.effect == "deny" and bool(self.covers(kind, name, level))
 
     def has_part_of(self, kind: str, name: str) -> bool:
-        """Whether what it denies or asks about is only a part of a resource: that of some paths."""
-        return (
-            bool(self.paths) and kind == "tool" and (name in self.denied or bool(self.covers(kind, name, 0)))
-        )
+        """Whether what it denies or asks about is only a part of a resource: that of some paths or commands."""
+        if kind != "tool" or not (self.paths or self.commands):
+            return False
+        return name in self.denied or bool(self.covers(kind, name, 0))
 
-    def touches(self, stated: StatedPaths | None) -> bool:
-        """Whether a request may be about its paths: also one that states none, or one that cannot be compared."""
-        return stated is None or any(map(stated.may_touch, self.paths))
+    def touches(self, stated: StatedParts) -> bool:
+        """Whether a request may be about its part: also one that states nothing, or what cannot be compared."""
+        paths, commands = stated
+        if self.paths and (paths is None or any(map(paths.may_touch, self.paths))):
+            return True
+        return bool(self.commands) and (commands is None or any(map(commands.may_begin, self.commands)))
+
+    def is_open(self, stated: StatedParts) -> bool:
+        """Whether a request does not say whether it is about its part."""
+        return bool(self.paths and stated.paths is None) or bool(self.commands and stated.commands is None)
 
     def granted(self, kind: str, name: str, level: int) -> int:
         """The level it names: full, or for data the tier it names. What is meant to allow a part of a tool gives nothing."""
-        if self.paths and kind == "tool":
+        if (self.paths or self.commands) and kind == "tool":
             return 0
         if kind == "data" and self.data is not None and not self.everything:
             return self.data
@@ -146,15 +154,20 @@ class PolicySet:
                 self.effects[resource.resource] = effect
         return effect
 
-    def parts_of(self, resource: Resource, stated: StatedPaths | None) -> tuple[bool, bool]:
-        """Whether those about a part of a resource deny what is asked for, and whether they want somebody to be asked."""
-        denies = asks = False
+    def parts_of(self, resource: Resource, stated: StatedParts) -> tuple[bool, bool, bool]:
+        """What those about a part of a resource do with what is asked for.
+
+        They deny it, or they deny what it leaves open whether it is, and they want somebody to be asked.
+        """
+        denies = denies_open = asks = False
         for policy in self.policies:
             if policy.has_part_of(resource.kind, resource.id) and policy.touches(stated):
-                denies = denies or policy.denies_it(resource.kind, resource.id, resource.tier)
+                if policy.denies_it(resource.kind, resource.id, resource.tier):
+                    is_open = policy.is_open(stated)
+                    denies, denies_open = denies or not is_open, denies_open or is_open
                 covers = policy.covers(resource.kind, resource.id, resource.tier)
                 asks = asks or (policy.effect == "ask" and bool(covers))
-        return denies, asks
+        return denies, denies_open, asks
 
     def _join(self, kind: str, name: str, level: int) -> PolicyEffect:
         granted = max((policy.granted(kind, name, level) for policy in self.giving), default=0)
@@ -164,7 +177,7 @@ class PolicySet:
             if policy.ceiling and covers is not None:
                 ceiling = min(ceiling, policy.granted(kind, name, level))
             if policy.has_part_of(kind, name):
-                continue  # `parts_of` says it, by the paths of the request
+                continue  # `parts_of` says it, by what the request states
             denies = denies or policy.denies_it(kind, name, level)
             asks = asks or (policy.effect == "ask" and bool(covers))
         return granted, ceiling, denies, asks

@@ -38,7 +38,7 @@ _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualif
 """What can be changed about whom the subject acts for."""
 _WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
 
-_PATHS: tuple[ChangeKind, ...] = ("path", "other_path")
+_STATED: tuple[ChangeKind, ...] = ("path", "other_path", "other_command")
 
 Changes = frozenset[RemedyChange]
 
@@ -142,7 +142,7 @@ class Search:
             return rank_number(view, one.value) <= rank_number(view, other.value)
         if one.kind == "grant":
             return set(one.waives) <= set(other.waives)
-        return one == other or one.kind in _PATHS
+        return one == other or one.kind in _STATED
 
     # -- what could help ---------------------------------------------------------------------------------------------
 
@@ -152,7 +152,7 @@ class Search:
             if kind == "grant":
                 about = self._evaluation if tried.action == self._evaluation.action else tried
                 yield from self._wider_grants(changes, code, about)
-            elif kind in _PATHS:
+            elif kind in _STATED:
                 # The scope, and the policies, are those of the roles that are filled by then.
                 if any(each.kind == kind for each in changes):
                     continue
@@ -267,11 +267,14 @@ class Search:
             is_complete=is_complete,
         )
         evaluate(again)
-        # Which path would do depends on the roles and policies that there are by then.
+        # Which path or command would do depends on the roles and policies that there are by then.
         find = again.tables.order.changes
-        in_scope, off_parts = (kind in values and values[kind][0] in find[kind](again) for kind in _PATHS)
-        if in_scope or off_parts:
-            stated = (assumed or Assumed())._replace(in_scope=in_scope, off_parts=off_parts)
+        found = (kind in values and values[kind][0] in find[kind](again) for kind in _STATED)
+        in_scope, off_paths, off_commands = found
+        if in_scope or off_paths or off_commands:
+            stated = (assumed or Assumed())._replace(
+                in_scope=in_scope, off_paths=off_paths, off_commands=off_commands
+            )
             again = evaluate(again.again(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":
             named = named_credentials(evaluation.view.records, removed)

@@ -20,14 +20,14 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.records.record import PREFIX
 
-_PATHS = ("path", "other_path")
-_AFTERWARDS = ("lock", "envelope", "state", *_PATHS)
+_STATED = ("path", "other_path", "other_command")
+_AFTERWARDS = ("lock", "envelope", "state", *_STATED)
 """What can only be done once all else is done."""
 
 
 def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
     """A set of changes as something to do."""
-    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind in _PATHS)))
+    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind in _STATED)))
     return Remedy(
         ordered,
         " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),
@@ -77,6 +77,7 @@ _TEXTS: Mapping[str, Callable[[Evaluation, RemedyChange], str]] = {
     "state": lambda _, change: f"state {listing(change.value.split(','))}",
     "path": lambda _, change: f"state a path in {change.value}",
     "other_path": lambda _, change: f"state a path outside of {change.value}",
+    "other_command": lambda _, change: f"state a command that does not begin with {change.value}",
     "lock": _lock,
     "envelope": lambda _, change: (
         f"pass on {quote(change.value)} at level {quote(change.level)} in the envelope"

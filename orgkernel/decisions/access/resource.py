@@ -33,6 +33,7 @@ class Resource:
     __slots__ = (
         "__dict__",
         "actions",
+        "command_arguments",
         "delegating",
         "departments",
         "depends",
@@ -90,6 +91,8 @@ class Resource:
         """Whether it may open files of the workspace."""
         self.path_arguments: tuple[str, ...] = ()
         """The arguments that hold paths."""
+        self.command_arguments: tuple[str, ...] = ()
+        """The arguments that hold shell commands."""
         self.is_scoped = False
         """Whether it opens files, and some role may write only to a part of them."""
         self.is_divided = False
@@ -194,6 +197,7 @@ def _tool(view: OrgView, tool_id: str) -> Resource:
     resource.is_essential = bool(tool.essential)
     resource.opens_files = tool.opens_files
     resource.path_arguments = tool.path_arguments or ()
+    resource.command_arguments = tool.command_arguments
     resource.obliges = resource.exclusive or bool(tool.credentials)
     resource.delegating = isinstance(tool.essential, EssentialFor) and tool.essential.delegating
     return resource

@@ -1,10 +1,14 @@
-"""The paths that a request states: in its resource, and in the arguments that the tool declares for paths."""
+"""What a request states about the part of a tool that it is about: paths and shell commands.
+
+Paths are in its resource, and in the arguments that the tool declares for paths. Commands are in those for commands.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from orgkernel.runtime.commands import could_begin, read_words
 from orgkernel.runtime.paths import is_inside, may_touch
 
 
@@ -29,6 +33,38 @@ class StatedPaths(NamedTuple):
     def may_touch(self, glob: str) -> bool:
         """Whether one of them may be in a glob, or contain it."""
         return any(path is None or may_touch(path, glob, self.root) for path in self.texts)
+
+
+class StatedCommands(NamedTuple):
+    """The shell commands of one request. A call that states several is as good as the worst of them."""
+
+    read: tuple[tuple[str, ...] | None, ...]
+    """The words of each command; None for one that nobody can read wholly."""
+
+    def may_begin(self, beginning: str) -> bool:
+        """Whether one of them, or a command in it, may begin with some words."""
+        return any(could_begin(words, beginning) for words in self.read)
+
+
+class StatedParts(NamedTuple):
+    """The paths and the commands of one request; None where it states none."""
+
+    paths: StatedPaths | None
+    commands: StatedCommands | None
+
+
+ELSEWHERE: Final = StatedPaths((), None, False)
+"""Paths outside of every part."""
+NOTHING_RUN: Final = StatedCommands(())
+"""Commands outside of every part."""
+
+
+def state_commands(arguments: tuple[str, ...], given: Mapping[str, Any] | None) -> StatedCommands | None:
+    """The commands in the input. An input without any of the declared arguments leaves open what the tool runs."""
+    if given is None or not arguments:
+        return None
+    found = [text for name in arguments if name in given for text in _texts(given[name])] or [None]
+    return StatedCommands(tuple(None if text is None else read_words(text) for text in dict.fromkeys(found)))
 
 
 def state_paths(

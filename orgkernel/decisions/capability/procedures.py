@@ -15,6 +15,7 @@ from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import Outcome
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.layers.policies import PART_NOT_STATED
+from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.holder import CrewMember
 from orgkernel.decisions.reasons import Reason, why_place
@@ -121,15 +122,18 @@ def check_tool(
 ) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
     """Whether somebody gets a tool, what that obliges to, and why.
 
-    No path is known yet. Where only some paths would be denied, the answer is conditional, and
-    the call itself is decided with its path.
+    No path and no command is known yet. Where only some would be denied, the answer is conditional, and the call itself
+    is decided with what it states.
     """
     context = msgspec.structs.replace(asked.context, input=None)
     request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
     decision, reasons = decide_with_reasons(view, request, state)
     outcome, obligations = decision.outcome, decision.obligations
     if outcome == "deny" and {*decision.codes} <= {WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name}:
-        outcome, obligations = "conditional", ("state:path",)
+        rows = what_can(view, request.subject, request=request, state=state)
+        kinds = {word.partition(":")[0] for row in rows for word in row.conditions}
+        stated = tuple(f"state:{kind}" for kind in ("path", "command") if kind in kinds)
+        outcome, obligations = "conditional", stated or ("state:path",)
     return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
 
 

@@ -78,7 +78,7 @@ FACTS = tuple(name for name, _, _ in _FACTS)
 
 _WITHHELD: Mapping[Extent, tuple[str, str]] = {
     "in part": ("tools that a role has in part", "not given: the format knows no levels"),
-    "sometimes": ("tools that depend on circumstances", "not given: the format knows no times, channels, paths or locks"),
+    "sometimes": ("tools that depend on circumstances", "not given: the format knows no times, channels, paths, commands or locks"),
     "asked": ("tools that need approval", "not given: the format cannot ask"),
     "refused": ("tools that a role lists and may not use", "not given"),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
-from orgkernel.exchange.engine_losses import ALERTS, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -141,6 +141,7 @@ _WHY = {
     "policies that annotate": "sessions, personas and modifiers have no effect in Cedar",
     "policies that ask": "Cedar has no outcome `ask`: send `approved: false`; if that is denied and `true` is allowed, the outcome is `ask`",
     "policies about paths": PARTS,
+    "policies about commands": BEGINNINGS,
     "conditions of time": "the caller must send `minute` and `weekend` of local time",
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,

@@ -1,8 +1,8 @@
 """Compile an organization into the answers that the hook of Claude Code looks up.
 
 For every role and every tool of the host there is the answer of the access decision, and the same text as everywhere:
-why, with file and line, the smallest change, and who can do it or may grant it. A path is known only at the call: an
-answer that depends on a scope has one part for paths in it, and one for others. What depends on circumstances that the
+why, with file and line, the smallest change, and who can do it or may grant it. A path and a command are known only at the
+call: an answer that depends on a scope has one part for paths in it, and one for others. What depends on circumstances that the
 hook does not know is never allowed: a person is asked where it could be.
 
 Stored grants count until they end. The documents alone say what holds after that.
@@ -31,6 +31,7 @@ from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.exchange.claude_code.host_names import (
     action_of,
     agents_by_name,
+    command_arguments,
     path_arguments,
     tools_by_name,
 )
@@ -46,6 +47,10 @@ ExplanationText = Callable[[str, AccessExplanation], str]
 _WORST: Final = ("deny", "ask", "allow")
 _CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
 """Paths that no glob names, below the root and elsewhere."""
+_PLAIN_COMMAND: Final = "0orgkernel0plain0command"
+"""A command that begins as none that anybody names."""
+_BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", *_CLEAR)
+"""What a row says about what a call states."""
 _MANY: Final = 40
 """Roles from which on a refusal to start an agent is not told for every pair."""
 _LONG: Final = 2_000
@@ -195,6 +200,8 @@ class _Compiler:
             row = {"outcome": "ask", "text": f"{self._asked(request, 'ask')}\n  because it depends on {what}"}
         if arguments and all(each.startswith("path:") for each in conditions):
             return {**row, **self._by_parts(request, arguments, state, sorted(conditions))}
+        if all(each.startswith("command:") for each in conditions) and self._can_state(request):
+            return {**row, **self._by_beginnings(request, state, sorted(conditions))}
         for each in conditions:
             self._unknown.setdefault(each, {})[request.resource.partition(":")[2]] = None
         return row
@@ -220,6 +227,33 @@ class _Compiler:
         return {
             "arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear,
         }  # fmt: skip
+
+    def _can_state(self, request: AccessRequest) -> bool:
+        """Whether an input with nothing but a command can be asked about."""
+        return self.view.records.tools[request.resource.partition(":")[2]].record.input_schema is None
+
+    def _by_beginnings(
+        self, request: AccessRequest, state: StateView, conditions: Sequence[str]
+    ) -> CompiledRow:
+        """The answers for commands that may begin in one way, and for those that begin in none.
+
+        For one that may begin in several ways the strictest counts: what policies about parts take adds up.
+        """
+        tool = self.view.records.tools[request.resource.partition(":")[2]].record
+        argument = tool.command_arguments[0]
+        beginnings = [each.removeprefix("command:") for each in conditions]
+
+        def answer(command: str) -> CompiledRow:
+            stated = msgspec.structs.replace(request.context, input={argument: command})
+            asked = msgspec.structs.replace(request, context=stated)
+            return self._plain(asked, self._explain(asked, state))
+
+        return {
+            "arguments": list(command_arguments(self._name, tool)),
+            "beginnings": beginnings,
+            "parts": {each: answer(each) for each in beginnings},
+            "clear": answer(_PLAIN_COMMAND),
+        }
 
     def _comparable(self, globs: Iterable[str], path: str) -> Iterable[str]:
         """The globs that say what another path would be answered that is as far away as this one.
@@ -326,15 +360,13 @@ def _by_paths(row: CompiledRow) -> dict[str, Any]:
     """What a row answers for each path, without the texts."""
     parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
     ends = {name: row[name]["outcome"] for name in _CLEAR if name in row}
-    return {"globs": row.get("globs"), "parts": parts, **ends}
+    return {"globs": row.get("globs"), "beginnings": row.get("beginnings"), "parts": parts, **ends}
 
 
 def _without_paths(row: CompiledRow) -> CompiledRow:
     """A row that says of every path what it says without one."""
     if "parts" in row:
-        row = {
-            name: each for name, each in row.items() if name not in ("arguments", "globs", "parts", *_CLEAR)
-        }
+        row = {name: each for name, each in row.items() if name not in _BY_CALL}
     return {**row, "after": _without_paths(row["after"])} if "after" in row else row
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from orgkernel.exchange.agents.names import names_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, name_of, server_tool_id
-from orgkernel.project.claude_hook.deciding import PATH_ARGUMENTS
+from orgkernel.project.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
 from orgkernel.records.tool_catalog import Tool
 
 HOST: Final = "claude_code"
@@ -60,6 +60,11 @@ def action_of(name: str, tool: Tool) -> str:
 def path_arguments(name: str, tool: Tool) -> tuple[str, ...]:
     """The arguments of a call that hold paths."""
     return PATH_ARGUMENTS.get(name) or tuple(tool.path_arguments or ())
+
+
+def command_arguments(name: str, tool: Tool) -> tuple[str, ...]:
+    """The arguments of a call that hold shell commands: those of `Bash` for `Bash(git log:*)` too."""
+    return COMMAND_ARGUMENTS.get(name.partition("(")[0]) or tool.command_arguments
 
 
 def agents_by_name(roles: Iterable[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orgkernel.exchange.engine_losses import ALERTS, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
@@ -32,6 +32,7 @@ _ALWAYS = (
 _WHY = {
     "policies that annotate": "sessions, personas and modifiers have no effect in the policy",
     "policies about paths": PARTS,
+    "policies about commands": BEGINNINGS,
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,

@@ -30,6 +30,8 @@ PATH_ARGUMENTS: Final = {
     "Grep": ("path",),
 }
 """The arguments of the host's own tools that hold paths."""
+COMMAND_ARGUMENTS: Final = {"Bash": ("command",)}
+"""Those that hold shell commands."""
 WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 PLACEHOLDER: Final = "/0orgkernel0path0"
 """What stands in a compiled text for the path of the call."""
@@ -136,6 +138,8 @@ def answer_of(
     texts = [given[each] for each in row["arguments"] if each in given]
     if not texts:
         return row["outcome"], row["text"]
+    if "beginnings" in row:
+        return _strictest_beginning(texts, row)
     if "parts" in row:
         return _strictest_part(texts, row, active, call)
     outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
@@ -175,6 +179,21 @@ def _strictest_part(
     return outcome, _about_path(text, shown(path))
 
 
+def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
+    """The strictest answer for the commands of a call. One that nobody can read wholly may begin in every way."""
+    from orgkernel.runtime.commands import could_begin, read_words
+
+    found: list[CallAnswer] = []
+    for command in _each(texts):
+        words = None if command is None else read_words(command)
+        touched = [row["parts"][each] for each in row["beginnings"] if could_begin(words, each)]
+        for each in touched or [row["clear"]]:
+            text = each.get("text", "")
+            found.append((each["outcome"], f"{text}\n  {_UNREADABLE}" if text and words is None else text))
+    return min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
+
+
+_UNREADABLE: Final = "decided as if it could run anything: the command has more in it than plain words, quotes, lists and pipes"
 _UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
 
 

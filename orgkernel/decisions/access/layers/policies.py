@@ -38,12 +38,11 @@ def _compile(target: Target) -> Move | None:
                 else:
                     deciding = assumed.policies
             allowed, top, denies, asks = deciding.effects.get(name) or deciding.effect_on(resource)
-            if is_divided and not (evaluation.assumed is not None and evaluation.assumed.off_parts):
-                denies_part, asks_part = deciding.parts_of(resource, evaluation.path)
-                asks = asks or asks_part
-                if denies_part:
-                    stated = evaluation.path is not None
-                    evaluation.failing |= POLICY_DENY.bit if stated else PART_NOT_STATED.bit
+            if is_divided:
+                denies_part, denies_open, asks_part = deciding.parts_of(resource, evaluation.stated)
+                asks, denies = asks or asks_part, denies or denies_part
+                if denies_open:
+                    evaluation.failing |= PART_NOT_STATED.bit
             if not evaluation.essential:
                 evaluation.ceiling = min(evaluation.ceiling, top)
                 if top < required:
@@ -100,20 +99,35 @@ def _denies(resource: Resource, policy: AccessPolicy) -> bool:
 def _speaks(evaluation: Evaluation, policy: AccessPolicy) -> bool:
     """Whether a policy is about all of the resource, or about the part that is asked for."""
     resource = evaluation.resource
-    return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.path)
+    return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.stated)
 
 
 def _with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
     """The resource, or where policies are about a part of it alone, that part and why the request is about it."""
-    resource, stated = evaluation.resource, evaluation.path
+    resource, stated = evaluation.resource, evaluation.stated
     policies = tuple(policies)
     if not policies or not all(policy.has_part_of(resource.kind, resource.id) for policy in policies):
         return evaluation.what
     globs = tuple(dict.fromkeys(glob for policy in policies for glob in policy.paths))
-    part = f"{evaluation.what} in {listing(globs)}"
-    if stated is None:
-        return f"{part}, and the request states no path"
-    return ", and ".join((part, *dict.fromkeys(_say_touching(stated, globs))))
+    beginnings = tuple(dict.fromkeys(text for policy in policies for text in policy.commands))
+    parts = []
+    if globs:
+        where = f"{evaluation.what} in {listing(globs)}"
+        said = ("the request states no path",) if stated.paths is None else _say_touching(stated.paths, globs)
+        parts.append(", and ".join((where, *dict.fromkeys(said))))
+    if beginnings:
+        where = f"{evaluation.what} for commands that begin with {listing(beginnings)}"
+        parts.append(f"{where}, and {_say_beginning(evaluation)}")
+    return "; and ".join(parts)
+
+
+def _say_beginning(evaluation: Evaluation) -> str:
+    commands = evaluation.stated.commands
+    if commands is not None:
+        return "nobody can tell what runs" if None in commands.read else "a command in it may begin so"
+    if evaluation.resource.command_arguments:
+        return "the request states no command"
+    return "the tool declares no `command_arguments`"
 
 
 def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
@@ -141,7 +155,7 @@ def _part_not_stated(evaluation: Evaluation) -> Sentence:
 def _is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
     """Whether a policy is about a part of the resource, and the request does not say whether it is about that part."""
     resource = evaluation.resource
-    return evaluation.path is None and policy.has_part_of(resource.kind, resource.id)
+    return policy.has_part_of(resource.kind, resource.id) and policy.is_open(evaluation.stated)
 
 
 def _denying(evaluation: Evaluation, is_meant: Callable[[AccessPolicy], bool]) -> Sentence:
@@ -260,17 +274,27 @@ def _helps(policy: AccessPolicy, resource: Resource) -> bool:
 
 def parts_named(evaluation: Evaluation) -> tuple[str, ...]:
     """The paths that policies about the subject name, where they are about a part of the resource."""
+    return tuple(dict.fromkeys(glob for policy in _dividing(evaluation) for glob in policy.paths))
+
+
+def commands_named(evaluation: Evaluation) -> tuple[str, ...]:
+    """The beginnings of commands that they name."""
+    return tuple(dict.fromkeys(text for policy in _dividing(evaluation) for text in policy.commands))
+
+
+def _dividing(evaluation: Evaluation) -> Iterator[AccessPolicy]:
     resource = evaluation.resource
-    if not resource.is_divided:
-        return ()
-    naming = (each for each in evaluation.subject.policies if each.has_part_of(resource.kind, resource.id))
-    return tuple(dict.fromkeys(glob for policy in naming if policy.decisive for glob in policy.paths))
+    for policy in evaluation.subject.policies if resource.is_divided else ():
+        if policy.decisive and policy.has_part_of(resource.kind, resource.id):
+            yield policy
 
 
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
-    """The paths and the conditions of the policies that could lead away from an outcome."""
+    """The paths, commands and conditions of the policies that could lead away from an outcome."""
     paths = (f"path:{glob}" for glob in (parts_named(evaluation) if evaluation.has_open_path else ()))
-    return (*paths, *_condition_words(evaluation, outcome))
+    can_state = bool(evaluation.resource.command_arguments)
+    commands = (f"command:{text}" for text in (commands_named(evaluation) if can_state else ()))
+    return (*paths, *commands, *_condition_words(evaluation, outcome))
 
 
 def _condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
@@ -315,9 +339,9 @@ def _changes(subject: Subject, evaluation: Evaluation, here: AccessContext, ther
     said, other = subject.policy_set(here), subject.policy_set(there)
     if said is other:
         return False
-    resource, path = evaluation.resource, evaluation.path
+    resource, stated = evaluation.resource, evaluation.stated
     return said.effect_on(resource) != other.effect_on(resource) or (
-        resource.is_divided and said.parts_of(resource, path) != other.parts_of(resource, path)
+        resource.is_divided and said.parts_of(resource, stated) != other.parts_of(resource, stated)
     )
 
 
@@ -326,9 +350,14 @@ def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     depending, resource = _depending(evaluation), evaluation.resource
     if resource.is_divided and evaluation.has_open_path:
         if kindly:
-            evaluation.assumed = (evaluation.assumed or Assumed())._replace(off_parts=True)
+            evaluation.assumed = (evaluation.assumed or Assumed())._replace(off_paths=True)
         else:
             evaluation.path = None
+    if resource.is_divided:
+        # What runs is never part of the question. A tool that declares no arguments for it cannot state it.
+        off = kindly and bool(resource.command_arguments)
+        assumed = evaluation.assumed or Assumed()
+        evaluation.assumed = assumed._replace(off_commands=off, no_commands=not off)
     if not depending:
         return
     always = [policy for policy in evaluation.subject.policies if policy.decisive and not policy.conditions]
@@ -376,6 +405,13 @@ def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
         yield RemedyChange("other_path", listing(parts))
 
 
+def _stating_commands(evaluation: Evaluation) -> Iterator[RemedyChange]:
+    """A command that begins otherwise, where the request states none. One that it states is not changed."""
+    beginnings = commands_named(evaluation)
+    if beginnings and evaluation.resource.command_arguments and evaluation.stated.commands is None:
+        yield RemedyChange("other_command", listing(beginnings))
+
+
 def _holds_scope(evaluation: Evaluation, parts: Iterable[str]) -> bool:
     """Whether nothing may be left of where the subject may write."""
     parts, root = tuple(parts), evaluation.tables.root
@@ -387,7 +423,10 @@ def _holds_scope(evaluation: Evaluation, parts: Iterable[str]) -> bool:
 
 POLICY_DENY = ReasonCode("POLICY_DENY", _policy_deny, "stopped", remedies=("role", "policy_removed"))
 PART_NOT_STATED = ReasonCode(
-    "PART_NOT_STATED", _part_not_stated, "stopped", remedies=("other_path", "role", "policy_removed")
+    "PART_NOT_STATED",
+    _part_not_stated,
+    "stopped",
+    remedies=("other_path", "other_command", "role", "policy_removed"),
 )
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))
@@ -395,7 +434,7 @@ ASK_APPROVAL = ReasonCode(
     "ASK_APPROVAL",
     _ask_approval,
     "stopped",
-    remedies=("other_path", "grant", "role", "policy_removed"),
+    remedies=("other_path", "other_command", "grant", "role", "policy_removed"),
     asks=True,
 )
 POLICY_ALLOW = ReasonCode("POLICY_ALLOW", _policy_allow, "granted")
@@ -407,5 +446,5 @@ POLICIES = AccessLayer(
     circumstances=_words,
     unstated=_unstated,
     suppose=_suppose,
-    changes={"other_path": _stating, "policy_removed": _removals},
+    changes={"other_path": _stating, "other_command": _stating_commands, "policy_removed": _removals},
 )

@@ -1,4 +1,5 @@
-"""Rules about a part of a tool that can be said exactly: the files of some paths, as `Read(./.env)` and `Edit(docs/**)` name them.
+"""Rules about a part of a tool that can be said exactly: the files of some paths, as `Read(./.env)` and `Edit(docs/**)` name them,
+and the commands that begin with some words, as `Bash(git push:*)` names them.
 
 A rule is relative to the folder in which Claude Code runs, which may be any folder of the project, or, with a `/` in
 front, to the folder of the settings, which may mean the project or its `.claude`. Where more than one place may be
@@ -24,26 +25,42 @@ _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
 
 
-class FilesPart(NamedTuple):
-    """A part of tools of Claude Code."""
+COMMAND_TOOL: Final = "Bash"
+"""The tool whose rules name commands. Those of PowerShell are read by other rules."""
+# Words that a shell takes as they are, and what may come after them. A star elsewhere stands for a part of a word.
+_BEGINNING: Final = re.compile(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
+_MOST_CHARACTERS: Final = 200
+
+
+class ToolPart(NamedTuple):
+    """A part of tools of Claude Code: that of some paths, or of some commands."""
 
     tools: tuple[str, ...]
-    paths: tuple[str, ...]
+    paths: tuple[str, ...] = ()
     """Globs, relative to the project."""
+    commands: tuple[str, ...] = ()
+    """Beginnings."""
 
 
-def part_of(word: str) -> FilesPart | None:
+def part_of(word: str) -> ToolPart | None:
     """The part that a rule is about; None where it is about a whole tool, or about a part that cannot be said exactly.
 
     >>> part_of("Edit(/docs/*.md)").paths, part_of("Read(./.env)").paths, part_of("Read(secrets/)").paths
     (('docs/*.md', '.claude/docs/*.md'), ('**/.env',), ('**/secrets',))
-    >>> part_of("Read"), part_of("Read(~/.ssh/**)"), part_of("Read(//etc/**)"), part_of("Bash(rm:*)")
+    >>> part_of("Bash(git push:*)").commands, part_of("Bash(npm test)").commands
+    (('git push',), ('npm test',))
+    >>> part_of("Read"), part_of("Read(~/.ssh/**)"), part_of("Read(//etc/**)"), part_of("Bash(ls*)")
     (None, None, None, None)
     """
     found = _RULE.match(word)
+    if found is not None and found[1] == COMMAND_TOOL:
+        beginning = _BEGINNING.match(found[2])
+        if beginning is None or len(beginning[1]) > _MOST_CHARACTERS:
+            return None
+        return ToolPart((COMMAND_TOOL,), commands=(beginning[1],))
     tools = _TOOLS.get(found[1]) if found is not None else None
     paths = _paths_of(found[2]) if found is not None and tools is not None else ()
-    return FilesPart(tools, paths) if tools and paths else None
+    return ToolPart(tools, paths) if tools and paths else None
 
 
 def _paths_of(pattern: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """The permission rules of `settings.json`: `deny` and `ask` become policies about tools, for every agent.
 
 `allow` gives nobody a tool: it only says that the user is not asked. A rule about some files (`Read(./.env)`) is about the
-paths of these files. A rule about another part of a tool (`Bash(rm:*)`) is about all of it here, because what access cannot
-compare stays closed.
+paths of these files, and one about some commands (`Bash(rm:*)`) about the beginnings of these commands. A rule about another part
+of a tool (`WebFetch(domain:x.example)`) is about all of it here, because what access cannot compare stays closed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def read_permissions(source: SourceText, root: Root) -> ReadFile:
             policy_id = f"{of}_{effect}_{len(raw[effect])}"
             part = part_of(word)
             permissions = (
-                Permissions(tools=tools) if part is None else Permissions(tools=part.tools, paths=part.paths)
+                Permissions(tools=tools)
+                if part is None
+                else Permissions(tools=part.tools, paths=part.paths, commands=part.commands)
             )
             policies[policy_id] = Policy(
                 description=f"{effect} {word}", effect=effect, permissions=permissions

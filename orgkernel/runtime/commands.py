@@ -1,0 +1,92 @@
+"""Compare shell commands with beginnings of commands, such as `git push`: for what closes a part of a tool that runs them.
+
+A command is read as words, whatever joins them: pipes, lists, lines, plain quotes. If every program that it may run is
+among its words, a command without the words of a beginning, in their order, does not begin so. Where a shell would put
+words together only while it runs (variables, substitutions, wildcards, braces, escapes), and where a program takes words
+from elsewhere (`sh`, `eval`, `xargs`, `alias`), nobody can tell.
+
+Standard library only: this module also runs inside hosts.
+"""
+
+from __future__ import annotations
+
+import re
+
+MOST_CHARACTERS = 10_000
+_QUOTED = r"'[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*'|\"[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*\""
+_JOINING = r"[ \t\n;|&<>]"
+_PLAIN = r"[A-Za-z0-9_./:@%+,=~-]+"
+# A quoted text stands apart from other words, or after a `=`: glued to a word it would be a part of it.
+_READABLE = re.compile(
+    rf"(?:{_JOINING}|{_PLAIN}(?=\Z|{_JOINING}|(?<==)['\"])|(?:{_QUOTED})(?=\Z|{_JOINING}))*\Z"
+)
+# In a quoted text these mean something to a shell that reads it again, as that of `ssh` and `su` does.
+_TEXTS = re.compile(_QUOTED)
+_MEANING = re.compile(r"[*?\[\]{}()#^]|[^\x00-\x7f]")
+_WORD = re.compile(r"[A-Za-z0-9_./:@%+,~-]+")
+_PARTS = re.compile(r"[/:,@]")
+# What runs words that are not in the command: shells, and programs that make commands of what they read.
+_RUNS_MORE = re.compile(
+    r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
+)
+# The shell's other word for `source`: a dot before the name of a file.
+_SOURCES = re.compile(r"(?:\A|[ \t\n;|&])\.[ \t]+(?:--|[^ \t\n;|&<>-])")
+_RUNS_TEXT = frozenset({"su", "ssh", "watch", "script", "flock", "tmux", "screen", "entr", "expect"})
+
+
+def may_begin(command: str, beginning: str) -> bool:
+    """Whether a command, or one in it, may begin with some words: false only if it surely does not.
+
+    >>> may_begin("git push -f", "git push"), may_begin("cd a && /usr/bin/git -C b push", "git push"), may_begin("g$x push", "git push")
+    (True, True, True)
+    >>> may_begin("git status | grep 'a*'", "git push"), may_begin("echo push && git log", "git push")
+    (False, False)
+    >>> may_begin("rmdir a", "rm"), may_begin("rm /etc/passwd", "rm /etc"), may_begin("ls | xargs wc", "rm")
+    (True, True, True)
+    """
+    return could_begin(read_words(command), beginning)
+
+
+def could_begin(words: tuple[str, ...] | None, beginning: str) -> bool:
+    """The same for a command that was read before."""
+    if words is None:
+        return True
+    rest, names = iter(words), _names_in(beginning)
+    # Each is looked for after the one before it. The host compares texts, so that the last may go on: `rm` begins `rmdir`.
+    for name in names[:-1]:
+        if not any(_is_in(name, word, is_whole=True) for word in rest):
+            return False
+    return not names or any(_is_in(names[-1], word, is_whole=False) for word in rest)
+
+
+def read_words(command: str) -> tuple[str, ...] | None:
+    """The words of a command as a forgiving file system compares them; None where others may come with them."""
+    if len(command) > MOST_CHARACTERS or not _READABLE.match(command) or _SOURCES.search(command):
+        return None
+    words = tuple(word.casefold() for word in _WORD.findall(command))
+    names = {part for word in words for part in word.split("/")}
+    if any(map(_RUNS_MORE.match, names)):
+        return None
+    if not _RUNS_TEXT.isdisjoint(names) and any(map(_MEANING.search, _TEXTS.findall(command))):
+        return None
+    return words
+
+
+def _names_in(beginning: str) -> list[str]:
+    """What each word of a beginning is called, without the folders that it is in."""
+    found = (
+        [part for part in _PARTS.split(word.casefold()) if part.strip(".")]
+        for word in _WORD.findall(beginning)
+    )
+    return [parts[-1] for parts in found if parts]
+
+
+def _is_in(name: str, word: str, *, is_whole: bool) -> bool:
+    """Whether a word is a name, has it in its path, or, for the last of several, begins with it.
+
+    A word such as `-xrm` may hold the name right after its letters.
+    """
+    parts = _PARTS.split(word)
+    if name in parts or (not is_whole and any(part.startswith(name) for part in parts)):
+        return True
+    return word[:1] == "-" and word[:2] != "--" and name in word

@@ -1,0 +1,130 @@
+"""Beginnings of commands: what may begin so is never missed, by what bash itself runs, and plain commands stay free."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orgkernel.runtime.commands import MOST_CHARACTERS, may_begin
+
+BEGINNING = [
+    "rm", "rm -rf x", "  rm x", "\trm", "rm\n", "RM x", "rmdir x", "rm;ls", "ls; rm x", "ls && rm x", "ls || rm x", "ls & rm x", "ls | rm x", "ls |& rm",
+    "ls\nrm x", "/bin/rm x", "./rm x", "../bin/rm", "~/bin/rm x", "/usr/bin/../bin/rm", "//bin//rm", "/bin/rm/", "C:/x/rm",
+    "\\rm x", "r\\m x", "r\\\nm x", "'rm' x", '"rm" x', "r'm' x", 'r"m" x', "''rm x", "$'rm' x", "rm'' x", "'/bin/rm' x",
+    "$(rm x)", "ls $(rm x)", "`rm x`", "ls `rm`", "<(rm)", "ls <(rm x)", "(rm x)", "{ rm x; }", "$x", "$x y", "${x}", "a=rm; $a x", "a=r; ${a}m",
+    "r{m,} x", "r*m", "r? x", "r[m] x", "/bin/r*", "!!", "!rm", "^a^rm", "=rm", "a=b rm x", "a='b' rm x", "time rm", "if true; then rm x; fi",
+    "while rm; do ls; done", "! rm x", "command rm x", "builtin rm", "exec rm x", "env rm x", "env A=b rm x", "env -i rm", "env -S 'rm x'", "env '-Srm x'",
+    "sudo rm x", "sudo -u a rm x", "doas rm", "nice -n 5 rm", "nohup rm x &", "timeout 5 rm x", "stdbuf -o0 rm", "setsid rm", "busybox rm", "watch rm x",
+    "sh -c 'rm x'", "sh -c ls", "bash -c 'ls'", "bash a", "/bin/bash a", "bash5.1 a", "echo a | sh", "zsh", "dash -c a", "fish -c a", "eval ls", "eval 'r''m'",
+    "source a", ". a", ". ./a", "ls; . a", "then . a", "alias a=b", "alias rm=ls", "xargs rm", "ls | xargs", "ls | xargs wc", "find . | parallel a", "fd a -x git",
+    "find . -exec rm x +", "find . -exec rm {} +", "ssh a rm x", "ssh a 'rm x'", "ssh a 'r?'", "su -c 'rm x'", "su -c '/bin/r*'", "su -crm", "git rm x",
+    "rm\rx", "rm\x00", "r\x00m", "ｒm x", "rm\u00a0x", "rm #x", "#rm", "trap rm EXIT", "trap 'rm x' EXIT", "coproc rm", "f() { rm; }", "cat <<E\nrm\nE",
+    "rm<a", "rm>a", "<a rm", ">a rm x", "2>&1 rm", "a" * (MOST_CHARACTERS + 1), "powershell a", "bash.exe a", "'x'rm", "ls 'a'b",
+]  # fmt: skip
+FREE = [
+    "", " ", "ls", "ls -la src", "git status", "git log --format=%h --no-merges", "git diff | cat", "git commit -m 'the form of it (now)'", "cat a > b 2>&1",
+    "grep -rn 'r*m' src | head -5", 'grep "[r]m; x" a', "npm run build && npm test", "cd a; make", "python3 -m pytest -q tests/a.py::test_b", "docker run --rm x",
+    "find . -name '*.py' -type f", "ls .", "git add .", "FOO=bar make", "FOO='a b' make", "echo alarm", "echo a-rm", "curl https://a.example/x?", "format x",
+    "./build.sh", "scripts/form.sh --now", "ssh a ls", "sed -n 1,5p a", "cp -r a b", "echo 'alarm'",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", BEGINNING)
+def test_what_may_begin_so_is_found(command: str) -> None:
+    """Wherever in the command, however it is written, and also where nobody can tell."""
+    assert may_begin(command, "rm")
+
+
+@pytest.mark.parametrize("command", FREE)
+def test_what_surely_does_not_begin_so_is_free(command: str) -> None:
+    """What agents run all day is not taken for what it is not."""
+    assert may_begin(command, "rm") is ("?" in command)
+
+
+@pytest.mark.parametrize(
+    ("command", "beginning", "may"),
+    [
+        ("git push", "git push", True),
+        ("git  push -f", "git push", True),
+        ("git -C a push", "git push", True),
+        ("git --no-pager push", "git push", True),
+        ("git push-all", "git push", True),
+        ("git status", "git push", False),
+        ("push git", "git push", False),
+        ("echo push && git log", "git push", False),
+        ("gitx push", "git push", False),
+        ("echo push | xargs git", "git push", True),
+        ("rm /etc/passwd", "rm /etc", True),
+        ("rm -f /etc/passwd", "rm /etc", True),
+        ("rm ./etc", "rm /etc", True),
+        ("rm a", "rm /etc", False),
+        ("./scripts/deploy.sh", "./scripts/deploy", True),
+        ("scripts/deploy", "./scripts/deploy", True),
+        ("./scripts/build", "./scripts/deploy", False),
+        ("npm run test:unit", "npm run test", True),
+        ("npm run test:unit", "npm run test:u", True),
+        ("npm run lint", "npm run test:unit", False),
+        ("FOO=bar make", "FOO=bar make", True),
+        ("make", "FOO=bar make", False),
+        ("ls", "..", True),
+        ("ls", "/", True),
+        ("rm a", "rm ..", True),
+    ],
+)
+def test_words_in_their_order(command: str, beginning: str, may: bool) -> None:
+    """Other words may come between them, and the last may go on."""
+    assert may_begin(command, beginning) is may
+
+
+_PARTS = st.sampled_from(
+    [
+        "rm", "r", "m", "git", "push", "pu", "sh", "ls", "a", "x", "-x", "-c", "-S", "-I", "%", "=", " ", " ", " ", " ", ";", "|", "&&", "&", "\n", "'", "'", '"', '"',
+        "\\", "$x", "x=", "a=rm", "$(", ")", "`", "{", ",", "}", "*", "?", "[r]m", "<", ">", "env ", "sudo ", "sh -c ", "eval ", "xargs ", "command ", "exec ", ". ",
+        "alias ", "if true; then ", "; fi", "#", "!", "~", ".", "./", "/", "echo ", "echo rm | ", "printf push | ", "time ", "time -p ", "export ", "exit",
+    ]
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of programs that write down how they were called."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("rm", "git", "push", "ls", "a", "x"):
+        (folder / name).write_text(f'#!/bin/bash\nprintf "%s\\n" "{name} $*" >> "$LOG"\n')
+        (folder / name).chmod(0o755)
+    (folder / "sudo").write_text('#!/bin/bash\nexec "$@"\n')
+    (folder / "sudo").chmod(0o755)
+    for name, real in (("env", "env"), ("xargs", "xargs"), ("sh", "bash")):
+        found = shutil.which(real)
+        assert found is not None
+        (folder / name).symlink_to(found)
+    return folder
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(parts=st.lists(_PARTS, max_size=12))
+def test_bash_runs_nothing_that_begins_as_a_command_surely_does_not(
+    parts: list[str], programs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Whatever bash makes of a text, no program is called so if we say that none is."""
+    command = "".join(parts)
+    free = [each for each in ("rm", "git push") if not may_begin(command, each)]
+    if not free or not command.strip():
+        return
+    folder = tmp_path_factory.mktemp("run")
+    log = folder / "log"
+    bash = shutil.which("bash")
+    assert bash is not None
+    subprocess.run(
+        [bash, "-c", f"{command}\nwait"], cwd=folder, env={"PATH": str(programs), "LOG": str(log), "HOME": str(folder)}, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=30,
+    )  # fmt: skip
+    called = log.read_text().splitlines() if log.exists() else []
+    for line in called:
+        for each in free:
+            assert line.split()[: len(each.split())] != each.split(), (command, line)
