@@ -7,7 +7,7 @@ from sqlalchemy import select
 from orgkernel.decisions.state_records import AuditEntry, ToolUsage
 from orgkernel.state.rows import StoreContext, require_id, require_time
 from orgkernel.state.tables import tool_usage
-from orgkernel.state.use_counts import ToolUse
+from orgkernel.state.use_counts import CountedCall
 from orgkernel.state.writer import Ticket
 
 
@@ -48,7 +48,7 @@ class Usage:
             record_id=decision,
             seconds=seconds,
         )
-        return self._context.writer.submit(ToolUse(agent_id, tool_id, entry), is_urgent=is_urgent)
+        return self._context.writer.submit(CountedCall(agent_id, tool_id, entry), is_urgent=is_urgent)
 
     def list(self, agent_id: str | None = None) -> tuple[ToolUsage, ...]:
         """The number of calls by agent and tool."""

@@ -16,7 +16,7 @@ from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.state.tables import tool_usage
 
 
-class ToolUse(NamedTuple):
+class CountedCall(NamedTuple):
     """A call that an agent has made."""
 
     agent_id: str
@@ -25,7 +25,7 @@ class ToolUse(NamedTuple):
     """Its row: when it ended, how long it took, and the code of what went wrong."""
 
 
-def count_uses(connection: Connection, uses: Sequence[ToolUse]) -> None:
+def count_uses(connection: Connection, uses: Sequence[CountedCall]) -> None:
     """Add some calls to what is counted by agent and tool."""
     counts: dict[tuple[str, str], dict[str, float]] = {}
     for each in uses:

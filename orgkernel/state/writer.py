@@ -27,7 +27,7 @@ from orgkernel.state.chain import AuditValues, Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.engine import failure_of, writing
 from orgkernel.state.tables import state_version
-from orgkernel.state.use_counts import ToolUse, count_uses
+from orgkernel.state.use_counts import CountedCall, count_uses
 
 T = TypeVar("T")
 _MOST_AT_ONCE = 2_000
@@ -134,7 +134,7 @@ class Writer:
 
     def submit(
         self,
-        work: AuditEntry | ToolUse | Callable[[Transaction], T],
+        work: AuditEntry | CountedCall | Callable[[Transaction], T],
         *,
         may_wait: bool = True,
         is_urgent: bool = True,
@@ -240,7 +240,7 @@ class Writer:
 
     def _prepare(self, ticket: Ticket) -> tuple[AuditEntry, str] | Exception | None:
         """Before the transaction, so that nobody waits for it."""
-        entry = ticket.work.entry if isinstance(ticket.work, ToolUse) else ticket.work
+        entry = ticket.work.entry if isinstance(ticket.work, CountedCall) else ticket.work
         if not isinstance(entry, AuditEntry):
             return None
         try:
@@ -256,13 +256,13 @@ class Writer:
             links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
-            uses: list[ToolUse] = []
+            uses: list[CountedCall] = []
             for ticket, ready in zip(batch, prepared, strict=True):
                 if isinstance(ready, Exception):
                     answers.append((None, ready))
                 elif ready is not None:
                     answers.append((self._chains.append(*ready, links, rows), None))
-                    if isinstance(ticket.work, ToolUse):
+                    if isinstance(ticket.work, CountedCall):
                         uses.append(ticket.work)
                 else:
                     before, written = dict(links), len(rows)

@@ -37,7 +37,7 @@ class BrokenOff(Exception):
     """The connection ended when a request may have arrived."""
 
 
-class Answer(Protocol):
+class AnswerReader(Protocol):
     """What takes an answer as it arrives. What it raises ends the request."""
 
     def begin(self, status: int, headers: Mapping[bytes, bytes]) -> None:
@@ -75,7 +75,7 @@ class KeptConnections:
         self._open: set[_Connection] = set()
         self._is_closed = False
 
-    async def post(self, headers: bytes, body: bytes, answer: Answer) -> None:
+    async def post(self, headers: bytes, body: bytes, answer: AnswerReader) -> None:
         """Send a request, and wait until its answer is taken. Whoever is canceled hangs up.
 
         `headers` is what `encode_headers` makes. Raises `NotReached`, `BrokenOff`, and what `answer` raises.
@@ -148,7 +148,7 @@ class _Connection(asyncio.Protocol):
         self._open = open
         self._transport: asyncio.Transport
         self._parser = HttpResponseParser(self)
-        self._answer: Answer | None = None
+        self._answer: AnswerReader | None = None
         self._done: asyncio.Future[None]
         self._headers: dict[bytes, bytes] = {}
         self._head_size = 0
@@ -160,7 +160,7 @@ class _Connection(asyncio.Protocol):
         """Whether another request can be sent."""
         return self._is_kept and self._answer is None and not self._transport.is_closing()
 
-    async def ask(self, request: bytes, answer: Answer) -> None:
+    async def ask(self, request: bytes, answer: AnswerReader) -> None:
         """Send a request, and wait until its answer is taken. Raises `BrokenOff`, and what the answer raises."""
         self._answer, self._done = answer, asyncio.get_running_loop().create_future()
         self._headers, self._head_size = {}, 0
