@@ -124,24 +124,17 @@ class Permits:
 
     async def decide_soon(
         self, org: str, request: AccessRequest, tool_input: bytes, *, permit: bool = True, actor: str = "",
-        about: Mapping[str, str] | None = None, may_overlap: bool = False, is_alone: bool = False,
-        is_held: bool = False,
+        about: Mapping[str, str] | None = None, may_overlap: bool = False, is_held: bool = False,
     ) -> Ruling:  # fmt: skip
         """`decide` for an event loop. If the state `is_held` in memory, no thread is needed to decide.
 
-        With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way. `is_alone`
-        says that no other call is being made.
+        With `may_overlap`, a call that is allowed and uses no grant up is permitted while its row is on its way.
         """
         call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
             decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
             if may_overlap and decision.outcome == "allow" and not decision.grants:
-                row = (
-                    await self._submit_first(call, decision)
-                    if is_alone
-                    else self._submit_later(call, decision)
-                )
-                return self._rule(call, decision, "", row)
+                return self._rule(call, decision, "", self._submit_later(call, decision))
             try:
                 ticket = self._submit(call, decision)
                 return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
@@ -215,17 +208,8 @@ class Permits:
         )  # fmt: skip
         return self._store.audit.submit(entry, decision.grants if call.permit else ())
 
-    async def _submit_first(self, call: _Call, decision: AccessDecision) -> asyncio.Future[Ticket | None]:
-        """Hand the row in, and let the thread that writes begin: the disk then works while the tool does. Sending the call
-        wakes another process, which may take the processor, and nothing of this one goes on before it gives it back.
-        """
-        row: asyncio.Future[Ticket | None] = asyncio.get_running_loop().create_future()
-        row.set_result(self._submit(call, decision))
-        await asyncio.sleep(0)
-        return row
-
     def _submit_later(self, call: _Call, decision: AccessDecision) -> asyncio.Future[Ticket | None]:
-        """Hand the row in when the tool has been called: with many calls, the two threads would only slow each other down."""
+        """Hand the row in when the tool has been called: the thread that writes works while this one waits for the tool."""
         loop = asyncio.get_running_loop()
         row: asyncio.Future[Ticket | None] = loop.create_future()
 

@@ -33,7 +33,7 @@ T = TypeVar("T")
 _MOST_AT_ONCE = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
-_LATER = 0.05
+_LATER = 0.005
 """Seconds that a row which is not urgent waits for another one, so that the disk is not waited for twice."""
 _MOST_WAITING = 100_000
 """Beyond this a deferred caller waits for its row: memory is not a store."""

@@ -136,8 +136,6 @@ class Planned:
     """The credential of whoever calls, for the audit."""
     about: Mapping[str, str] | None = None
     """What else the audit has of the call."""
-    is_alone: bool = False
-    """Whether no other call is being made."""
 
     def step(self, outcome: StepOutcome, code: str = "", text: str = "", **said: Any) -> Step:
         """A step for this call."""
@@ -236,7 +234,7 @@ async def _decide(parts: Parts, planned: Planned, *, permit: bool) -> Ruling:
     level = None if tool is None else tool.required_levels.get(planned.request.action)
     may_overlap = parts.overlaps and level in ("observe", "read")
     return await parts.permits.decide_soon(
-        *arguments, **said, may_overlap=may_overlap, is_alone=planned.is_alone, is_held=parts.is_state_held
+        *arguments, **said, may_overlap=may_overlap, is_held=parts.is_state_held
     )
 
 

@@ -75,7 +75,6 @@ class UpstreamTools:
         self._file = "" if store is None else store.location.path
         self._identity = _identity_of(self._file)
         exclusive = None if store is None else Exclusive(store)
-        self._running = 0
         self._parts = Parts(
             store, permits, {}, {}, exclusive, None, Handover(), is_state_held, True, unrecorded
         )
@@ -91,13 +90,8 @@ class UpstreamTools:
         is_sole = tool is not None and len(tool.required_levels) == 1
         planned = Planned(
             org, call.request, call.tool_id, tool, call.tool_input, is_sole, adapter, None, call.actor, call.about,
-            is_alone=not self._running,
         )  # fmt: skip
-        self._running += 1
-        try:
-            step, reply = await call_permitted(self._parts, planned)
-        finally:
-            self._running -= 1
+        step, reply = await call_permitted(self._parts, planned)
         return step, None if reply is None else reply.output
 
     async def decide(
