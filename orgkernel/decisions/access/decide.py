@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decision import AccessDecision, Outcome
 from orgkernel.decisions.access.evaluation import Evaluation, evaluate, give_reason
 from orgkernel.decisions.access.layers.file_scope import is_bounded
 from orgkernel.decisions.access.layers.lock import find_lock
-from orgkernel.decisions.access.layers.policies import parts_named
+from orgkernel.decisions.access.layers.policy_parts import parts_named
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants

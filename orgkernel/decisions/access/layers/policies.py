@@ -12,14 +12,21 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
 from orgkernel.decisions.access.layers.file_scope import bounding_roles, is_bounded, scope_globs
 from orgkernel.decisions.access.layers.identity import why_declared
+from orgkernel.decisions.access.layers.policy_parts import (
+    commands_named,
+    is_open,
+    parts_named,
+    speaks_of,
+    with_part,
+    words_of_parts,
+)
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
-from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.runtime.paths import glob_is_inside, read_path
+from orgkernel.runtime.paths import glob_is_inside
 
 
 def _compile(target: Target) -> Move | None:
@@ -96,76 +103,22 @@ def _denies(resource: Resource, policy: AccessPolicy) -> bool:
     return policy.denies_it(resource.kind, resource.id, resource.tier)
 
 
-def _speaks(evaluation: Evaluation, policy: AccessPolicy) -> bool:
-    """Whether a policy is about all of the resource, or about the part that is asked for."""
-    resource = evaluation.resource
-    return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.stated)
-
-
-def _with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
-    """The resource, or where policies are about a part of it alone, that part and why the request is about it."""
-    resource, stated = evaluation.resource, evaluation.stated
-    policies = tuple(policies)
-    if not policies or not all(policy.has_part_of(resource.kind, resource.id) for policy in policies):
-        return evaluation.what
-    globs = tuple(dict.fromkeys(glob for policy in policies for glob in policy.paths))
-    beginnings = tuple(dict.fromkeys(text for policy in policies for text in policy.commands))
-    parts = []
-    if globs:
-        where = f"{evaluation.what} in {listing(globs)}"
-        said = ("the request states no path",) if stated.paths is None else _say_touching(stated.paths, globs)
-        parts.append(", and ".join((where, *dict.fromkeys(said))))
-    if beginnings:
-        where = f"{evaluation.what} for commands that begin with {listing(beginnings)}"
-        parts.append(f"{where}, and {_say_beginning(evaluation)}")
-    return "; and ".join(parts)
-
-
-def _say_beginning(evaluation: Evaluation) -> str:
-    commands = evaluation.stated.commands
-    if commands is not None:
-        return "nobody can tell what runs" if None in commands.read else "a command in it may begin so"
-    if evaluation.resource.command_arguments:
-        return "the request states no command"
-    return "the tool declares no `command_arguments`"
-
-
-def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
-    for path in stated.texts:
-        one = stated._replace(texts=(path,))
-        if path is None:
-            yield "the input states no path that can be read"
-        elif any(map(one.may_touch, globs)):
-            if one.are_inside(globs):
-                yield f"{quote(path)} is there"
-            elif read_path(path, stated.root) is None:
-                yield f"{quote(path)} cannot be compared with it"
-            else:
-                yield f"{quote(path)} may lead there"
-
-
 def _policy_deny(evaluation: Evaluation) -> Sentence:
-    return _denying(evaluation, lambda policy: not _is_open(evaluation, policy))
+    return _denying(evaluation, lambda policy: not is_open(evaluation, policy))
 
 
 def _part_not_stated(evaluation: Evaluation) -> Sentence:
-    return _denying(evaluation, lambda policy: _is_open(evaluation, policy))
-
-
-def _is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
-    """Whether a policy is about a part of the resource, and the request does not say whether it is about that part."""
-    resource = evaluation.resource
-    return policy.has_part_of(resource.kind, resource.id) and policy.is_open(evaluation.stated)
+    return _denying(evaluation, lambda policy: is_open(evaluation, policy))
 
 
 def _denying(evaluation: Evaluation, is_meant: Callable[[AccessPolicy], bool]) -> Sentence:
     resource = evaluation.resource
 
     def denies(policy: AccessPolicy) -> bool:
-        return _denies(resource, policy) and _speaks(evaluation, policy) and is_meant(policy)
+        return _denies(resource, policy) and speaks_of(evaluation, policy) and is_meant(policy)
 
     text, why = _policies_that(evaluation, denies)
-    what = _with_part(evaluation, filter(denies, _deciding(evaluation)))
+    what = with_part(evaluation, filter(denies, _deciding(evaluation)))
     return f"{text} den{'ies' if _is_one(text) else 'y'} {what}", why
 
 
@@ -181,14 +134,14 @@ def _ask_approval(evaluation: Evaluation) -> Sentence:
     resource = evaluation.resource
 
     def asks(policy: AccessPolicy) -> bool:
-        return policy.effect == "ask" and _covers(resource, policy) and _speaks(evaluation, policy)
+        return policy.effect == "ask" and _covers(resource, policy) and speaks_of(evaluation, policy)
 
     text, why = _policies_that(evaluation, asks)
     if not why:
         asking = [parent for parent in evaluation.parents if parent.failing & ASK_APPROVAL.bit]
         named = listing(parent.request.subject for parent in asking)
         return f"{named}, for whom {evaluation.who} acts, may use {evaluation.what} only with an approval", ()
-    what = _with_part(evaluation, filter(asks, _deciding(evaluation)))
+    what = with_part(evaluation, filter(asks, _deciding(evaluation)))
     return f"{text} require{'s' * _is_one(text)} an approval for {what}", why
 
 
@@ -272,29 +225,9 @@ def _helps(policy: AccessPolicy, resource: Resource) -> bool:
     return _covers(resource, policy) or not policy.ceiling
 
 
-def parts_named(evaluation: Evaluation) -> tuple[str, ...]:
-    """The paths that policies about the subject name, where they are about a part of the resource."""
-    return tuple(dict.fromkeys(glob for policy in _dividing(evaluation) for glob in policy.paths))
-
-
-def commands_named(evaluation: Evaluation) -> tuple[str, ...]:
-    """The beginnings of commands that they name."""
-    return tuple(dict.fromkeys(text for policy in _dividing(evaluation) for text in policy.commands))
-
-
-def _dividing(evaluation: Evaluation) -> Iterator[AccessPolicy]:
-    resource = evaluation.resource
-    for policy in evaluation.subject.policies if resource.is_divided else ():
-        if policy.decisive and policy.has_part_of(resource.kind, resource.id):
-            yield policy
-
-
 def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
     """The paths, commands and conditions of the policies that could lead away from an outcome."""
-    paths = (f"path:{glob}" for glob in (parts_named(evaluation) if evaluation.has_open_path else ()))
-    can_state = bool(evaluation.resource.command_arguments)
-    commands = (f"command:{text}" for text in (commands_named(evaluation) if can_state else ()))
-    return (*paths, *commands, *_condition_words(evaluation, outcome))
+    return (*words_of_parts(evaluation), *_condition_words(evaluation, outcome))
 
 
 def _condition_words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:

@@ -1,0 +1,90 @@
+"""Policies about a part of a tool, such as some paths or commands: whether a request is about that part, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.decisions.access.evaluation import Evaluation
+from orgkernel.decisions.access.policies import AccessPolicy
+from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.runtime.paths import read_path
+
+
+def speaks_of(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy is about all of the resource, or about the part that is asked for."""
+    resource = evaluation.resource
+    return not policy.has_part_of(resource.kind, resource.id) or policy.touches(evaluation.stated)
+
+
+def with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
+    """The resource, or where policies are about a part of it alone, that part and why the request is about it."""
+    resource, stated = evaluation.resource, evaluation.stated
+    policies = tuple(policies)
+    if not policies or not all(policy.has_part_of(resource.kind, resource.id) for policy in policies):
+        return evaluation.what
+    globs = tuple(dict.fromkeys(glob for policy in policies for glob in policy.paths))
+    beginnings = tuple(dict.fromkeys(text for policy in policies for text in policy.commands))
+    parts = []
+    if globs:
+        where = f"{evaluation.what} in {listing(globs)}"
+        said = ("the request states no path",) if stated.paths is None else _say_touching(stated.paths, globs)
+        parts.append(", and ".join((where, *dict.fromkeys(said))))
+    if beginnings:
+        where = f"{evaluation.what} for commands that begin with {listing(beginnings)}"
+        parts.append(f"{where}, and {_say_beginning(evaluation)}")
+    return "; and ".join(parts)
+
+
+def _say_beginning(evaluation: Evaluation) -> str:
+    commands = evaluation.stated.commands
+    if commands is not None:
+        return "nobody can tell what runs" if None in commands.read else "a command in it may begin so"
+    if evaluation.resource.command_arguments:
+        return "the request states no command"
+    return "the tool declares no `command_arguments`"
+
+
+def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
+    for path in stated.texts:
+        one = stated._replace(texts=(path,))
+        if path is None:
+            yield "the input states no path that can be read"
+        elif any(map(one.may_touch, globs)):
+            if one.are_inside(globs):
+                yield f"{quote(path)} is there"
+            elif read_path(path, stated.root) is None:
+                yield f"{quote(path)} cannot be compared with it"
+            else:
+                yield f"{quote(path)} may lead there"
+
+
+def is_open(evaluation: Evaluation, policy: AccessPolicy) -> bool:
+    """Whether a policy is about a part of the resource, and the request does not say whether it is about that part."""
+    resource = evaluation.resource
+    return policy.has_part_of(resource.kind, resource.id) and policy.is_open(evaluation.stated)
+
+
+def parts_named(evaluation: Evaluation) -> tuple[str, ...]:
+    """The paths that policies about the subject name, where they are about a part of the resource."""
+    return tuple(dict.fromkeys(glob for policy in _dividing(evaluation) for glob in policy.paths))
+
+
+def commands_named(evaluation: Evaluation) -> tuple[str, ...]:
+    """The beginnings of commands that they name."""
+    return tuple(dict.fromkeys(text for policy in _dividing(evaluation) for text in policy.commands))
+
+
+def _dividing(evaluation: Evaluation) -> Iterator[AccessPolicy]:
+    resource = evaluation.resource
+    for policy in evaluation.subject.policies if resource.is_divided else ():
+        if policy.decisive and policy.has_part_of(resource.kind, resource.id):
+            yield policy
+
+
+def words_of_parts(evaluation: Evaluation) -> Iterator[str]:
+    """The paths and commands that a call has to state, as lists say them."""
+    if evaluation.has_open_path:
+        yield from (f"path:{glob}" for glob in parts_named(evaluation))
+    if evaluation.resource.command_arguments:
+        yield from (f"command:{text}" for text in commands_named(evaluation))
