@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,10 @@ class Wire:
         return json.loads(line)
 
 
-@pytest.fixture(scope="module")
-def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+@contextmanager
+def wired(folder: Path) -> Iterator[Wire]:
     """A connection of 2025-11-25, after its handshake."""
-    opened = Wire(tmp_path_factory.mktemp("wire"))
+    opened = Wire(folder)
     try:
         client = {"name": "test", "version": "1"}
         opened.write(
@@ -79,6 +80,13 @@ def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
     finally:
         opened.process.kill()
         opened.process.communicate(timeout=_PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """A connection that stays open."""
+    with wired(tmp_path_factory.mktemp("wire")) as opened:
+        yield opened
 
 
 def test_the_client_of_the_sdk_speaks_the_newest_era(calls: Calls) -> None:
@@ -133,11 +141,15 @@ def test_a_cancelled_question_keeps_nobody_waiting(wire: Wire) -> None:
     assert answer["result"]["structuredContent"]["subject"] == "role:research_xo"
 
 
-def test_it_ends_with_its_input(wire: Wire) -> None:
-    """At once, with code 0, and with nothing but the garbage on its standard error. It is the last one that asks."""
-    _, said = wire.process.communicate(timeout=_PATIENCE)
-    assert wire.process.returncode == 0
-    assert b"Traceback" not in said
+def test_it_ends_with_its_input(tmp_path: Path) -> None:
+    """At once, with code 0, and without a traceback, although it was sent garbage."""
+    with wired(tmp_path) as wire:
+        wire.write(b"\x00\xff garbage\n", sent(3, "ping"))
+        while wire.read().get("id") != 3:
+            pass
+        _, said = wire.process.communicate(timeout=_PATIENCE)
+        assert wire.process.returncode == 0
+        assert b"Traceback" not in said
 
 
 def test_it_ends_with_a_killed_client(tmp_path: Path) -> None:
