@@ -81,7 +81,6 @@ class Reloader:
                 logger.exception("the documents cannot be watched; they are compared regularly instead")
                 self._polling = True
                 self._answers.reading_problem = "failed"
-                self._seen = {}
                 with anyio.move_on_after(_RETRY_SECONDS):
                     await self._stop.wait()
 
@@ -168,6 +167,8 @@ class Reloader:
         watched = self._answers.kernel.watched
         folders = [path for path in watched if os.path.isdir(path)]
         begun = identify(folders)
+        # An edit may have come between the last reading and the beginning of this watch, which does not report it.
+        self._seen = {}
         async for changes in awatch(
             *folders,
             watch_filter=relevant_below(folders, self._answers.kernel.foreign_folders),
@@ -179,13 +180,12 @@ class Reloader:
             force_polling=self._polling,
             ignore_permission_denied=True,
         ):
-            # Differs the first time: an edit may have come between reading and the beginning of watching.
             now = identify(watched, self._linked)
             retry = self._answers.reading_failed and time.monotonic() >= self._retry_at
             if changes or now != self._seen or retry:
                 await self.reload()
-                # Files are identified as they were before they were read: what changed meanwhile is read again.
-                self._seen = {**identify(watched, self._linked), **now}
+                # As they were before they were read: what changed meanwhile, and what is watched only now, is read again.
+                self._seen = now
             there = identify(path for path in watched if os.path.isdir(path))
             if there != begun or self._answers.kernel.watched != watched:
                 return

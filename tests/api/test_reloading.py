@@ -234,6 +234,39 @@ def test_what_appears_later_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     asyncio.run(asyncio.wait_for(appear(), 30))
 
 
+def test_edit_between_two_watches_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that appears is watched from a new beginning. What was edited before that is not reported by anybody."""
+    agents = tmp_path / ".claude/agents"
+    write_tree(agents, {"a.md": "---\nname: a\ndescription: Use it.\n---\n"})
+    skill = ".claude/skills/look/SKILL.md"
+    begin, begun = reloading.awatch, 0
+
+    def edit_before(*folders: Any, **options: Any) -> AsyncIterator[Any]:
+        nonlocal begun
+        begun += 1
+        if begun == 2:
+            change_line(tmp_path / skill, "name: look", "name: see")
+        return begin(*folders, **options)
+
+    monkeypatch.setattr(reloading, "awatch", edit_before)
+    monkeypatch.setattr(reloading, "_LOOK_MS", 50)
+    kernel = Kernel.open(tmp_path)
+
+    def skills() -> set[str]:
+        return set(kernel.organization("active").snapshot.records.cognitive_skills)
+
+    async def appear() -> None:
+        reloader = Reloader(Answers(kernel))
+        watching = asyncio.create_task(reloader.watch())
+        await until(lambda: begun == 1)
+        write_tree(tmp_path, {skill: "---\nname: look\ndescription: Use it to look.\n---\nLook.\n"})
+        await until(lambda: skills() == {"see"})
+        reloader.stop()
+        await watching
+
+    asyncio.run(asyncio.wait_for(appear(), 30))
+
+
 async def until(holds: Callable[[], bool]) -> None:
     """Wait for something that another task does."""
     while not holds():
