@@ -132,8 +132,7 @@ class HttpGateway:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
-        has_query = bool(request.scope["query_string"])
-        asker = asker_of(request, request.query_params.get("org") if has_query else None)
+        asker = asker_of(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, asker, self)
 

@@ -44,7 +44,7 @@ class WholeAnswers:
 
     def abort(self) -> None:
         """Close at once."""
-        self._held.clear()
+        self._held, self._size = [], 0
         self._transport.abort()
 
     def __getattr__(self, name: str) -> Any:

@@ -12,9 +12,8 @@ from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.envelope import AccessEnvelope, decide_envelope
 from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.layers.lock import LOCKED
-from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, PART_NOT_STATED
+from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, LEFT_OPEN, PART_NOT_STATED
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
@@ -23,7 +22,7 @@ from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
 
-_WITH_A_CALL: Final = frozenset({LOCKED.name, WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name})
+_WITH_A_CALL: Final = LEFT_OPEN | {LOCKED.name}
 _STATED_BY_A_CALL: Final = frozenset({"path", "command", "lock", "input"})
 
 

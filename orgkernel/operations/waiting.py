@@ -31,23 +31,17 @@ async def resolved(ticket: Ticket) -> Any:
                 loop.call_soon_threadsafe(done.set)
 
         ticket.on_done(wake)
-        try:
-            async with asyncio.timeout(WORK_SECONDS):
-                await done.wait()
-        except TimeoutError:
-            raise StoreBusy(
-                "the store did not answer in time", "it is not known whether the change was written"
-            ) from None
+        await in_time(done.wait(), "it is not known whether the change was written")
     return ticket.result()
 
 
-async def in_time(work: Awaitable[T]) -> T:
+async def in_time(work: Awaitable[T], help: str = "try again later") -> T:
     """The result of work that waits for the store. Raises `StoreBusy` after a timeout."""
     try:
         async with asyncio.timeout(WORK_SECONDS):
             return await work
     except TimeoutError:
-        raise StoreBusy("the store did not answer in time", "try again later") from None
+        raise StoreBusy("the store did not answer in time", help) from None
 
 
 async def in_store_thread(work: Callable[..., T], *arguments: Any) -> T:

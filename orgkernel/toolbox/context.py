@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
-from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
-from orgkernel.decisions.access.layers.policies import PART_NOT_STATED
+from orgkernel.decisions.access.layers.policies import LEFT_OPEN
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
@@ -200,7 +199,7 @@ def _tool(
             asks += row.actions
         elif row.outcome in ("allow", "deny"):
             allowed += open_ones
-            if row.outcome == "deny" and row.code in (WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name):
+            if row.outcome == "deny" and row.code in LEFT_OPEN:
                 levels += [tool.required_levels[action] for action in open_ones if action != LOCK]
         conditions += [each for each in row.conditions if each != lock]
     allowed = [action for action in dict.fromkeys(allowed) if action != LOCK]

@@ -22,7 +22,7 @@ from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
 from orgkernel.decisions.access.opened import count_opened
-from orgkernel.decisions.access.remedy_steps import render_remedy
+from orgkernel.decisions.access.remedy_steps import STATED, render_remedy
 from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
 from orgkernel.decisions.access.stored import add_grant, drop_restrictions
 from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
@@ -37,8 +37,6 @@ _AT_MOST_ONE: tuple[ChangeKind, ...] = ("rank", "role", "equip")
 _OF_OTHERS: tuple[ChangeKind, ...] = ("grant", "lift", "resume", "rank", "qualification")
 """What can be changed about whom the subject acts for."""
 _WEIGHT = {kind: number for number, kind in enumerate(get_args(ChangeKind))}
-
-_STATED: tuple[ChangeKind, ...] = ("path", "other_path", "other_command")
 
 Changes = frozenset[RemedyChange]
 
@@ -142,7 +140,7 @@ class Search:
             return rank_number(view, one.value) <= rank_number(view, other.value)
         if one.kind == "grant":
             return set(one.waives) <= set(other.waives)
-        return one == other or one.kind in _STATED
+        return one == other or one.kind in STATED
 
     # -- what could help ---------------------------------------------------------------------------------------------
 
@@ -152,7 +150,7 @@ class Search:
             if kind == "grant":
                 about = self._evaluation if tried.action == self._evaluation.action else tried
                 yield from self._wider_grants(changes, code, about)
-            elif kind in _STATED:
+            elif kind in STATED:
                 # The scope, and the policies, are those of the roles that are filled by then.
                 if any(each.kind == kind for each in changes):
                     continue
@@ -269,7 +267,7 @@ class Search:
         evaluate(again)
         # Which path or command would do depends on the roles and policies that there are by then.
         find = again.tables.order.changes
-        found = (kind in values and values[kind][0] in find[kind](again) for kind in _STATED)
+        found = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
         in_scope, off_paths, off_commands = found
         if in_scope or off_paths or off_commands:
             stated = (assumed or Assumed())._replace(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
-from orgkernel.decisions.access.decision import Remedy, RemedyChange, RemedyEdit
+from orgkernel.decisions.access.decision import ChangeKind, Remedy, RemedyChange, RemedyEdit
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.identity import UNKNOWN_SENDER
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
@@ -20,14 +20,15 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.records.record import PREFIX
 
-_STATED = ("path", "other_path", "other_command")
-_AFTERWARDS = ("lock", "envelope", "state", *_STATED)
+STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command")
+"""What the request itself has to say."""
+_AFTERWARDS = ("lock", "envelope", "state", *STATED)
 """What can only be done once all else is done."""
 
 
 def render_remedy(evaluation: Evaluation, changes: tuple[RemedyChange, ...], opens: str = "") -> Remedy:
     """A set of changes as something to do."""
-    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind in _STATED)))
+    ordered = tuple(sorted(changes, key=lambda change: (change.kind in _AFTERWARDS, change.kind in STATED)))
     return Remedy(
         ordered,
         " and ".join(_TEXTS[change.kind](evaluation, change) for change in ordered),

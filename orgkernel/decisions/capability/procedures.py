@@ -13,8 +13,7 @@ import msgspec
 
 from orgkernel.decisions.access.decide import decide_with_reasons
 from orgkernel.decisions.access.decision import Outcome
-from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
-from orgkernel.decisions.access.layers.policies import PART_NOT_STATED
+from orgkernel.decisions.access.layers.policies import LEFT_OPEN
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.capability.holder import CrewMember
@@ -129,7 +128,7 @@ def check_tool(
     request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
     decision, reasons = decide_with_reasons(view, request, state)
     outcome, obligations = decision.outcome, decision.obligations
-    if outcome == "deny" and {*decision.codes} <= {WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name}:
+    if outcome == "deny" and LEFT_OPEN.issuperset(decision.codes):
         rows = what_can(view, request.subject, request=request, state=state)
         kinds = {word.partition(":")[0] for row in rows for word in row.conditions}
         stated = tuple(f"state:{kind}" for kind in ("path", "command") if kind in kinds)

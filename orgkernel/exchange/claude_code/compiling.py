@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -28,6 +27,7 @@ from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permi
 from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
 from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.diagnostics.wording import listing, printable
+from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, strictest
 from orgkernel.exchange.claude_code.host_names import (
     action_of,
     agents_by_name,
@@ -41,16 +41,10 @@ from orgkernel.project.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VER
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside, may_touch
 
-CompiledRow = dict[str, Any]
 ExplanationText = Callable[[str, AccessExplanation], str]
 """The text of an explanation, by the question."""
-_WORST: Final = ("deny", "ask", "allow")
-_CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
-"""Paths that no glob names, below the root and elsewhere."""
 _PLAIN_COMMAND: Final = "0orgkernel0plain0command"
 """A command that begins as none that anybody names."""
-_BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", *_CLEAR)
-"""What a row says about what a call states."""
 _MANY: Final = 40
 """Roles from which on a refusal to start an agent is not told for every pair."""
 _LONG: Final = 2_000
@@ -143,7 +137,7 @@ class _Compiler:
 
         `above` are roles that may have dispatched this one, where an agent has no more than those above it.
         """
-        row = _strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
+        row = strictest(self._tool(role, name, tool_id, "", above) for tool_id in tools)
         tool = self.view.records.tools[tools[0]].record
         if tool.type != "mcp_server" or len(tools) > 1 or len(tool.actions) < 2:
             return row
@@ -158,7 +152,7 @@ class _Compiler:
             f"role:{role}", action or action_of(name, tool), f"tool:{tool_id}", self._context
         )
         chains = [(), *((f"role:{each}",) for each in above)]
-        return _strictest(
+        return strictest(
             self._answer(msgspec.structs.replace(request, via=via), path_arguments(name, tool), self._state)
             for via in chains
         )
@@ -221,7 +215,7 @@ class _Compiler:
                 parts[glob] = _about_any(self._at_path(request, path, state), path, globs)
         clear = {
             name: _about_any(self._at_path(request, path, state), path, globs)
-            for name, path in _CLEAR.items()
+            for name, path in CLEAR.items()
             if not any(may_touch(path, glob, self._root) for glob in self._comparable(globs, path))
         }
         return {
@@ -354,40 +348,6 @@ def _about_any(row: CompiledRow, path: str, globs: Iterable[str]) -> CompiledRow
     if "text" not in row or path in globs:
         return row
     return {**row, "text": row["text"].replace(path, PLACEHOLDER)}
-
-
-def _by_paths(row: CompiledRow) -> dict[str, Any]:
-    """What a row answers for each path, without the texts."""
-    parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
-    ends = {name: row[name]["outcome"] for name in _CLEAR if name in row}
-    return {"globs": row.get("globs"), "beginnings": row.get("beginnings"), "parts": parts, **ends}
-
-
-def _without_paths(row: CompiledRow) -> CompiledRow:
-    """A row that says of every path what it says without one."""
-    if "parts" in row:
-        row = {name: each for name, each in row.items() if name not in _BY_CALL}
-    return {**row, "after": _without_paths(row["after"])} if "after" in row else row
-
-
-def _strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
-    """The row that opens least: also for paths, and when a grant ends."""
-    rows = tuple(rows)
-    limiting = [each for each in rows if each != {"outcome": "allow"}]
-    if any("parts" in each for each in rows) and any(
-        _by_paths(each) != _by_paths(limiting[0]) for each in limiting
-    ):
-        # Which of them opens least depends on the path: what holds without one holds for all.
-        rows = tuple(map(_without_paths, rows))
-    return min(
-        rows,
-        key=lambda each: (
-            _WORST.index(each["outcome"]),
-            "inside" in each,
-            _WORST.index(each.get("inside", each)["outcome"]),
-            each.get("until", math.inf),
-        ),
-    )
 
 
 def _above(dispatches: Mapping[str, Mapping[str, CompiledRow]]) -> dict[str, tuple[str, ...]]:

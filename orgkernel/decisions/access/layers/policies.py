@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -10,7 +11,12 @@ from orgkernel.decisions.access.circumstances import find_unstated, words_of
 from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
-from orgkernel.decisions.access.layers.file_scope import bounding_roles, is_bounded, scope_globs
+from orgkernel.decisions.access.layers.file_scope import (
+    WRITE_OUT_OF_SCOPE,
+    bounding_roles,
+    is_bounded,
+    scope_globs,
+)
 from orgkernel.decisions.access.layers.identity import why_declared
 from orgkernel.decisions.access.layers.policy_parts import (
     commands_named,
@@ -74,8 +80,7 @@ def _compile(target: Target) -> Move | None:
 def _policies_that(evaluation: Evaluation, speaks: Callable[[AccessPolicy], bool]) -> Sentence:
     """The policies about the subject that speak so, by name, and their lines."""
     view, resource = evaluation.view, evaluation.resource
-    deciding = evaluation.subject.policy_set(evaluation.request.context).policies
-    found = [policy for policy in deciding if speaks(policy)]
+    found = [policy for policy in _deciding(evaluation) if speaks(policy)]
     why: list[Why] = []
     for policy in found:
         edges = [edge for edge in view.tools_covered_by(policy.id) if edge.target == resource.id]
@@ -159,9 +164,10 @@ def _policy_ceiling(evaluation: Evaluation) -> Sentence:
 def _lowest(evaluation: Evaluation) -> str:
     """The tier that the policies about the subject leave it, quoted."""
     resource = evaluation.resource
-    deciding = evaluation.subject.policy_set(evaluation.request.context).policies
     return quote(
-        resource.levels[min(_grants(resource, policy) for policy in deciding if _bounds(resource, policy))]
+        resource.levels[
+            min(_grants(resource, policy) for policy in _deciding(evaluation) if _bounds(resource, policy))
+        ]
     )
 
 
@@ -361,6 +367,8 @@ PART_NOT_STATED = ReasonCode(
     "stopped",
     remedies=("other_path", "other_command", "role", "policy_removed"),
 )
+LEFT_OPEN: Final = frozenset({WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name})
+"""Codes of denials that a call may not meet, because it states its path or its command."""
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))
 ASK_APPROVAL = ReasonCode(

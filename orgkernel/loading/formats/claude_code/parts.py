@@ -23,8 +23,6 @@ _RULE: Final = re.compile(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
 _PATTERN: Final = re.compile(r"(\./|/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_.@+=,*?-]+)/?\Z")
 _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
-
-
 COMMAND_TOOL: Final = "Bash"
 """The tool whose rules name commands. Those of PowerShell are read by other rules."""
 # Words that a shell takes as they are, and what may come after them. A star elsewhere stands for a part of a word.

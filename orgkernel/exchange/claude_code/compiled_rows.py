@@ -1,0 +1,48 @@
+"""The rows that the hook of Claude Code looks up, and which of several opens least."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Final
+
+CompiledRow = dict[str, Any]
+_WORST: Final = ("deny", "ask", "allow")
+CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
+"""Paths that no glob names, below the root and elsewhere."""
+_BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", *CLEAR)
+"""What a row says about what a call states."""
+
+
+def _by_paths(row: CompiledRow) -> dict[str, Any]:
+    """What a row answers for each path, without the texts."""
+    parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
+    ends = {name: row[name]["outcome"] for name in CLEAR if name in row}
+    return {"globs": row.get("globs"), "beginnings": row.get("beginnings"), "parts": parts, **ends}
+
+
+def _without_paths(row: CompiledRow) -> CompiledRow:
+    """A row that says of every path what it says without one."""
+    if "parts" in row:
+        row = {name: each for name, each in row.items() if name not in _BY_CALL}
+    return {**row, "after": _without_paths(row["after"])} if "after" in row else row
+
+
+def strictest(rows: Iterable[CompiledRow]) -> CompiledRow:
+    """The row that opens least: also for paths, and when a grant ends."""
+    rows = tuple(rows)
+    limiting = [each for each in rows if each != {"outcome": "allow"}]
+    if any("parts" in each for each in rows) and any(
+        _by_paths(each) != _by_paths(limiting[0]) for each in limiting
+    ):
+        # Which of them opens least depends on the path: what holds without one holds for all.
+        rows = tuple(map(_without_paths, rows))
+    return min(
+        rows,
+        key=lambda each: (
+            _WORST.index(each["outcome"]),
+            "inside" in each,
+            _WORST.index(each.get("inside", each)["outcome"]),
+            each.get("until", math.inf),
+        ),
+    )
