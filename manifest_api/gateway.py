@@ -25,7 +25,7 @@ from manifest_api.guards.limits import replay, take_body
 from manifest_api.guards.middleware import StandardHeaders, answer_fault, with_standard
 from manifest_api.guards.origin import refuse_foreign_origin
 from manifest_api.guards.request_head import read_head
-from manifest_api.mcp_asker import HttpAsker, asker_of, without_path
+from manifest_api.mcp_asker import HttpAsker, member_of, without_path
 from manifest_api.problems import NO_STORE, RequestRefused, refusal_response
 from manifest_api.questions import refuse_unknown_parameters
 from manifest_api.refusals import refuse_by_kernel
@@ -132,9 +132,10 @@ class HttpGateway:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
-        asker = asker_of(request, request.query_params.get("org"))
+        named = request.query_params.get("org") if request.scope["query_string"] else None
+        caller, org_id, subject = member_of(request, named)
         require_scope(request, "report")  # a call uses grants up, and is counted
-        return HttpCaller(request, asker, self)
+        return HttpCaller(request, caller, org_id, subject, self)
 
     async def _answer_quickly(self, scope: Scope, caller: HttpCaller, body: bytes) -> bytes | None:
         call = read_quick_call(scope["headers"], body)
@@ -195,9 +196,10 @@ class _Tools(UpstreamTools):
 class HttpCaller(HttpAsker, GatewayCaller):
     """The agent or the person that a key belongs to."""
 
-    def __init__(self, request: Request, asker: HttpAsker, gateway: HttpGateway) -> None:
-        caller: Caller = asker.caller
-        super().__init__(request, caller, asker.org_id, asker.subject, delegated(request, asker.subject))
+    def __init__(
+        self, request: Request, caller: Caller, org_id: str, subject: str, gateway: HttpGateway
+    ) -> None:
+        super().__init__(request, caller, org_id, subject, delegated(request, subject))
         self.actor_name = caller.credential
         self._gateway = gateway
         self._state_at = time.monotonic()

@@ -16,8 +16,8 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.metrics import count_decision
 from manifest_api.problems import RequestRefused
 from manifest_api.store_requests import operate
-from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.access.tables import tables_of
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, StoreError
 from orgkernel.kernel.kernel import Kernel
@@ -82,7 +82,14 @@ def without_path(error: StoreError) -> Refused:
 
 
 def asker_of(request: Request, org: str | None) -> HttpAsker:
-    """The asker of a request. Raises `RequestRefused`, and `UnknownOrganization` and `NotServed` for a named organization."""
+    """The asker of a request. Raises as `member_of`."""
+    return HttpAsker(request, *member_of(request, org))
+
+
+def member_of(request: Request, org: str | None) -> tuple[Caller, str, str]:
+    """Who asks, the organization, and the member of it that the key belongs to. Raises `RequestRefused`, and
+    `UnknownOrganization` and `NotServed` for a named organization.
+    """
     caller = require_scope(request, "read")
     if not caller.is_known:
         raise RequestRefused(
@@ -98,7 +105,7 @@ def asker_of(request: Request, org: str | None) -> HttpAsker:
             f"use the key of an agent or a person; {_CREATE}",
         )
     kernel: Kernel = request.app.state.answers.kernel
-    return HttpAsker(request, caller, _org_of(kernel, subject, org), subject)
+    return caller, _org_of(kernel, subject, org), subject
 
 
 def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
@@ -132,5 +139,5 @@ def _org_of(kernel: Kernel, subject: str, org: str | None) -> str:
 
 
 def _declares(kernel: Kernel, org_id: str, subject: str) -> bool:
-    found = identify(kernel.organization(org_id).snapshot.index, subject)
-    return found is not None and found.kind != "unknown"
+    found = tables_of(kernel.organization(org_id).snapshot.index).subject(subject)
+    return found is not None and found.identity.kind != "unknown"

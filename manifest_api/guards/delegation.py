@@ -7,16 +7,16 @@ nothing. So whoever sends them needs no right to, and a header that is left out 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.requests import Request
 
+from manifest_api.guards.request_head import ON_BEHALF_OF, VIA, read_head
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
 from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessRequest
 
-ON_BEHALF_OF: Final = "orgkernel-on-behalf-of"
-VIA: Final = "orgkernel-via"
 _SUBJECT: Final = re.compile(r"[a-z]{1,20}:[!-+\--~]{1,150}")
 _MOST: Final = 16
 """Links of a chain."""
@@ -24,8 +24,8 @@ _MOST: Final = 16
 
 def delegated(request: Request, subject: str) -> AccessRequest:
     """The circumstances of all questions of a request, without an action. Raises `RequestRefused`."""
-    named = _listed(request, ON_BEHALF_OF)
-    via = _listed(request, VIA)
+    said = read_head(request.scope).delegations
+    named, via = _listed(said, ON_BEHALF_OF), _listed(said, VIA)
     if len(named) > 1:
         raise _bad(ON_BEHALF_OF, "names several subjects, and one triggers a run")
     if len(via) > _MOST:
@@ -33,19 +33,19 @@ def delegated(request: Request, subject: str) -> AccessRequest:
     return AccessRequest(subject, "", "", on_behalf_of=named[0] if named else None, via=via)
 
 
-def _listed(request: Request, name: str) -> tuple[str, ...]:
-    values = request.headers.getlist(name)
+def _listed(said: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
+    values = said.get(name, ())
     if len(values) > 1:
         raise _bad(name, "is given more than once")
-    found = tuple(each.strip() for each in values[0].split(",")) if values else ()
+    found = tuple(each.strip() for each in values[0].decode("latin-1").split(",")) if values else ()
     for each in found:
         if not _SUBJECT.fullmatch(each):
             raise _bad(name, "does not name subjects as `KIND:ID`")
     return found
 
 
-def _bad(name: str, message: str) -> RequestRefused:
-    where = f"header.{name}"
+def _bad(name: bytes, message: str) -> RequestRefused:
+    where = f"header.{name.decode()}"
     return RequestRefused(
         INVALID_REQUEST,
         f"the request is not valid at `{where}`",

@@ -6,14 +6,18 @@ from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
+from manifest_api.guards.request_head import read_head
 from manifest_api.problems import FOREIGN_ORIGIN, RequestRefused
 from orgkernel.diagnostics.wording import quote
 
 
 def refuse_foreign_origin(request: Request) -> None:
     """Raise `RequestRefused` for a request from a page of another origin."""
-    origin = request.headers.get("origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+    said = read_head(request.scope).origin
+    if said is None:
+        return
+    origin = said.decode("latin-1")
+    if urlsplit(origin).netloc != request.headers.get("host"):
         raise RequestRefused(
             FOREIGN_ORIGIN,
             f"the request comes from a page of {quote(origin)}",

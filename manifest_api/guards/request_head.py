@@ -11,6 +11,8 @@ import re
 from starlette.types import Scope
 
 IDENTITY, GZIP = "identity", "gzip"
+ON_BEHALF_OF, VIA = b"orgkernel-on-behalf-of", b"orgkernel-via"
+"""Headers about who triggered a run, and who dispatched whom in it (`delegation.py`)."""
 _FORWARDING = frozenset({
     b"forwarded", b"via", b"x-real-ip", b"x-client-ip", b"client-ip", b"true-client-ip", b"cdn-loop",
     b"x-cluster-client-ip", b"cf-connecting-ip", b"cf-connecting-ipv6", b"fastly-client-ip", b"fly-client-ip",
@@ -55,9 +57,11 @@ class RequestHead:
         "coding",
         "conditions",
         "content_type",
+        "delegations",
         "forwarded",
         "has_body",
         "hosts",
+        "origin",
         "request_id",
     )
 
@@ -86,6 +90,10 @@ class RequestHead:
         ids = named.get(b"x-request-id", [])
         self.request_id = ids[0] if ids and _REQUEST_ID.fullmatch(ids[0]) else b""
         """The id that the client gave to the request."""
+        self.origin = next(iter(named.get(b"origin", ())), None)
+        """Where the page is from that asks, if a browser says so."""
+        self.delegations = {name: tuple(named[name]) for name in (ON_BEHALF_OF, VIA) if name in named}
+        """The values of the headers about a chain of delegation, for those that are there."""
         self.has_body = bool(lengths) or b"transfer-encoding" in named
 
 

@@ -8,7 +8,6 @@ it (docs/architecture.md). How a call ended is noted afterwards.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 import time
@@ -22,7 +21,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import digest_input, with_input
 from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import Conflict, OrgkernelError, PermitRefused
+from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry
 from orgkernel.operations.waiting import in_store_thread, in_time, resolved
 
@@ -70,8 +69,8 @@ class Ruling:
     permit: Permit | None
     audit_id: str
     """Empty while the row is not on the disk yet."""
-    row: asyncio.Future[Ticket | None] | None = None
-    """A row that is still on its way: nothing may be answered before its ticket has resolved."""
+    row: Ticket | None = None
+    """A row that is still on its way: nothing may be answered before it has resolved."""
 
 
 class Permits:
@@ -133,10 +132,10 @@ class Permits:
         call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
         for is_last in (False, True):
             decision = self._decide(call) if is_held else await in_time(in_store_thread(self._decide, call))
-            if may_overlap and decision.outcome == "allow" and not decision.grants:
-                return self._rule(call, decision, "", self._submit_later(call, decision))
             try:
                 ticket = self._submit(call, decision)
+                if may_overlap and decision.outcome == "allow" and not decision.grants:
+                    return self._rule(call, decision, "", ticket)
                 return self._rule(call, decision, "" if ticket is None else await resolved(ticket))
             except Conflict:
                 if is_last or self._store is None:
@@ -208,26 +207,12 @@ class Permits:
         )  # fmt: skip
         return self._store.audit.submit(entry, decision.grants if call.permit else ())
 
-    def _submit_later(self, call: _Call, decision: AccessDecision) -> asyncio.Future[Ticket | None]:
-        """Hand the row in when the tool has been called: the thread that writes works while this one waits for the tool."""
-        loop = asyncio.get_running_loop()
-        row: asyncio.Future[Ticket | None] = loop.create_future()
-
-        def submit() -> None:
-            try:
-                row.set_result(self._submit(call, decision))
-            except OrgkernelError as error:
-                row.set_exception(error)
-
-        loop.call_soon(submit)
-        return row
-
     def _rule(
         self,
         call: _Call,
         decision: AccessDecision,
         audit_id: str,
-        row: asyncio.Future[Ticket | None] | None = None,
+        row: Ticket | None = None,
     ) -> Ruling:
         allowed = call.permit and decision.outcome == "allow"
         permit = self._permit(call.org, call.request, call.tool_input) if allowed else None

@@ -24,24 +24,33 @@ _MOST_THREADS = 16
 async def resolved(ticket: Ticket) -> Any:
     """The result of a ticket, without blocking the event loop. Raises its error, and `StoreBusy` after a timeout."""
     if not ticket.is_done:
-        loop, done = asyncio.get_running_loop(), asyncio.Event()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+
+        def end() -> None:
+            if not done.done():
+                done.set_result(None)
 
         def wake(_: Ticket) -> None:
             with suppress(RuntimeError):  # the loop was closed: nobody waits any more
-                loop.call_soon_threadsafe(done.set)
+                loop.call_soon_threadsafe(end)
 
         ticket.on_done(wake)
-        await in_time(done.wait(), "it is not known whether the change was written")
-    return ticket.result()
+        late = loop.call_later(WORK_SECONDS, end)
+        try:
+            await done
+        finally:
+            late.cancel()
+    return ticket.result(timeout=0)
 
 
-async def in_time(work: Awaitable[T], help: str = "try again later") -> T:
+async def in_time(work: Awaitable[T]) -> T:
     """The result of work that waits for the store. Raises `StoreBusy` after a timeout."""
     try:
         async with asyncio.timeout(WORK_SECONDS):
             return await work
     except TimeoutError:
-        raise StoreBusy("the store did not answer in time", help) from None
+        raise StoreBusy("the store did not answer in time", "try again later") from None
 
 
 async def in_store_thread(work: Callable[..., T], *arguments: Any) -> T:

@@ -7,7 +7,8 @@ chain and the entry as canonical JSON. Texts are masked and cut here, before any
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import sqlite3
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import chain
@@ -222,8 +223,7 @@ class Chains:
         if self._named:
             connection.exec_driver_sql(self._insert, [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
             return
-        for statement, values in _statements(rows):
-            below(connection).execute(statement, values)
+        insert_rows(below(connection), rows)
 
     def close(self) -> None:
         """Let another process continue them."""
@@ -239,7 +239,7 @@ def is_bare(connection: Connection) -> bool:
     return any(connection.scalar(select(exists(select(table)))) for table in _AUDITED)
 
 
-def _statements(rows: list[AuditValues]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+def insert_rows(connection: sqlite3.Connection | sqlite3.Cursor, rows: list[AuditValues]) -> None:
     """Insert rows by few statements of many rows, in sizes that come again and are prepared once.
 
     With every statement SQLite lets other threads run, and then has to wait for its turn.
@@ -247,7 +247,7 @@ def _statements(rows: list[AuditValues]) -> Iterator[tuple[str, tuple[Any, ...]]
     start = 0
     while start < len(rows):
         many = min(_MOST_ROWS, 1 << (len(rows) - start).bit_length() - 1)
-        yield _insert_many(many), tuple(chain.from_iterable(rows[start : start + many]))
+        connection.execute(_insert_many(many), tuple(chain.from_iterable(rows[start : start + many])))
         start += many
 
 

@@ -39,6 +39,8 @@ _HELP = {
     "SQLITE_AUTH": ("cannot be opened", "allow this user to read and write the file"),
 }  # fmt: skip
 _WRITES = "orgkernel_writes"
+_PAGES = 10_000
+"""Pages in the journal, each of 4 KiB, before a commit moves them into the file, which takes it several milliseconds."""
 _CALLERS = 64
 """Connections beyond those kept open."""
 
@@ -185,6 +187,7 @@ def _set_pragmas(connection: Any, _: object) -> None:
         _write_ahead(cursor)
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
     finally:
         cursor.close()
 

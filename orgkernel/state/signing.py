@@ -7,7 +7,6 @@ to sign with in its first line, and in further lines the keys before it, each wi
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import hmac
 import os
 import stat
@@ -170,4 +169,4 @@ def _parse(content: bytes) -> tuple[tuple[bytes, float], ...]:
 
 
 def _mac(key: bytes, value: dict[str, Any]) -> str:
-    return hmac.new(key, _canonical(value), hashlib.sha256).hexdigest()
+    return hmac.digest(key, _canonical(value), "sha256").hex()

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Executable
+from sqlalchemy import Connection, Insert
 from sqlalchemy.dialects import postgresql, sqlite
 
 from orgkernel.decisions.state_records import AuditEntry
@@ -27,6 +27,11 @@ class CountedCall(NamedTuple):
 
 def count_uses(connection: Connection, uses: Sequence[CountedCall]) -> None:
     """Add some calls to what is counted by agent and tool."""
+    connection.execute(adding(connection.dialect.name), sum_up(uses))
+
+
+def sum_up(uses: Sequence[CountedCall]) -> list[dict[str, Any]]:
+    """What some calls add to the counts: the values of `adding`."""
     counts: dict[tuple[str, str], dict[str, float]] = {}
     for each in uses:
         at, took = each.entry.at, each.entry.seconds or 0.0
@@ -39,15 +44,15 @@ def count_uses(connection: Connection, uses: Sequence[CountedCall]) -> None:
         count["last_at"] = max(at, count["last_at"])
         count["seconds"] += took
     # INVARIANT: in order, so that two processes that count the same tools never wait for each other in a circle.
-    rows = [
+    return [
         {"agent_id": agent_id, "tool_id": tool_id, **counts[agent_id, tool_id]}
         for agent_id, tool_id in sorted(counts)
     ]
-    connection.execute(_adding(connection.dialect.name), rows)
 
 
 @cache
-def _adding(dialect: str) -> Executable:
+def adding(dialect: str) -> Insert:
+    """The statement that adds to the counts, for a kind of database."""
     insert = (postgresql.insert if dialect == "postgresql" else sqlite.insert)(tool_usage)
     columns, said = tool_usage.c, insert.excluded
     return insert.on_conflict_do_update(

@@ -12,7 +12,7 @@ import contextlib
 import copy
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import AuditValues, Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.engine import failure_of, writing
+from orgkernel.state.quick_rows import QuickRows
 from orgkernel.state.tables import state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
 
@@ -130,6 +131,7 @@ class Writer:
         self._is_closed = False
         self._has_ended = False
         self._links: dict[Stream, Link] = {}
+        self._quick = QuickRows(engine) if engine.dialect.name == "sqlite" else None
         _living.add(self)
 
     def submit(
@@ -215,6 +217,8 @@ class Writer:
     def _end(self) -> None:
         self._has_ended = True
         self._refuse_rest()
+        if self._quick is not None:
+            self._quick.close()
         self._chains.close()
 
     def _refuse_rest(self) -> None:
@@ -251,6 +255,8 @@ class Writer:
     def _commit(
         self, batch: list[Ticket], prepared: list[tuple[AuditEntry, str] | Exception | None]
     ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
+        if self._quick is not None and self._links and None not in prepared:
+            return self._commit_rows(self._quick, batch, prepared)
         answers: list[tuple[Any, Exception | None]] = []
         with writing(self._engine) as connection:
             links, rows = self._begin(connection)
@@ -291,6 +297,29 @@ class Writer:
                 count_uses(connection, uses)
             if is_changed:
                 connection.execute(update(state_version).values(version=version + 1))
+        self._links = links
+        return answers, links
+
+    def _commit_rows(
+        self,
+        quick: QuickRows,
+        batch: list[Ticket],
+        prepared: Sequence[tuple[AuditEntry, str] | Exception | None],
+    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
+        """Without changes there is nothing to read before, and nothing to refuse."""
+        links = dict(self._links)
+        rows: list[AuditValues] = []
+        answers: list[tuple[Any, Exception | None]] = []
+        uses: list[CountedCall] = []
+        for ticket, ready in zip(batch, prepared, strict=True):
+            if isinstance(ready, tuple):
+                answers.append((self._chains.append(*ready, links, rows), None))
+                if isinstance(ticket.work, CountedCall):
+                    uses.append(ticket.work)
+            else:
+                answers.append((None, ready))
+        if rows:
+            quick.write(rows, uses)
         self._links = links
         return answers, links
 

@@ -191,8 +191,7 @@ async def _call(
         )  # fmt: skip
     if ruling.row is not None:
         # INVARIANT: nothing is answered before the row of its decision is on the disk.
-        ticket = await ruling.row
-        step = msgspec.structs.replace(step, audit_id="" if ticket is None else await resolved(ticket))
+        step = msgspec.structs.replace(step, audit_id=await resolved(ruling.row))
     if parts.store is not None:
         ended = partial(
             record_use, parts.store, parts.view(planned.org).org_id, planned.request.subject, planned.tool_id,

@@ -11,6 +11,9 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
 
+_encode = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":")).encode
+_decode = json.JSONDecoder().decode
+
 
 def encode_input(tool_input: Mapping[str, Any]) -> bytes:
     r"""An input as the bytes that are decided about, permitted and handed to the tool; raises `ValueError`.
@@ -19,15 +22,21 @@ def encode_input(tool_input: Mapping[str, Any]) -> bytes:
     b'{"a":["\\u00fc"],"b":1}'
     """
     try:
-        text = json.dumps(dict(tool_input), sort_keys=True, allow_nan=False, separators=(",", ":"))
+        text = _encode(dict(tool_input))
     except (TypeError, RecursionError) as error:
         raise ValueError(str(error)) from None
     return text.encode("ascii")
 
 
+def decode_input(tool_input: bytes) -> dict[str, Any]:
+    """The values of an encoded input, which are new each time."""
+    values: dict[str, Any] = _decode(tool_input.decode())
+    return values
+
+
 def with_input(request: AccessRequest, tool_input: bytes) -> AccessRequest:
     """A request in whose circumstances the input is an encoded one."""
-    context = msgspec.structs.replace(request.context, input=json.loads(tool_input))
+    context = msgspec.structs.replace(request.context, input=decode_input(tool_input))
     return msgspec.structs.replace(request, context=context)
 
 

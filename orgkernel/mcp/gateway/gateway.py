@@ -49,6 +49,8 @@ class McpGateway:
         ] = {}
         """By organization and server; of the last version of each."""
         self._declared: dict[str, tuple[OrgView, dict[str, dict[str, Tool]]]] = {}
+        self._targets: dict[str, tuple[OrgView, dict[str, CallTarget]]] = {}
+        """What calls were for, by organization and name in front of a host; of the last version of each."""
 
     async def offers(self, view: OrgView) -> list[Offered]:
         """Every reviewed and declared tool of every server that answers, by name."""
@@ -63,7 +65,15 @@ class McpGateway:
         name = await server.tool_called(exposed)
         if name is None:
             return None
-        return CallTarget(server, name, bind(self.declared(view, server.name), server.name, name))
+        of, known = self._targets.get(view.org_id, (None, {}))
+        if of is not view:
+            known = {}
+            self._targets[view.org_id] = view, known
+        target = known.get(exposed)
+        if target is None or target.name != name:
+            bindings = bind(self.declared(view, server.name), server.name, name)
+            target = known[exposed] = CallTarget(server, name, bindings)
+        return target
 
     def schema_of(self, exposed: str) -> Any:
         """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""

@@ -6,13 +6,13 @@ because the calling code is wrong; then nothing was called. Credentials are pass
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
+from orgkernel.decisions.access.tool_input import decode_input
 from orgkernel.operations.permits import Terms
 from orgkernel.toolbox.providers import HttpApi, McpServer
 
@@ -37,8 +37,7 @@ class Call:
     @property
     def arguments(self) -> dict[str, Any]:
         """The input, parsed anew each time."""
-        arguments: dict[str, Any] = json.loads(self.tool_input)
-        return arguments
+        return decode_input(self.tool_input)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, methods
 
 from orgkernel import __version__
+from orgkernel.prepared_types import prepared
 from orgkernel.toolbox.adapters.contained_http import Breakage, BreakageKind
 from orgkernel.toolbox.adapters.kept_connections import BrokenOff, KeptConnections, NotReached, encode_headers
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
@@ -83,7 +84,7 @@ class QuickHttp:
             )
         result = answer.message.get("result")
         found: dict[str, Any] = result if isinstance(result, dict) else {}
-        methods.validate_server_result("tools/call", _ERA, found)
+        require_result(found)
         return found
 
     async def aclose(self) -> None:
@@ -157,6 +158,32 @@ class _Answer:
                 self.message = found
                 return True
         return False
+
+
+class _Text(msgspec.Struct, forbid_unknown_fields=True):
+    type: Literal["text"]
+    text: str
+
+
+class _Texts(msgspec.Struct, rename="camel"):
+    """A result as most are: texts, and perhaps the same as a value."""
+
+    content: list[_Text]
+    result_type: str
+    is_error: bool | None = None
+    meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
+
+
+_TEXTS: Final = prepared(_Texts)
+
+
+def require_result(found: dict[str, Any]) -> None:
+    """Raise `ValidationError` unless this is the result of a call."""
+    try:
+        msgspec.convert(found, _TEXTS)
+    except msgspec.ValidationError:
+        # What is more than texts, or wrong, is for the SDK, which takes twenty times as long.
+        methods.validate_server_result("tools/call", _ERA, found)
 
 
 def _message(text: bytes) -> dict[str, Any] | None:
