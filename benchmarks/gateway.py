@@ -1,8 +1,8 @@
 """`python -m benchmarks.gateway`: a tool called directly, through a FastMCP proxy and through the gateway, in one run.
 
 All of them are asked in turns by sixteen clients, agents with keys of their own, that speak the era 2026-07-28, over HTTP/1.1
-with prepared bytes. First as fast as they answer, which says how many calls a second there can be; then at a rate that all
-of them bear, which says what is added to a call. The gateway decides every call and writes it down before it is answered; the proxy does not. What
+with prepared bytes. First as fast as they answer, which says how many calls a second there can be; then at rates that
+they bear, which says what is added to a call. The gateway decides every call and writes it down before it is answered; the proxy does not. What
 the disk takes for that is measured beside it, and so is a gateway whose store is in memory.
 Then: memory for every further role, a thousand tools of fifty servers, and one client on standard input and output.
 """
@@ -103,12 +103,12 @@ class Load(NamedTuple):
     per_second: float
     saturated_ms: float
     cpu_us: float
-    paced: tuple[float, ...]
-    """Seconds that each call took at the rate; none if the way does not bear it."""
+    paced: Mapping[float, Sequence[float]]
+    """Seconds that each call took at each rate that the way bears."""
 
-    def quantile_ms(self, number: int) -> float:
-        """A percentile of the calls at the rate."""
-        return quantiles(self.paced, n=100)[number - 1] * 1e3 if len(self.paced) > 1 else float("nan")
+    def quantile_ms(self, rate: float, number: int) -> float:
+        """A percentile of the calls at a rate."""
+        return quantiles(self.paced[rate], n=100)[number - 1] * 1e3
 
 
 def main() -> int:
@@ -116,7 +116,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gateway", description=__doc__)
     parser.add_argument("--turns", type=int, default=5, help="how often each way is measured, in turns")
     parser.add_argument("--seconds", type=float, default=2.0, help="how long each of them lasts")
-    parser.add_argument("--rate", type=float, default=40.0, help="calls a second of the second part")
+    parser.add_argument(
+        "--rates", type=float, nargs="+", default=[40.0, 320.0], help="calls a second of the second part"
+    )
     parser.add_argument("--only", choices=list(_PARTS), help="only this part")
     wanted = parser.parse_args()
     print(", ".join(f"{name} {number}" for name, number in versions().items()))
@@ -149,24 +151,24 @@ def compare_load(folder: Path, wanted: argparse.Namespace) -> None:
         for each in ways.values():
             (content,) = each.result(each.call())["content"]
             assert content["text"] == "hello", content
-        found = measure_load(ways, wanted.turns, wanted.seconds, wanted.rate)
+        found = measure_load(ways, wanted.turns, wanted.seconds, wanted.rates)
         waits = [disk_seconds(folder) for _ in range(_WRITES)]
-    print(
-        f"\none server over HTTP, {CLIENTS} clients: as fast as it goes, and {wanted.rate:g} calls a second"
-    )
-    print(f"{'':28}{'calls/s':>9}{'median':>12}{'own processor':>19}{'at the rate':>15}{'p99':>12}")
+    print(f"\none server over HTTP, {CLIENTS} clients, as fast as it goes")
+    print(f"{'':28}{'calls/s':>9}{'median':>12}{'own processor':>19}")
     for name, load in found.items():
-        print(
-            f"{name:28}{load.per_second:9.0f}{load.saturated_ms:9.1f} ms{load.cpu_us:11.0f} µs/call"
-            f"{load.quantile_ms(50):12.2f} ms{load.quantile_ms(99):9.2f} ms"
-        )
+        print(f"{name:28}{load.per_second:9.0f}{load.saturated_ms:9.1f} ms{load.cpu_us:11.0f} µs/call")
     direct, ours = found[DIRECT], found.get(OURS)
-    for name, load in found.items():
-        if name != DIRECT and load.paced:
-            print(
-                f"{name} adds {load.quantile_ms(50) - direct.quantile_ms(50):.2f} ms to a call, median; "
-                f"{load.quantile_ms(99) - direct.quantile_ms(99):.2f} ms, p99"
-            )
+    for rate in direct.paced:
+        print(f"\n{rate:g} calls a second\n{'':28}{'median':>12}{'p99':>12}{'added':>12}{'p99':>12}")
+        for name, load in found.items():
+            if rate in load.paced:
+                taken = [load.quantile_ms(rate, number) for number in (50, 99)]
+                added = [
+                    each - direct.quantile_ms(rate, number)
+                    for each, number in zip(taken, (50, 99), strict=True)
+                ]
+                print(f"{name:28}" + "".join(f"{each:9.2f} ms" for each in (*taken, *added)))
+    print()
     for name in (SHARED, FRESH):
         if ours is not None and name in found:
             other = found[name]
@@ -197,10 +199,12 @@ def disk_seconds(folder: Path) -> float:
         return time.perf_counter() - start
 
 
-def measure_load(ways: Mapping[str, Way], turns: int, seconds: float, rate: float) -> dict[str, Load]:
-    """Each way in turns; medians of the turns, and of all calls at the rate, which only ways that bear twice as much have."""
+def measure_load(
+    ways: Mapping[str, Way], turns: int, seconds: float, rates: Sequence[float]
+) -> dict[str, Load]:
+    """Each way in turns; medians of the turns, and all calls at the rates, which only ways that bear twice as much have."""
     bursts: dict[str, list[tuple[float, float, float]]] = {name: [] for name in ways}
-    paced: dict[str, list[float]] = {name: [] for name in ways}
+    paced: dict[str, dict[float, list[float]]] = {name: {} for name in ways}
     for way in ways.values():
         run_burst(way.server.port, way.calls(), CLIENTS, _WARM, patient=True)
     for _ in range(turns):
@@ -213,12 +217,14 @@ def measure_load(ways: Mapping[str, Way], turns: int, seconds: float, rate: floa
                 (burst.per_second, median(burst.latencies) * 1e3, used / len(burst.latencies) * 1e6)
             )
     found = {name: [median(column) for column in zip(*those, strict=True)] for name, those in bursts.items()}
-    steady = [name for name, (per_second, *_) in found.items() if per_second >= 2 * rate]
-    for _ in range(turns):
-        for name in steady:
-            way = ways[name]
-            paced[name] += run_paced(way.server.port, way.call(), CLIENTS, rate, seconds).latencies
-    return {name: Load(*those, tuple(paced[name])) for name, those in found.items()}
+    for rate in rates:
+        steady = [name for name, (per_second, *_) in found.items() if per_second >= 2 * rate]
+        for _ in range(turns):
+            for name in steady:
+                way = ways[name]
+                taken = run_paced(way.server.port, way.call(), CLIENTS, rate, seconds).latencies
+                paced[name].setdefault(rate, []).extend(taken)
+    return {name: Load(*those, paced[name]) for name, those in found.items()}
 
 
 def measure_memory(folder: Path, wanted: argparse.Namespace) -> None:
