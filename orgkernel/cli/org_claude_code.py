@@ -55,7 +55,7 @@ def activate_here(
     if snapshot.has_errors:
         say_errors(snapshot.diagnostics, kernel.state.latest)
         raise click.exceptions.Exit(1)
-    compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}")
+    compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}", project)
     documents = {**_documents(kernel, project), **_exported(snapshot.index)}
     written = activate(project, compiled, chosen, documents)
     _note(compiled)

@@ -631,19 +631,26 @@ def test_rules_about_files_hold_for_these_files(tmp_path: Path) -> None:
     )
     here = str(project.folder)
     denied = (
-        ".env", f"{here}/.env", "src/../.env", "src/link", f"{here}/src/link", "src/here/.env", "src/.ENV", ".env/x",
-        "/etc/hosts", "src/out/hosts", "../x", "~/.env", "$HOME/.env", "*", "", ".", here, "a\0b", "{a,.env}",
+        ".env", f"{here}/.env", "src/../.env", "src/link", f"{here}/src/link", "src/here/.env", ".env/x", "src/.ENV",
+        "a\0b",
     )  # fmt: skip
-    for path in denied:
-        for tool in ("Read", "Edit"):
-            assert project.asks(tool, {"file_path": path}, "a")[0] == "deny", (tool, path)
-        assert project.asks("Grep", {"path": path, "pattern": "S"}, "a")[0] == "deny", path
+    # Nobody can tell whether these are such files. Claude Code has the rule too, so a person is asked.
+    asked = (
+        "/etc/hosts", "src/out/hosts", "../x", "~/.env", "$HOME/.env", "*", "", ".", here, "{a,.env}",
+    )  # fmt: skip
+    for outcome, paths in (("deny", denied), ("ask", asked)):
+        for path in paths:
+            for tool in ("Read", "Edit"):
+                assert project.asks(tool, {"file_path": path}, "a")[0] == outcome, (tool, path)
+            assert project.asks("Grep", {"path": path, "pattern": "S"}, "a")[0] == outcome, path
     for path in ("src/a.py", f"{here}/src/a.py", "src/fine", "env", "new/file"):
         for tool in ("Read", "Edit", "Write"):
             assert project.asks(tool, {"file_path": path}, "a") == ("none", ""), (tool, path)
         assert project.asks("Grep", {"path": path, "pattern": "S"}, "a")[0] == "none", path
-    for given in ({}, {"file_path": 3}, {"file_path": ["src/a.py", ".env"]}, {"path": "src/a.py"}):
+    for given in ({"file_path": 3}, {"file_path": ["src/a.py", ".env"]}):
         assert project.asks("Read", given, "a")[0] == "deny", given
+    for given in ({}, {"path": "src/a.py"}):
+        assert project.asks("Read", given, "a")[0] == "ask", given
     assert [project.asks("Edit", {"file_path": each}, "a")[0] for each in ("docs/a.md", "docs/.env", "secrets/a")] == [
         "ask", "deny", "deny",
     ]  # fmt: skip
@@ -673,10 +680,12 @@ def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None
     """Such a command is denied or asked about, every other command is as it was, and what cannot be read is as the worst."""
     project = rules_project(tmp_path / "shop", deny=["Bash(rm:*)", "Bash(sudo:*)"], ask=["Bash(git push *)"])
     for command in (
-        "rm -rf x", "ls; rm x", "ls\nrm x", "/bin/rm x", "'rm' x", "r\\m x", "$x", "$(rm x)", "sh -c 'ls'", "ls | xargs rm", "env rm x",
-        "sudo git push", "git push && rm x", "rm" * 10_000, "RM x",
+        "rm -rf x", "ls; rm x", "ls\nrm x", "/bin/rm x", "'rm' x", "env rm x", "sudo git push", "git push && rm x", "RM x",
     ):  # fmt: skip
         assert project.asks("Bash", {"command": command}, "a")[0] == "deny", command
+    # Nobody can tell what these run. Claude Code has the rule too, so a person is asked.
+    for command in ("r\\m x", "$x", "$(rm x)", "sh -c 'ls'", "ls | xargs rm", "rm" * 10_000):
+        assert project.asks("Bash", {"command": command}, "a")[0] == "ask", command
     for given in ({}, {"command": 3}, {"command": None}, {"command": ["ls", "rm x"]}, {"text": "ls"}):
         assert project.asks("Bash", given, "a")[0] == "deny", given
     for command in ("git push", "git -C a push -f", "ls && git push"):
@@ -693,6 +702,26 @@ def test_rules_about_commands_hold_for_what_may_begin_so(tmp_path: Path) -> None
     assert project.asks("Read", {"file_path": "src/a.py"}, "a") == ("none", "")
 
 
+def test_a_person_is_asked_only_where_the_host_has_the_rule(tmp_path: Path) -> None:
+    """In another project nobody else applies it, so that a command that nobody can read is refused."""
+    here = rules_project(tmp_path / "shop", deny=["Bash(rm:*)", "Read(./.env)"])
+    outcome, text = here.asks("Bash", {"command": "echo $HOME"}, "a")
+    assert outcome == "ask"
+    assert text.startswith("ask: role:a use tool:Bash (`Bash` in Claude Code)\n")
+    assert "so a person is asked: Claude Code has this rule in its settings, and applies it as well" in text
+    assert here.asks("Grep", {"pattern": "x"}, "a")[0] == "ask"
+    (tmp_path / "other").mkdir()
+    done = run_here(
+        "org", "activate", "active", "--claude-code", "../other", "--path", ".", "--main-role", "none", cwd=here.folder
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    other = HookedProject.__new__(HookedProject)
+    other.folder = Path(os.path.realpath(tmp_path / "other"))
+    assert other.asks("Bash", {"command": "echo $HOME"}, "a")[0] == "deny"
+    assert other.asks("Grep", {"pattern": "x"}, "a")[0] == "deny"
+    assert other.asks("Bash", {"command": "ls"}, "a")[0] == "none"
+
+
 def test_a_refusal_about_a_command_says_why(tmp_path: Path) -> None:
     """The reason has the line of the rule, and says where a command cannot be read."""
     project = rules_project(tmp_path / "shop", deny=["Bash(rm:*)"], ask=["Bash(git push:*)"])
@@ -705,7 +734,7 @@ def test_a_refusal_about_a_command_says_why(tmp_path: Path) -> None:
     assert "\n      .claude/settings.json:1\n" in text
     assert "decided as if" not in text
     text = project.asks("Bash", {"command": "ls $x"}, "a")[1]
-    assert "decided as if it could run anything: the command has more in it than plain words" in text
+    assert "nobody can tell what it runs: the command has more in it than plain words" in text
     text = project.asks("Bash", {}, "a")[1]
     assert "would be allowed by: state a command that does not begin with `git push`, `rm`" in text
     assert "0orgkernel" not in text

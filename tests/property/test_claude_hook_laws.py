@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +30,7 @@ from orgkernel.project.claude_hook import quick_json
 from orgkernel.project.claude_hook.activated import Activated
 from orgkernel.project.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
 from orgkernel.project.claude_hook.quick_globs import fits
+from orgkernel.runtime.commands import read_words
 from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees
 from tests.support.trees import write_tree
@@ -54,10 +57,12 @@ class InMemory(Activated):
         return found
 
 
-def activated(view: OrgView) -> InMemory:
+def activated(view: OrgView, project: Path | None = None) -> InMemory:
     """What the hook reads: compiled, and written as JSON."""
     desk = OrganizationAccess(view, EMPTY_STATE, lambda: (NOON, 0))
-    compiled = compile_hook(desk, render_decision, "orgkernel test")
+    compiled = compile_hook(
+        desk, render_decision, "orgkernel test", None if project is None else str(project)
+    )
     active = InMemory(PROJECT, json.loads(json.dumps({**compiled.data, "settings": SETTINGS})))
     active.files = {name: json.loads(content) for name, content in compiled.files.items()}
     return active
@@ -198,6 +203,17 @@ def test_hook_equals_kernel_for_rules_about_files(
         assert answer(active, "a", tool, {}) == expected(
             view, AccessRequest("role:a", "use", f"tool:{tool}", now)
         )
+        calls = [{PATH_ARGUMENTS[tool][0]: path} for path in _CALLED]
+        assert_a_person_is_asked_at_most(active, activated(view, folder), tool, [{}, *calls])
+
+
+def assert_a_person_is_asked_at_most(
+    active: Activated, there: Activated, tool: str, calls: Iterable[dict[str, Any]]
+) -> None:
+    """In the project whose settings have the rules, a person is asked instead of a refusal. Nothing else changes."""
+    for call in calls:
+        found = answer(active, "a", tool, call), answer(there, "a", tool, call)
+        assert found[0] == found[1] or found == ("deny", "ask"), (tool, call)
 
 
 _BEGINNINGS = (
@@ -243,6 +259,13 @@ def test_hook_equals_kernel_for_rules_about_commands(
     for called in (*({"command": each} for each in _COMMANDS), *calls):
         request = AccessRequest("role:a", "use", "tool:Bash", AccessContext(now=NOON, input=called))
         assert answer(active, "a", "Bash", called) == decide_access(view, request).outcome, (rules, called)
+    there = activated(view, folder)
+    assert_a_person_is_asked_at_most(active, there, "Bash", calls)
+    for command in _COMMANDS:
+        assert_a_person_is_asked_at_most(active, there, "Bash", [{"command": command}])
+        if read_words(command) is not None:
+            found = answer(active, "a", "Bash", {"command": command})
+            assert found == answer(there, "a", "Bash", {"command": command}), (rules, command)
 
 
 _JSON = st.recursive(

@@ -53,7 +53,9 @@ def sdk_accepts(result: dict[str, Any]) -> bool:
 
 
 @given(RESULTS)
-@example({"content": [{"type": "text", "text": "a"}], "resultType": "complete", "isError": False, "_meta": {}})
+@example(
+    {"content": [{"type": "text", "text": "a"}], "resultType": "complete", "isError": False, "_meta": {}}
+)
 @example({"content": [{"type": "text", "text": "a", "annotations": {"priority": "high"}}], "resultType": "x"})
 @example({"content": [{"type": "text", "text": "a"}], "resultType": "complete", "isError": "false"})
 def test_both_accept_the_same(result: dict[str, Any]) -> None:

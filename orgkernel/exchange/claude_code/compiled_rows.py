@@ -10,7 +10,7 @@ CompiledRow = dict[str, Any]
 _WORST: Final = ("deny", "ask", "allow")
 CLEAR: Final = {"clear": "0orgkernel0clear0path/x", "elsewhere": "/0orgkernel0clear0path/x"}
 """Paths that no glob names, below the root and elsewhere."""
-_BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", *CLEAR)
+_BY_CALL: Final = ("arguments", "globs", "beginnings", "parts", "own", *CLEAR)
 """What a row says about what a call states."""
 
 
@@ -18,7 +18,8 @@ def _by_paths(row: CompiledRow) -> dict[str, Any]:
     """What a row answers for each path, without the texts."""
     parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
     ends = {name: row[name]["outcome"] for name in CLEAR if name in row}
-    return {"globs": row.get("globs"), "beginnings": row.get("beginnings"), "parts": parts, **ends}
+    same = {name: row.get(name) for name in ("globs", "beginnings", "own")}
+    return {**same, "parts": parts, **ends}
 
 
 def _without_paths(row: CompiledRow) -> CompiledRow:

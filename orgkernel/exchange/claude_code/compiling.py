@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -35,6 +35,7 @@ from orgkernel.exchange.claude_code.host_names import (
     path_arguments,
     tools_by_name,
 )
+from orgkernel.exchange.claude_code.own_rules import own_parts
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.project.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
@@ -62,11 +63,13 @@ class CompiledHook(NamedTuple):
     """What the hook cannot know, in sentences."""
 
 
-def compile_hook(desk: OrganizationAccess, tell: ExplanationText, compiled_by: str) -> CompiledHook:
-    """The answers for an organization without errors."""
+def compile_hook(
+    desk: OrganizationAccess, tell: ExplanationText, compiled_by: str, project: str | None = None
+) -> CompiledHook:
+    """The answers for an organization without errors. In its `project`, the host knows the rules of its own settings too."""
     view = desk.view
     names = {name: tools for name, tools in tools_by_name(view).items() if name not in DISPATCHING}
-    compiler = _Compiler(desk, tell, is_long=len(names) * len(view.roles) > _LONG)
+    compiler = _Compiler(desk, tell, own_parts(view, project), is_long=len(names) * len(view.roles) > _LONG)
     files: dict[str, bytes] = {}
     roles: dict[str, str] = {}
     dispatches = {role: dict(compiler.dispatches(role)) for role in view.roles}
@@ -107,8 +110,11 @@ def compile_hook(desk: OrganizationAccess, tell: ExplanationText, compiled_by: s
 class _Compiler:
     """Asks what is compiled, and remembers what the hook cannot know."""
 
-    def __init__(self, desk: OrganizationAccess, tell: ExplanationText, *, is_long: bool) -> None:
+    def __init__(
+        self, desk: OrganizationAccess, tell: ExplanationText, own: Set[str], *, is_long: bool
+    ) -> None:
         self.view, self._tell, self._is_long = desk.view, tell, is_long
+        self._own = own
         # Reports, locks and agents change while the hook looks up what was compiled before.
         state = desk.state
         self._state = StateView(
@@ -218,9 +224,12 @@ class _Compiler:
             for name, path in CLEAR.items()
             if not any(may_touch(path, glob, self._root) for glob in self._comparable(globs, path))
         }
-        return {
-            "arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear,
-        }  # fmt: skip
+        row = {"arguments": list(arguments), **self._written_root(), "globs": globs, "parts": parts, **clear}
+        if self._own >= set(globs):
+            row["own"] = True
+            if row.get("elsewhere", {}).get("outcome") == "deny":
+                del row["elsewhere"]  # that a path there cannot be compared is no more than not to know
+        return row
 
     def _can_state(self, request: AccessRequest) -> bool:
         """Whether an input with nothing but a command can be asked about."""
@@ -246,6 +255,7 @@ class _Compiler:
             "arguments": list(command_arguments(self._name, tool)),
             "beginnings": beginnings,
             "parts": {each: answer(each) for each in beginnings},
+            "own": [each for each in beginnings if each in self._own],
             "clear": answer(_PLAIN_COMMAND),
         }
 

@@ -137,7 +137,7 @@ def answer_of(
         return row["outcome"], row.get("text", "")
     texts = [given[each] for each in row["arguments"] if each in given]
     if not texts:
-        return row["outcome"], row["text"]
+        return _as_asked(row, row) if row.get("own") is True else (row["outcome"], row["text"])
     if "beginnings" in row:
         return _strictest_beginning(texts, row)
     if "parts" in row:
@@ -163,17 +163,24 @@ def _strictest_part(
     root = row.get("root") or active.project
     unknown = {**row, "text": f"{row.get('text', '')}\n  {_UNKNOWN}"}
     found: list[tuple[str, str, str]] = []
+    maybe = unknown
+    if row.get("own"):
+        outcome, text = _as_asked(unknown, row)
+        maybe = {"outcome": outcome, "text": text}
     for path in _each(texts):
         ends = _ends(path, root, call) if path is not None and "\0" not in path else ()
         rows = []
         for end, is_below in ends:
             touched = [glob for glob in row["globs"] if may_touch(end, glob, root)]
             if not touched:
-                rows.append(row.get("clear" if is_below else "elsewhere", unknown))
+                rows.append(row.get("clear" if is_below else "elsewhere", maybe))
             elif len(touched) == 1 and is_inside(end, touched[0], root):
                 rows.append(row["parts"].get(touched[0], unknown))
             else:
-                rows.append(unknown)
+                # What the host's rules name may be a folder with all in it, and the file system a forgiving one.
+                whole = (f"{glob}{ending}".casefold() for glob in touched for ending in ("", "/**"))
+                is_surely = any(is_inside(end.casefold(), each, root.casefold()) for each in whole)
+                rows.append(unknown if is_surely else maybe)
         found += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
     outcome, text, path = min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
     return outcome, _about_path(text, shown(path))
@@ -186,14 +193,32 @@ def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
     found: list[CallAnswer] = []
     for command in _each(texts):
         words = None if command is None else read_words(command)
-        touched = [row["parts"][each] for each in row["beginnings"] if could_begin(words, each)]
-        for each in touched or [row["clear"]]:
-            text = each.get("text", "")
-            found.append((each["outcome"], f"{text}\n  {_UNREADABLE}" if text and words is None else text))
+        touched = [each for each in row["beginnings"] if could_begin(words, each)]
+        for each in touched:
+            part = row["parts"][each]
+            if words is None and part.get("text"):
+                part = {**part, "text": f"{part['text']}\n  {_UNREADABLE}"}
+            is_own = words is None and command is not None and each in row["own"]
+            found.append(_as_asked(part, row) if is_own else (part["outcome"], part.get("text", "")))
+        if not touched:
+            found.append((row["clear"]["outcome"], row["clear"].get("text", "")))
     return min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
 
 
-_UNREADABLE: Final = "decided as if it could run anything: the command has more in it than plain words, quotes, lists and pipes"
+def _as_asked(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
+    """An answer about rules of the host's own settings, for a call that may not be about them: instead of a refusal, a
+    person is asked, if anything else of the row would be more than refused.
+    """
+    outcome, text = part["outcome"], part.get("text", "")
+    if outcome != "deny" or row.get("clear", part)["outcome"] == "deny":
+        return outcome, text
+    return "ask", f"ask:{text.removeprefix('deny:')}\n  {_OWN}"
+
+
+_OWN: Final = "so a person is asked: Claude Code has this rule in its settings, and applies it as well"
+_UNREADABLE: Final = (
+    "nobody can tell what it runs: the command has more in it than plain words, quotes, lists and pipes"
+)
 _UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
 
 

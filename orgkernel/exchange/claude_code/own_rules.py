@@ -1,0 +1,24 @@
+"""Rules that Claude Code has in its own settings, and applies besides the hook."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from orgkernel.graph.questions import OrgView
+
+_SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+
+
+def own_parts(view: OrgView, project: str | None) -> frozenset[str]:
+    """The paths and commands that only the settings of a project name: the host applies these rules itself as well."""
+    if project is None:
+        return frozenset()
+    settings = {os.path.realpath(os.path.join(project, name)) for name in _SETTINGS}
+    named: dict[str, bool] = {}
+    for policy in view.records.policies.values():
+        is_own = os.path.realpath(policy.document.path) in settings
+        permissions = policy.record.permissions
+        for part in (*permissions.paths, *permissions.commands):
+            named[part] = is_own and named.get(part, True)
+    return frozenset(part for part, is_own in named.items() if is_own)
