@@ -12,7 +12,7 @@ import contextlib
 import copy
 import os
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TypeVar
@@ -31,6 +31,10 @@ from orgkernel.state.tables import state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
 
 T = TypeVar("T")
+_Prepared = tuple[AuditEntry, str] | Exception
+"""An entry and its JSON, or why there is none."""
+_Answer = tuple[Any, Exception | None]
+"""What a ticket resolves with."""
 _MOST_AT_ONCE = 2_000
 _PAUSE = 0.0002
 """Seconds between two callers after which no more are waited for; a caller alone never waits."""
@@ -242,7 +246,7 @@ class Writer:
         for ticket, (value, refusal) in zip(batch, answers, strict=True):
             ticket.resolve(value, refusal)
 
-    def _prepare(self, ticket: Ticket) -> tuple[AuditEntry, str] | Exception | None:
+    def _prepare(self, ticket: Ticket) -> _Prepared | None:
         """Before the transaction, so that nobody waits for it."""
         entry = ticket.work.entry if isinstance(ticket.work, CountedCall) else ticket.work
         if not isinstance(entry, AuditEntry):
@@ -253,23 +257,20 @@ class Writer:
             return StoreError(f"an audit entry cannot be written: {type(error).__name__}: {error}")
 
     def _commit(
-        self, batch: list[Ticket], prepared: list[tuple[AuditEntry, str] | Exception | None]
-    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
-        if self._quick is not None and self._links and None not in prepared:
-            return self._commit_rows(self._quick, batch, prepared)
-        answers: list[tuple[Any, Exception | None]] = []
+        self, batch: list[Ticket], prepared: list[_Prepared | None]
+    ) -> tuple[list[_Answer], dict[Stream, Link]]:
+        only_rows = [each for each in prepared if each is not None]
+        if self._quick is not None and self._links and len(only_rows) == len(batch):
+            return self._commit_rows(self._quick, batch, only_rows)
+        answers: list[_Answer] = []
         with writing(self._engine) as connection:
             links, rows = self._begin(connection)
             version = self._lock_version(connection) if None in prepared else 0
             is_changed = False
             uses: list[CountedCall] = []
             for ticket, ready in zip(batch, prepared, strict=True):
-                if isinstance(ready, Exception):
-                    answers.append((None, ready))
-                elif ready is not None:
-                    answers.append((self._chains.append(*ready, links, rows), None))
-                    if isinstance(ticket.work, CountedCall):
-                        uses.append(ticket.work)
+                if ready is not None:
+                    answers.append(self._append(ticket, ready, links, rows, uses))
                 else:
                     before, written = dict(links), len(rows)
                     savepoint = connection.begin_nested()
@@ -301,27 +302,34 @@ class Writer:
         return answers, links
 
     def _commit_rows(
-        self,
-        quick: QuickRows,
-        batch: list[Ticket],
-        prepared: Sequence[tuple[AuditEntry, str] | Exception | None],
-    ) -> tuple[list[tuple[Any, Exception | None]], dict[Stream, Link]]:
+        self, quick: QuickRows, batch: list[Ticket], prepared: list[_Prepared]
+    ) -> tuple[list[_Answer], dict[Stream, Link]]:
         """Without changes there is nothing to read before, and nothing to refuse."""
         links = dict(self._links)
         rows: list[AuditValues] = []
-        answers: list[tuple[Any, Exception | None]] = []
         uses: list[CountedCall] = []
-        for ticket, ready in zip(batch, prepared, strict=True):
-            if isinstance(ready, tuple):
-                answers.append((self._chains.append(*ready, links, rows), None))
-                if isinstance(ticket.work, CountedCall):
-                    uses.append(ticket.work)
-            else:
-                answers.append((None, ready))
+        answers = [
+            self._append(ticket, ready, links, rows, uses)
+            for ticket, ready in zip(batch, prepared, strict=True)
+        ]
         if rows:
             quick.write(rows, uses)
         self._links = links
         return answers, links
+
+    def _append(
+        self,
+        ticket: Ticket,
+        ready: _Prepared,
+        links: dict[Stream, Link],
+        rows: list[AuditValues],
+        uses: list[CountedCall],
+    ) -> _Answer:
+        if isinstance(ready, Exception):
+            return None, ready
+        if isinstance(ticket.work, CountedCall):
+            uses.append(ticket.work)
+        return self._chains.append(*ready, links, rows), None
 
     def _begin(self, connection: Connection) -> tuple[dict[Stream, Link], list[AuditValues]]:
         """Where our chains end. Rows after the last checkpoint, which the next one signs, are noted in the audit."""
