@@ -174,13 +174,10 @@ class _Texts(msgspec.Struct, rename="camel"):
     meta: dict[str, Any] | None = msgspec.field(name="_meta", default=None)
 
 
-_TEXTS: Final = prepared(_Texts)
-
-
 def require_result(found: dict[str, Any]) -> None:
     """Raise `ValidationError` unless this is the result of a call."""
     try:
-        msgspec.convert(found, _TEXTS)
+        msgspec.convert(found, prepared(_Texts))
     except msgspec.ValidationError:
         # What is more than texts, or wrong, is for the SDK, which takes twenty times as long.
         methods.validate_server_result("tools/call", _ERA, found)
