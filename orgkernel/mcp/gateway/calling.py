@@ -76,6 +76,7 @@ async def _decide_and_call(
         approval = await ask_approval(caller, request, asked)
         waiting = approval.text
         if approval.is_given:
+            server.refresh()  # it may have taken somebody an hour
             step, result = await tools.call(caller.org_id, call)
     if result is not None:
         return dict(result)

@@ -62,6 +62,7 @@ class McpGateway:
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         if server is None:
             return None
+        server.refresh()
         name = await server.tool_called(exposed)
         if name is None:
             return None

@@ -74,6 +74,13 @@ class ReviewedServer:
             return self._pins.definitions(self.name)
         return (await self._look()).accepted
 
+    def refresh(self) -> None:
+        """Read again what was accepted, if that has changed. Raises `UsageError`.
+
+        It is done before a call is decided: to look at a file lets other threads run, and the one that writes would go first.
+        """
+        self._pins.refresh()
+
     async def tool_called(self, exposed: str) -> str | None:
         """The tool that is called so in front of a host. Raises `UpstreamError`."""
         name = self._names.get(exposed)
@@ -95,7 +102,10 @@ class ReviewedServer:
     async def call(
         self, name: str, arguments: dict[str, Any], *, seconds: float | None, on_progress: OnProgress | None
     ) -> UpstreamReply:
-        """Call a tool if its definition is the accepted one, and the server still is the one that was looked at."""
+        """Call a tool if its definition is the accepted one, and the server still is the one that was looked at.
+
+        What is accepted is what `refresh` has read.
+        """
         for _ in range(_MOST_LOOKS):
             try:
                 live = await self._look()
@@ -117,11 +127,10 @@ class ReviewedServer:
         )
 
     async def _look(self) -> _Live:
-        """What the server lists now, compared with what was accepted. Raises `UpstreamError`."""
+        """What the server lists now, compared with what was accepted when that was read last. Raises `UpstreamError`."""
         listed = await self.upstream.tools()
         live = self._live
-        generation = self._pins.refresh()
-        if live is None or live.listed is not listed or live.generation != generation:
+        if live is None or live.listed is not listed or live.generation != self._pins.generation:
             live = self._live = self._compare(listed)
         return live
 
