@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -327,11 +327,19 @@ def test_too_many_wrong_credentials(local: TestClient, store: StoreLocation) -> 
     assert local.get("/v1/orgs", headers=bearer(secret)).status_code == 200
 
 
+def until_refused(ask: Callable[[], Any]) -> list[Any]:
+    """Answers up to the first refusal: a machine that is held up may take long for some, which are then allowed."""
+    found = [ask()]
+    while found[-1].status_code == 200 and len(found) < 100:
+        found.append(ask())
+    return found
+
+
 def test_a_key_may_not_ask_too_often(household: Kernel, store: StoreLocation) -> None:
     """Twice the rate at once, then the rate; others are not held up."""
     mine, other = new_key(store, ["read"]), new_key(store, ["read"])
     with stored_client(household, store, rate=1.0) as client:
-        found = [client.get("/v1/orgs", headers=bearer(mine)) for _ in range(4)]
+        found = until_refused(lambda: client.get("/v1/orgs", headers=bearer(mine)))
         assert [each.status_code for each in found[:2]] == [200, 200]
         problem(found[-1], 429, "RATE_LIMITED")
         assert int(found[-1].headers["retry-after"]) >= 1
@@ -342,7 +350,7 @@ def test_callers_without_a_key_may_not_ask_too_often(household: Kernel, store: S
     """They are limited by address. A key from the same address is not held up, and neither is a supervisor."""
     mine = new_key(store, ["read"])
     with stored_client(household, store, rate=1.0) as client:
-        found = [client.get("/v1/orgs") for _ in range(4)]
+        found = until_refused(lambda: client.get("/v1/orgs"))
         assert [each.status_code for each in found[:2]] == [200, 200]
         problem(found[-1], 429, "RATE_LIMITED")
         assert client.get("/v1/orgs", headers=bearer(mine)).status_code == 200
