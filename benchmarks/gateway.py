@@ -106,9 +106,10 @@ class Load(NamedTuple):
     paced: Mapping[float, Sequence[float]]
     """Seconds that each call took at each rate that the way bears."""
 
-    def quantile_ms(self, rate: float, number: int) -> float:
-        """A percentile of the calls at a rate."""
-        return quantiles(self.paced[rate], n=100)[number - 1] * 1e3
+    def quantiles_ms(self, rate: float) -> tuple[float, float]:
+        """The median and the 99th percentile of the calls at a rate."""
+        taken = self.paced[rate]
+        return median(taken) * 1e3, percentile(taken) * 1e3
 
 
 def main() -> int:
@@ -160,13 +161,11 @@ def compare_load(folder: Path, wanted: argparse.Namespace) -> None:
     direct, ours = found[DIRECT], found.get(OURS)
     for rate in direct.paced:
         print(f"\n{rate:g} calls a second\n{'':28}{'median':>12}{'p99':>12}{'added':>12}{'p99':>12}")
+        floor = direct.quantiles_ms(rate)
         for name, load in found.items():
             if rate in load.paced:
-                taken = [load.quantile_ms(rate, number) for number in (50, 99)]
-                added = [
-                    each - direct.quantile_ms(rate, number)
-                    for each, number in zip(taken, (50, 99), strict=True)
-                ]
+                taken = load.quantiles_ms(rate)
+                added = [each - least for each, least in zip(taken, floor, strict=True)]
                 print(f"{name:28}" + "".join(f"{each:9.2f} ms" for each in (*taken, *added)))
     print()
     for name in (SHARED, FRESH):

@@ -132,8 +132,7 @@ class HttpGateway:
         """Who calls. Raises `RequestRefused`, `UnknownOrganization` and `NotServed`."""
         refuse_foreign_origin(request)
         refuse_unknown_parameters(request, ("org",))
-        named = request.query_params.get("org") if request.scope["query_string"] else None
-        caller, org_id, subject = member_of(request, named)
+        caller, org_id, subject = member_of(request, request.query_params.get("org"))
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, caller, org_id, subject, self)
 

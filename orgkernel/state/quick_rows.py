@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, cast
+from typing import cast
 
 from sqlalchemy import Engine, PoolProxiedConnection
 from sqlalchemy.dialects import sqlite
@@ -35,8 +35,7 @@ class QuickRows:
         try:
             insert_rows(cursor, rows)
             if uses:
-                statement, names = _adding()
-                cursor.executemany(statement, [[each[name] for name in names] for each in sum_up(uses)])
+                cursor.executemany(_adding(), sum_up(uses))
             cursor.execute("COMMIT")
         except BaseException:
             cursor.connection.rollback()  # nothing, if SQLite has done it
@@ -51,6 +50,5 @@ class QuickRows:
 
 
 @cache
-def _adding() -> tuple[str, Sequence[Any]]:
-    compiled = adding("sqlite").compile(dialect=sqlite.dialect())
-    return str(compiled), compiled.positiontup or ()
+def _adding() -> str:
+    return str(adding("sqlite").compile(dialect=sqlite.dialect(paramstyle="named")))

@@ -19,7 +19,8 @@ def _by_paths(row: CompiledRow) -> dict[str, Any]:
     parts = {glob: each["outcome"] for glob, each in row.get("parts", {}).items()}
     ends = {name: row[name]["outcome"] for name in CLEAR if name in row}
     same = {name: row.get(name) for name in ("globs", "beginnings", "own")}
-    return {**same, "parts": parts, **ends}
+    own = [glob for glob, each in row.get("parts", {}).items() if "own" in each]
+    return {**same, "own_parts": own, "parts": parts, **ends}
 
 
 def _without_paths(row: CompiledRow) -> CompiledRow:

@@ -254,8 +254,9 @@ class _Compiler:
         return {
             "arguments": list(command_arguments(self._name, tool)),
             "beginnings": beginnings,
-            "parts": {each: answer(each) for each in beginnings},
-            "own": [each for each in beginnings if each in self._own],
+            "parts": {
+                each: answer(each) | ({"own": True} if each in self._own else {}) for each in beginnings
+            },
             "clear": answer(_PLAIN_COMMAND),
         }
 

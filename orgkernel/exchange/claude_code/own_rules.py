@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from orgkernel.graph.questions import OrgView
-
-_SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+from orgkernel.project.claude_hook.deciding import SETTINGS
 
 
 def own_parts(view: OrgView, project: str | None) -> frozenset[str]:
     """The paths and commands that only the settings of a project name: the host applies these rules itself as well."""
     if project is None:
         return frozenset()
-    settings = {os.path.realpath(os.path.join(project, name)) for name in _SETTINGS}
+    settings = {os.path.realpath(os.path.join(project, name)) for name in SETTINGS}
     named: dict[str, bool] = {}
     for policy in view.records.policies.values():
         is_own = os.path.realpath(policy.document.path) in settings

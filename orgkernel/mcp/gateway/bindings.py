@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from orgkernel.diagnostics.wording import clean
+from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import named_tool_id, server_tool_id
 from orgkernel.records.tool_catalog import Tool
@@ -52,6 +53,7 @@ _cleaned = lru_cache(maxsize=4_096)(clean)
 """The names of servers and tools come again with every call."""
 
 
+@per_view_and_key(1_000)
 def tools_of(view: OrgView, server: str) -> dict[str, Tool]:
     """The declared tools that a server provides."""
     return {
@@ -69,6 +71,13 @@ def servers_in(view: OrgView) -> tuple[str, ...]:
         if each.record.type == _TYPE and each.record.provider
     }
     return tuple(sorted(found))
+
+
+@per_view_and_key(10_000)
+def bindings_of(view: OrgView, called: tuple[str, str]) -> tuple[ToolBinding, ...]:
+    """The declared tools that a tool of a server is, by the names of both."""
+    server, name = called
+    return bind(tools_of(view, server), server, name)
 
 
 def bind(tools: Mapping[str, Tool], server: str, name: str) -> tuple[ToolBinding, ...]:

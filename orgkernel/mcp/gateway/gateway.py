@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, printable_lines, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.mcp.gateway.bindings import ToolBinding, bind, tools_of
+from orgkernel.mcp.gateway.bindings import ToolBinding, bind, bindings_of, tools_of
 from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
@@ -48,9 +48,6 @@ class McpGateway:
             tuple[str, str], tuple[OrgView, Mapping[str, ToolDefinition], tuple[Offered, ...]]
         ] = {}
         """By organization and server; of the last version of each."""
-        self._declared: dict[str, tuple[OrgView, dict[str, dict[str, Tool]]]] = {}
-        self._targets: dict[str, tuple[OrgView, dict[str, CallTarget]]] = {}
-        """What calls were for, by organization and name in front of a host; of the last version of each."""
 
     async def offers(self, view: OrgView) -> list[Offered]:
         """Every reviewed and declared tool of every server that answers, by name."""
@@ -66,37 +63,19 @@ class McpGateway:
         name = await server.tool_called(exposed)
         if name is None:
             return None
-        of, known = self._targets.get(view.org_id, (None, {}))
-        if of is not view:
-            known = {}
-            self._targets[view.org_id] = view, known
-        target = known.get(exposed)
-        if target is None or target.name != name:
-            bindings = bind(self.declared(view, server.name), server.name, name)
-            target = known[exposed] = CallTarget(server, name, bindings)
-        return target
+        return CallTarget(server, name, bindings_of(view, (server.name, name)))
 
     def schema_of(self, exposed: str) -> Any:
         """The schema of the arguments of an accepted tool, by its name in front of a host. Nobody is asked for it."""
         server = self.servers.get(self._fronts.get(exposed.partition("__")[0], ""))
         return None if server is None else server.schema_called(exposed)
 
-    def declared(self, view: OrgView, server: str) -> dict[str, Tool]:
-        """The declared tools of a server."""
-        of, known = self._declared.get(view.org_id, (None, {}))
-        if of is not view:
-            known = {}
-            self._declared[view.org_id] = view, known
-        if server not in known:
-            known[server] = tools_of(view, server)
-        return known[server]
-
     async def aclose(self) -> None:
         """End every server that was started."""
         await asyncio.gather(*(each.upstream.aclose() for each in self.servers.values()))
 
     async def _offers_of(self, view: OrgView, server: ReviewedServer) -> tuple[Offered, ...]:
-        declared = self.declared(view, server.name)
+        declared = tools_of(view, server.name)
         if not declared:
             return ()  # nobody may use it, so it is not started
         try:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
-from orgkernel.mcp.gateway.bindings import ToolBinding
+from orgkernel.mcp.gateway.bindings import ToolBinding, tools_of
 from orgkernel.mcp.gateway.caller import GatewayCaller
 from orgkernel.mcp.gateway.gateway import McpGateway, visible
 from orgkernel.mcp.gateway.listing import Usable, find_usable
@@ -131,7 +131,7 @@ async def _listed(open_to: Sequence[_Opened], ask: _Listing) -> list[tuple[_Open
 def _least_use(usable: Usable, gateway: McpGateway, view: Any, server: ReviewedServer) -> ToolBinding | None:
     """The use of a tool of a server that requires the least of those that a caller has without asking."""
     found: list[tuple[int, str, str]] = []
-    for tool_id, tool in gateway.declared(view, server.name).items():
+    for tool_id, tool in tools_of(view, server.name).items():
         for action, asks in usable.get(tool_id, {}).items():
             if not asks and action in tool.required_levels:
                 found.append((LEVELS.index(tool.required_levels[action]), tool_id, action))

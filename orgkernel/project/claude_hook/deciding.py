@@ -137,7 +137,7 @@ def answer_of(
         return row["outcome"], row.get("text", "")
     texts = [given[each] for each in row["arguments"] if each in given]
     if not texts:
-        return _as_asked(row, row) if row.get("own") is True else (row["outcome"], row["text"])
+        return _as_asked(row, row) if row.get("own") else (row["outcome"], row["text"])
     if "beginnings" in row:
         return _strictest_beginning(texts, row)
     if "parts" in row:
@@ -198,7 +198,7 @@ def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
             part = row["parts"][each]
             if words is None and part.get("text"):
                 part = {**part, "text": f"{part['text']}\n  {_UNREADABLE}"}
-            is_own = words is None and command is not None and each in row["own"]
+            is_own = words is None and command is not None and part.get("own")
             found.append(_as_asked(part, row) if is_own else (part["outcome"], part.get("text", "")))
         if not touched:
             found.append((row["clear"]["outcome"], row["clear"].get("text", "")))
@@ -322,12 +322,12 @@ def _held_path(active: Activated, tool: str, call: dict[str, Any], given: dict[s
         for end in (os.path.normpath(whole), os.path.realpath(whole)):
             for base in (project, os.path.normpath(active.project)):
                 below = os.path.relpath(end, base).replace(os.sep, "/").casefold()
-                if below in _SETTINGS or below == FOLDER or below.startswith(FOLDER + "/"):
+                if below in SETTINGS or below == FOLDER or below.startswith(FOLDER + "/"):
                     return path
     return ""
 
 
-_SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
 
 
 def shown(text: str) -> str:
