@@ -101,7 +101,7 @@ class Caller(FastHttpUser):
             "action": "use",
             "resource": f"tool:{random.choice(TOOLS)}",
         }
-        self.ask("/v1/explain", asked)
+        self.ask("/v1/orgs/active/why", asked)
 
     @task(2)
     def read_audit(self) -> None:
@@ -117,10 +117,10 @@ class Caller(FastHttpUser):
             "level": "read",
             "org_id": "household",
         }
-        grant = self.ask("/v1/grants", given, expected=(201,))
+        grant = self.ask("/v1/orgs/active/grants", given, expected=(201,))
         if grant is not None:
-            done = f"/v1/grants/{grant['grant_id']}/revoke"
-            self.ask(done, {"reason": "load"}, "/v1/grants/{grant}/revoke")
+            done = f"/v1/orgs/active/grants/{grant['grant_id']}/revoke"
+            self.ask(done, {"reason": "load"}, "/v1/orgs/active/grants/{grant}/revoke")
 
     @task(2)
     def lock_and_release(self) -> None:
@@ -131,16 +131,16 @@ class Caller(FastHttpUser):
             "org": "household",
             "context": {"peer_kind": "dm"},
         }
-        lock = self.ask("/v1/locks", wanted, expected=(201, 409))
+        lock = self.ask("/v1/orgs/active/locks", wanted, expected=(201, 409))
         if lock is not None and "token" in lock:
             back = {"token": lock["token"], "holder": "person:owner"}
-            self.ask("/v1/locks/household/shell/release", back, "/v1/locks/{org}/{tool}/release", (200, 409))
+            self.ask("/v1/orgs/household/locks/shell/release", back, "/v1/orgs/{org}/locks/{tool}/release", (200, 409))
 
     @task(3)
     def report(self) -> None:
         """The status of a role."""
         self.number += 1
-        self.ask("/v1/salute", self.salute(), expected=(200,))
+        self.ask("/v1/orgs/active/salute", self.salute(), expected=(200,))
 
     def salute(self) -> dict[str, Any]:
         """A whole report."""
