@@ -13,13 +13,13 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import read_body
 from manifest_api.store_access import StoreAccess
-from orgkernel.decisions.state_records import KeyScope
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.state_records import KeyScope
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import Text
-from orgkernel.operations.reports import org_of
+from orgkernel.operations.reports.submission import org_of
 from orgkernel.operations.waiting import WORK_SECONDS
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from manifest_api.store_requests import (
     write,
     write_with_reason,
 )
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
 from orgkernel.operations.context import Context
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock

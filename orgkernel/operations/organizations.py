@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.state_records import PermissionRequest
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction
+from orgkernel.decisions.evidence.state_records import PermissionRequest
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import AmbiguousActive, Refused, UnknownRecord
 from orgkernel.kernel.names import ACTIVE

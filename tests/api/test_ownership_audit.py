@@ -72,5 +72,6 @@ def test_what_cannot_be_asked(client: TestClient) -> None:
     assert ask(client, files=[], workers=[{"name": "one", "brief": {"_schema": "orgkernel:brief"}}])[0] == 400
     assert ask(client, files=[{"path": "a", "change": "strange"}], workers=[one])[0] == 422
     assert (
-        client.post("/v1/orgs/nowhere/ownership/audit", json={"files": [], "workers": [one]}).status_code == 404
+        client.post("/v1/orgs/nowhere/ownership/audit", json={"files": [], "workers": [one]}).status_code
+        == 404
     )
