@@ -6,6 +6,7 @@ import base64
 import hmac
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, new_key, opened
+from tests.api.test_paths import QUESTIONS, posts
 from tests.support.trees import TEMPLATES
 
 GRANT = {"subject": "person:partner", "resources": ["tool:github"], "reason": "to help"}
@@ -61,6 +63,22 @@ def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, f
         problem(response, 401, "KEY_REQUIRED")
         assert response.headers["www-authenticate"].startswith("Bearer")
     assert not os.path.exists(file.path)
+
+
+IN_PATHS = {"{org}": "household", "{agent}": "clerk", "{token}": "1", "{result}": "1"}
+
+
+@pytest.mark.parametrize("path", sorted(posts()))
+def test_every_post_needs_a_scope(local: TestClient, store: StoreLocation, path: str) -> None:
+    """A change is refused without a key and with one that only reads, and a question with a key that cannot read."""
+    reading, requesting = (bearer(new_key(store, [scope])) for scope in ("read", "request"))
+    body = posts()[path]["requestBody"]["content"]["application/json"]["example"]
+    filled = re.sub(r"{\w+}", lambda found: IN_PATHS.get(found[0], "any"), path)
+    if path in QUESTIONS:
+        problem(local.post(filled, json=body, headers=requesting), 403, "SCOPE_MISSING")
+        return
+    problem(local.post(filled, json=body), 401, "KEY_REQUIRED")
+    problem(local.post(filled, json=body, headers=reading), 403, "SCOPE_MISSING")
 
 
 def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: StoreLocation) -> None:
