@@ -131,7 +131,8 @@ NOTHING_TO_ASK = ProblemCode("NOTHING_TO_ASK", 409, "No grant would permit this"
 NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
     "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")
 OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",
-    "The detail names the organization. A grant cannot be moved to another one.")
+    "The detail names the organization. A grant cannot be moved to another one, and a report is handed in at the path of its "
+    "own.")
 MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change to this state",
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",

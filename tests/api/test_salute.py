@@ -144,6 +144,20 @@ def test_only_declared_roles_report(server: Server) -> None:
     problem(post(server, salute(org="")), 409, "AMBIGUOUS_ACTIVE")
 
 
+def test_a_report_is_handed_in_to_the_organization_that_it_names(server: Server) -> None:
+    """One that names another organization is refused, and one that names none belongs to the one in the path."""
+    path = f"/v1/orgs/{ORG}/salute"
+    other = salute("steward", org="household", at=time.time())
+    said = problem(
+        server.client.post(path, json=other, headers=bearer(server.key)), 409, "OTHER_ORGANIZATION"
+    )
+    assert said["detail"] == f"the report is of organization `household`, and is handed in to `{ORG}`"
+    unnamed = salute("analysis_specialist", org="", at=time.time())
+    assert server.client.post(path, json=unnamed, headers=bearer(server.key)).status_code == 200
+    (line,) = board(server, "role=analysis_specialist", ORG)
+    assert line["org_id"] == ORG
+
+
 def test_the_board_is_filtered_and_paged(server: Server) -> None:
     """Every line once, in the same order, however small the pages."""
     now = time.time()

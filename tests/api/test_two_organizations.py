@@ -100,6 +100,51 @@ def test_a_grant_holds_in_one_organization(client: TestClient) -> None:
     assert levels(client, "radio") == ["allow", "deny"]
 
 
+@pytest.mark.parametrize(
+    ("path", "number", "body", "act"),
+    [
+        ("grants", "grant_id", GIFT, "revoke"),
+        ("restrictions", "restriction_id", GIFT, "lift"),
+        ("requests", "request_id", {"requester": "agent:ann", "resources": ["tool:radio"]}, "deny"),
+    ],
+)
+def test_a_record_is_found_in_its_organization(
+    client: TestClient, path: str, number: str, body: dict[str, Any], act: str
+) -> None:
+    """It is read and ended there or among those of all organizations, and is unknown in the other one."""
+    mine = send(client, f"/v1/orgs/shop/{path}", **body)[number]
+    problem(client.get(f"/v1/orgs/yard/{path}/{mine}"), 404, "UNKNOWN_RECORD")
+    said = problem(client.post(f"/v1/orgs/yard/{path}/{mine}/{act}", json={}), 404, "UNKNOWN_RECORD")
+    assert said["detail"] == f"there is no {path[:-1]} `{mine}` in organization `yard`"
+    assert client.get(f"/v1/orgs/yard/{path}").json()[path] == []
+    for org in ("shop", "*"):
+        assert client.get(f"/v1/orgs/{org}/{path}/{mine}").json()[number] == mine
+        assert [each[number] for each in client.get(f"/v1/orgs/{org}/{path}").json()[path]] == [mine]
+    problem(client.get(f"/v1/orgs/nobody/{path}"), 404, "UNKNOWN_ORGANIZATION")
+    assert send(client, f"/v1/orgs/shop/{path}/{mine}/{act}")[number] == mine
+
+
+def test_what_holds_in_all_organizations_is_listed_in_each(client: TestClient) -> None:
+    """A grant for all of them counts in every one, and can be revoked in any."""
+    everywhere = send(client, "/v1/orgs/*/grants", **GIFT)["grant_id"]
+    for org in ("shop", "yard", "*"):
+        listed = client.get(f"/v1/orgs/{org}/grants").json()["grants"]
+        assert [each["grant_id"] for each in listed] == [everywhere], org
+    send(client, f"/v1/orgs/yard/grants/{everywhere}/revoke")
+    assert levels(client, "radio") == ["deny", "deny"]
+
+
+def test_no_body_names_an_organization(client: TestClient) -> None:
+    """Not even the one in the path, so that no two can contradict each other."""
+    for path, body in (
+        ("grants", {**GIFT, "org_id": "shop"}),
+        ("why", {"subject": "agent:ann", "action": "use", "resource": "tool:radio", "org": "shop"}),
+        ("agents/ann/rank", {"rank": "senior", "org": "shop"}),
+    ):
+        problem(client.post(f"/v1/orgs/shop/{path}", json=body), 422, "INVALID_REQUEST")
+    problem(client.get("/v1/orgs/shop/agents?org=yard"), 422, "INVALID_REQUEST")
+
+
 def test_an_agent_is_suspended_in_one_organization(client: TestClient) -> None:
     """Or in all of them; then no organization alone puts it to work again."""
     send(client, "/v1/orgs/*/grants", **GIFT)
