@@ -60,9 +60,9 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
 
 
 class TraceLine(msgspec.Struct, frozen=True):
-    """What one layer did to one of the three values."""
+    """What one access layer did to one of the three values."""
 
-    layer: str
+    access_layer: str
     statement: str
     value: Literal["granted", "ceiling", "stopped", ""]
     """The value it speaks of; empty where the layer has nothing to say."""
