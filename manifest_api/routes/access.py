@@ -112,7 +112,7 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
 
     def ask(kernel: Kernel) -> ExplanationAnswer:
         nonlocal outcome
-        found = kernel.explain(asked.org, asked.request, counted=_COUNTED)
+        found = kernel.why(asked.org, asked.request, counted=_COUNTED)
         outcome = found.decision.outcome
         return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,

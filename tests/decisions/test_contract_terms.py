@@ -102,7 +102,7 @@ def test_the_terms_count_on_every_surface(
     assert said(ask_http({"contract": text, "org": "omega"})["findings"]) == expected
     assert said(ask_http({"contract": text})["findings"]) == []
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
-    done = run_here("contract", "check", str(tmp_path / "c.yaml"), "--org", "omega", "--path", ".", "--format", "json", cwd=folder)  # fmt: skip
+    done = run_here("task", "check", str(tmp_path / "c.yaml"), "--org", "omega", "--path", ".", "--format", "json", cwd=folder)  # fmt: skip
     assert said(json.loads(done.stdout)) == expected
     assert done.returncode == bool(expected)
 
@@ -136,7 +136,7 @@ def test_the_batch_size_of_the_organization_bounds_that_of_a_plan(tmp_path: Path
         }
         (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         named = [] if org is None else ["--org", org, "--path", "omega"]
-        done = run_here("batch", "plan", "plan.json", *named, "--format", "json", cwd=tmp_path)
+        done = run_here("task", "plan", "plan.json", *named, "--format", "json", cwd=tmp_path)
         told = client.post(
             "/v1/batches/plan", json={"plan": plan, **({} if org is None else {"org": org})}
         ).json()
