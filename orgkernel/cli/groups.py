@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands: its own, and those of `places`, which are imported only when they are called."""
 
     group_class = type
@@ -46,7 +46,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class TopGroup(Group):
+class TopGroup(CommandGroup):
     """The commands after `orgkernel`, shown in labeled sections."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
