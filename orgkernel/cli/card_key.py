@@ -12,7 +12,7 @@ from orgkernel.exchange.a2a.keys import CardKeys, create_card_key, render_keys, 
 
 @click.group("card-key")
 def command() -> None:
-    """Make, rotate and show the key that signs agent cards (A2A). It needs the extra `orgkernel[a2a]`."""
+    """Make, rotate and show the key that signs agent cards (A2A). It needs the extra `orgkernel[signing]`."""
 
 
 @command.command("create")
