@@ -198,7 +198,6 @@ def check_tokens(asked: Asked, project: Project) -> Lines:
     """Whether tokens of the identity provider can be verified."""
     if project.oidc is None:
         return
-    from manifest_api.guards.token_keys import fetch, parse_keys
     from manifest_api.guards.tokens import TokenVerifier, read_settings
 
     project.require_own("oidc")
@@ -211,10 +210,10 @@ def check_tokens(asked: Asked, project: Project) -> Lines:
     if asked.offline:
         yield "warning", f"the keys at {quote(host)} were not fetched", "leave `--offline` out"
         return
-    import jwt
+    from manifest_api.guards.token_keys import KeyClient
 
     try:
-        keys = parse_keys(jwt, fetch(settings.jwks))
+        keys = KeyClient(settings.jwks).get_jwk_set()
     except Exception as error:  # as where tokens are verified: whatever the other side sends
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield (
