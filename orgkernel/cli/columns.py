@@ -110,7 +110,8 @@ def wrap_cells(text: str, width: int) -> list[str]:
         if line:
             parts.append(line)
         line = word
-        while count_cells(line.rstrip()) > width:
+        is_too_long = count_cells(word.rstrip()) > width
+        while is_too_long and count_cells(line) > width:
             size = _most_characters(line, width)
             parts.append(line[:size])
             line = line[size:]
