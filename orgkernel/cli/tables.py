@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+import click
 
+from orgkernel.cli.columns import TextTable
 from orgkernel.cli.output import PLAIN_WIDTH, has_colors, terminal_width
 from orgkernel.decisions.reasons import Why
 from orgkernel.diagnostics.wording import printable
@@ -108,13 +107,9 @@ def _head(title: str, description: str, home: str) -> str:
     return "".join(f"{printable(line)}\n" for line in (title, description, places) if line) + "\n"
 
 
-def new_table(*headings: str) -> Table:
-    """An empty table with these headings, without lines."""
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for heading in headings:
-        # A broken path can neither be clicked nor pasted.
-        table.add_column(heading, overflow="fold", no_wrap=heading == _PLACES)
-    return table
+def new_table(*headings: str) -> TextTable:
+    """An empty table with these headings, without lines. A broken path could neither be clicked nor pasted."""
+    return TextTable(*headings, whole=_PLACES)
 
 
 def _role_sections(manifest: RoleManifest) -> Mapping[str, list[TableRow]]:
@@ -257,25 +252,10 @@ def _places(why: tuple[Why, ...], home: str) -> str:
     return "\n".join(map(printable, dict.fromkeys(places)))
 
 
-def draw(table: Table) -> str:
+def draw(table: TextTable) -> str:
     """A table as text."""
-    buffer, colors = io.StringIO(), has_colors()
-    paths = [
-        len(str(line))
-        for each in table.columns
-        if each.no_wrap
-        for cell in each.cells
-        for line in str(cell).split("\n")
-    ]
-    width = max(terminal_width() or PLAIN_WIDTH, max(paths, default=0) + _LEAST_BESIDE)
-    console = Console(
-        file=buffer,
-        width=width,
-        force_terminal=colors,
-        no_color=not colors,
-        highlight=False,
-        markup=False,
-        emoji=False,
+    lines = table.lines(terminal_width() or PLAIN_WIDTH, _LEAST_BESIDE)
+    colors = has_colors()
+    return "".join(
+        f"{click.style(line, bold=True) if colors and is_heading else line}\n" for line, is_heading in lines
     )
-    console.print(table)
-    return "".join(f"{line.rstrip()}\n" for line in buffer.getvalue().splitlines())

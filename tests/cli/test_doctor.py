@@ -255,6 +255,10 @@ def test_packages_that_do_not_fit_and_extras_that_are_missing_are_named(
         return real(name)
 
     monkeypatch.setattr(importlib.metadata, "version", version)
+    required = importlib.metadata.requires("orgkernel")
+    assert required is not None
+    elsewhere = "other-system>=1; sys_platform == 'elsewhere' and extra == 'uvloop'"
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: [*required, elsewhere])
     monkeypatch.setitem(sys.modules, "jwt", None)
     code, found = doctor(shop)
     assert code == 0

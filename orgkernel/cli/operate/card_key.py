@@ -13,7 +13,7 @@ from orgkernel.exchange.a2a.keys import CardKeys, create_card_key, render_keys, 
 
 @click.group("card", cls=CommandGroup)
 def command() -> None:
-    """Make, rotate and show the key that signs agent cards (A2A). It needs the extra `orgkernel[a2a]`."""
+    """Make, rotate and show the key that signs agent cards (A2A). It needs the extra `orgkernel[signing]`."""
 
 
 @command.command("create")

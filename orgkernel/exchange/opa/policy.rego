@@ -1,6 +1,3 @@
-"""The Rego policy: the layers of access as rules over the data of an organization. It is the same for every organization."""
-
-POLICY = """\
 # Ask for `data.orgkernel.access.answer`. The input has `subject`, `action` and `resource`, as texts of orgkernel, and a
 # `context`: `now` (seconds since 1970-01-01 UTC), and if they are known `utc_offset`, `channel`, `peer_kind`, `account`,
 # `guild`, `hook_id`, `event_type`, `alert`, `watch`, `holds_lock` and `in_scope`. An empty text says that there is none;
@@ -394,4 +391,3 @@ open_circumstances contains missing if {
 }
 
 is_stated(key) if is_string(circumstances[key])
-"""
