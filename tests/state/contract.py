@@ -25,6 +25,7 @@ from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.contract_of_claims import ClaimsOfFiles
+from tests.state.contract_of_connections import Connections
 from tests.state.contract_of_contracts import ContractsOnce
 from tests.state.contract_of_crew import CrewRecords
 from tests.state.contract_of_dispatches import DispatchesOnce
@@ -917,6 +918,6 @@ class Audit:
 
 
 class StoreContract(
-    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, DispatchesOnce, Evidence, Views, Audit, Past
+    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, DispatchesOnce, Evidence, Views, Audit, Past, Connections
 ):  # fmt: skip
     """All of it."""

@@ -104,11 +104,13 @@ def stopped(url: str) -> Iterator[None]:
     pids = [*map(int, children.read_text().split()), postmaster]
     try:
         for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # it was ending when it was stopped
+                os.kill(pid, signal.SIGCONT)
 
 
 def _wait(server: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
