@@ -16,7 +16,7 @@ from unittest import mock
 import yaml
 
 from benchmarks.file_audit import measure
-from orgkernel.project import claude_settings
+from orgkernel.project.hooks import claude_settings
 
 ROLES, STARTS, GOAL = 60, 25, 2.5
 _HOOK = Path(claude_settings.__file__).with_name("claude_hook") / "run.py"

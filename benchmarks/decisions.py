@@ -16,8 +16,8 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
-from orgkernel.index.org_index import OrgIndex
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.graph.org_index import OrgIndex
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.cache import Cache
 from orgkernel.snapshots.roots import resolve_paths

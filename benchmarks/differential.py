@@ -24,14 +24,14 @@ from benchmarks.worlds import ORG, World
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView, ToolLock
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView, ToolLock
 from orgkernel.diagnostics import Severity
+from orgkernel.documents.records import Policy
 from orgkernel.exchange.cedar.export import COVERS, export_cedar
 from orgkernel.exchange.cedar.statements import LAYERS as LAYER_POLICIES
 from orgkernel.exchange.cedar.statements import render_statements
 from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.records.access_policies import Policy
 
 CASES_PER_WORLD = 100
 LEAST_SHARE = 0.05

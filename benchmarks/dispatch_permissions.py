@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from benchmarks.claims import CLAIMS, make_claims
-from orgkernel.decisions.contracts.reading import ReadContract, read_contract
-from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch, decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch.permission.decide import decide_dispatch, decide_dispatch_permission
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import scopes_overlap
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
 

@@ -15,7 +15,7 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, Restriction, StateView
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, Restriction, StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.role import build_role_manifest
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.generate import domains_and_tools, expected_taker
 from benchmarks.timing import microseconds
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.snapshots.snapshot import OrgSnapshot

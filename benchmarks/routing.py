@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from orgkernel import Kernel
-from orgkernel.decisions.routing.role_texts import text_index
+from orgkernel.decisions.dispatch.role_texts import text_index
 from orgkernel.runtime.text_index import RoleTexts, TextIndex, build_index, rank_roles
 
 DATA = Path(__file__).parent / "data/routing"

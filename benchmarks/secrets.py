@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from benchmarks.secret_texts import SEED, harmless_texts, secret_texts
-from orgkernel.rules.known_tokens import find_every_known_token, find_known_tokens, is_installed
+from orgkernel.rules.hygiene.known_tokens import find_every_known_token, find_known_tokens, is_installed
 from orgkernel.runtime.likely_secrets import find_likely
 from orgkernel.runtime.secret_shapes import find_secrets
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import yaml
 
-from orgkernel.decisions.shell_commands.check import check_command
+from orgkernel.shell.check import check_command
 
 CORPUS = Path(__file__).parent.parent / "tests" / "decisions" / "command_corpus"
 HALVES = ("tuned", "untouched")

@@ -21,7 +21,7 @@ from typing import Any
 from sqlalchemy import insert
 
 from manifest_api.auditing import resolved
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.chain import GENESIS, encode_entry, link
 from orgkernel.state.engine import failure_of, make_engine, writing
 from orgkernel.state.location import parse_location
@@ -228,7 +228,7 @@ def view_check(folder: str | Path, rows: int = 5_000) -> dict[str, Any]:
 
 
 def _insert_grant(transaction: Any, number: int) -> None:
-    from orgkernel.decisions.state_view import Grant
+    from orgkernel.decisions.evidence.state_view import Grant
     from orgkernel.state.grants import insert_grant
 
     insert_grant(transaction, Grant(f"g-{number}", f"agent:{number}", ("tool:x",), issued_by="a"))

@@ -8,11 +8,11 @@ import msgspec
 
 from manifest_api.access_offers import AccessRequestOffer
 from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import PaceTierName
+from orgkernel.documents.records import ToolLevel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.permissions import LONGEST_WORD, Name
-from orgkernel.records.levels import ToolLevel
 
 MOST_EVALUATIONS, MOST_RESULTS, DEFAULT_RESULTS = 100, 1_000, 100
 Semantic = Literal["execute_all", "deny_on_first_deny", "permit_on_first_permit"]

@@ -12,8 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from manifest_api.authzen_shapes import AuthzenAction, AuthzenEntity, EntityType, FoundEntity
+from orgkernel.documents.records import (
+    ActionMeaning,
+    AuthzenTypes,
+    ForeignResource,
+    ForeignSubject,
+)
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.records.organization import ActionMeaning, AuthzenTypes, ForeignResource, ForeignSubject
 
 SUBJECT, ACTION, RESOURCE = "subject", "action", "resource"
 

@@ -22,7 +22,7 @@ from manifest_api.guards.caller import caller_of
 from manifest_api.guards.middleware import IS_HEAD
 from manifest_api.problems import TOO_MANY_FOLLOWERS, RequestRefused
 from manifest_api.store_access import StoreAccess
-from orgkernel.decisions.state_view import StoredReport
+from orgkernel.decisions.evidence.state_view import StoredReport
 from orgkernel.errors import OrgkernelError
 
 logger = logging.getLogger("orgkernel.server")

@@ -22,9 +22,10 @@ from manifest_api.problems import (
     RequestRefused,
 )
 from manifest_api.shapes import InvalidValue, ProblemCode
-from orgkernel.decisions.state_view import Lifecycle
+from orgkernel.decisions.evidence.state_view import Lifecycle
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.records import RoleType
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.files import decode as decode_text
@@ -32,7 +33,6 @@ from orgkernel.manifest.crew import AgentFilter
 from orgkernel.manifest.filters import RoleFilter
 from orgkernel.operations.permissions import LONGEST_WORD
 from orgkernel.prepared_types import prepared
-from orgkernel.records.role_profile import RoleType
 
 DEFAULT_ROLES, MOST_ROLES = 50, 200
 LATEST_TIME = 1e11

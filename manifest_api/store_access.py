@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from manifest_api.capacity import DEFAULT_BUDGET, Capacity
 from manifest_api.spans import span
-from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.state_records import ApiKey, AuditFinding
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
+from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.state_records import ApiKey, AuditFinding
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
 from orgkernel.kernel.registry_state import RegistryState, Reload

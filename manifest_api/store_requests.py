@@ -13,7 +13,7 @@ from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import read_body
 from manifest_api.store_access import StoreAccess
-from orgkernel.decisions.state_records import KeyScope
+from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context

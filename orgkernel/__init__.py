@@ -19,7 +19,7 @@ from orgkernel.version import __version__
 
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
-    from orgkernel.decisions.dispatch import DispatchDecision
+    from orgkernel.decisions.dispatch.by_domain import DispatchDecision
     from orgkernel.diagnostics import Diagnostic, Place, Severity
     from orgkernel.errors import OrgkernelError
     from orgkernel.kernel.kernel import Kernel
@@ -34,7 +34,7 @@ _HOMES = {
     "AccessRequest": "orgkernel.decisions.access.request",
     "AgentFilter": "orgkernel.manifest.crew",
     "Diagnostic": "orgkernel.diagnostics",
-    "DispatchDecision": "orgkernel.decisions.dispatch",
+    "DispatchDecision": "orgkernel.decisions.dispatch.by_domain",
     "Kernel": "orgkernel.kernel.kernel",
     "OrganizationManifest": "orgkernel.manifest.v1",
     "OrgkernelError": "orgkernel.errors",

@@ -1,7 +1,6 @@
-"""The structs of `orgkernel/records/` and `orgkernel/shapes/`, written from the pydantic models.
+"""The structs of `orgkernel/documents/records.py` and `shapes.py`, written from the pydantic models.
 
-A module of `orgkernel/model/` becomes one of the same name in each, and a model a frozen struct with the same fields and
-defaults. A **record** has the properties of its model too and states no constraints, because it is made of values that
+Each model of `orgkernel/documents/model/` becomes a frozen struct with the same fields and defaults in both. A **record** has the properties of its model too and states no constraints, because it is made of values that
 have been validated. A **shape** states the constraints, so that a document that fits its model is read without pydantic.
 What a shape cannot state – another word for a value or a field, unknown fields – it rejects, and the model decides.
 """
@@ -11,13 +10,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
 REPOSITORY = Path(__file__).parents[1]
-SOURCE, RECORDS, SHAPES = "orgkernel/model", "orgkernel/records", "orgkernel/shapes"
+MODELS, RECORDS, SHAPES = (
+    "orgkernel.documents.model",
+    "orgkernel.documents.records",
+    "orgkernel.documents.shapes",
+)
+SOURCE = MODELS.replace(".", "/")
 # What documents are read with, and not what they are.
 _LEFT_OUT = ("__init__", "json_schema", "kinds")
 _ROOT = "Record"
@@ -38,57 +43,102 @@ _STRIPPED = rf"(?s)^{_NO_SPACE}(.*{_NO_SPACE})?\Z"
 
 
 def plain_record_modules() -> dict[str, str]:
-    """Path below the repository to the text of every generated module."""
-    paths = sorted((REPOSITORY / SOURCE).glob("*.py"))
-    texts = {
-        f"{target}/{path.name}": _mirror(target, path.read_text(encoding="utf-8"))
-        for target in (RECORDS, SHAPES)
-        for path in paths
-        if path.stem not in _LEFT_OUT
-    }
-    texts[f"{RECORDS}/kinds.py"] = _kinds()
-    return texts
+    """Path below the repository to the text of both generated modules."""
+    return {_path(target): _mirror(target) for target in (RECORDS, SHAPES)}
 
 
-def _header(text: str) -> str:
-    return f'"""{text} Generated from `{SOURCE}` by `make regenerate`: do not edit."""\n\n'
+def _path(module: str) -> str:
+    return module.replace(".", "/") + ".py"
 
 
-def _mirror(target: str, source: str) -> str:
-    module = ast.parse(source)
-    summary = (ast.get_docstring(module) or "").partition("\n")[0]
-    body = [_Plain(target).visit(node) for node in module.body[1:]]
-    kept = _without_unused([node for node in body if node is not None])
-    imports = [node for node in kept if isinstance(node, ast.Import | ast.ImportFrom)]
-    rest = [node for node in kept if node not in imports]
-    if any("msgspec." in ast.unparse(node) for node in rest):
-        imports.append(ast.parse("import msgspec").body[0])
-    parts = ["\n".join(ast.unparse(node) for node in sorted(imports, key=_import_order))]
-    for node in rest:
+_SUMMARIES = {
+    RECORDS: "Documents as everything above loading sees them: a frozen struct for each model.",
+    SHAPES: "The shapes of documents: a frozen struct with its constraints for each model.",
+}
+
+
+def _mirror(target: str) -> str:
+    trees = _sorted_by_import(
+        {
+            path.stem: ast.parse(path.read_text(encoding="utf-8"))
+            for path in sorted((REPOSITORY / SOURCE).glob("*.py"))
+            if path.stem not in _LEFT_OUT
+        }
+    )
+    plain = _Plain(target)
+    nodes = [each for tree in trees for node in tree.body[1:] if (each := plain.visit(node)) is not None]
+    _refuse_repeated_names(nodes)
+    kept = _without_unused(nodes)
+    body = [node for node in kept if not isinstance(node, ast.Import | ast.ImportFrom)]
+    parts = [_imports(kept)]
+    for node in body:
         space = "\n\n" if isinstance(node, ast.ClassDef | ast.FunctionDef) else ""
         parts.append(space + ast.unparse(node))
-    return _header(summary) + "\n".join(parts).rstrip() + "\n"
+    if target == RECORDS:
+        parts.append(_kinds())
+    return (
+        f'"""{_SUMMARIES[target]}\n\nGenerated from `{SOURCE}` by `make regenerate`: do not edit.\n"""\n\n'
+        + "\n".join(parts).rstrip()
+        + "\n"
+    )
 
 
-def _import_order(node: ast.stmt) -> tuple[int, str]:
-    text = ast.unparse(node)
-    is_ours = text.startswith("from orgkernel")
-    is_theirs = text == "import msgspec"
-    return (0 if "__future__" in text else 3 if is_ours else 2 if is_theirs else 1), text
+def _sorted_by_import(trees: dict[str, ast.Module]) -> list[ast.Module]:
+    """Modules after the ones that they import."""
+    graph = {
+        name: {
+            node.module.removeprefix(f"{MODELS}.")
+            for node in tree.body
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{MODELS}.")
+        }
+        for name, tree in trees.items()
+    }
+    return [trees[name] for name in TopologicalSorter(graph).static_order()]
+
+
+def _refuse_repeated_names(nodes: list[ast.stmt]) -> None:
+    """All models share one module, so a name that two of them define would hide one."""
+    defined: dict[str, str] = {}
+    for node in nodes:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            name = node.name
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+        else:
+            continue
+        text = ast.unparse(node)
+        assert defined.setdefault(name, text) == text, f"two models define {name}"
+
+
+def _imports(nodes: list[ast.stmt]) -> str:
+    """The imports of all models, each once."""
+    names: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names.setdefault(node.module, set()).update(each.name for each in node.names)
+    plain = {ast.unparse(node) for node in nodes if isinstance(node, ast.Import)} | {"import msgspec"}
+    lines = [f"from {module} import {', '.join(sorted(each))}" for module, each in names.items()] + list(
+        plain
+    )
+    return "\n".join(sorted(lines, key=_import_order))
+
+
+def _import_order(line: str) -> tuple[int, str]:
+    is_ours = line.startswith("from orgkernel")
+    return (0 if "__future__" in line else 3 if is_ours else 2 if line == "import msgspec" else 1), line
 
 
 class _Plain(ast.NodeTransformer):
     """Models to structs: to shapes with constrained types, or to records with bare ones."""
 
     def __init__(self, target: str) -> None:
-        self._package = target.replace("/", ".")
         self._is_shape = target == SHAPES
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
         if node.module and node.module.split(".")[0] in ("pydantic", "annotated_types"):
             return None
-        if node.module and node.module.startswith("orgkernel.model."):
-            node.module = node.module.replace("orgkernel.model.", f"{self._package}.")
+        if node.module and node.module.startswith(f"{MODELS}."):
+            return None
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
@@ -220,23 +270,16 @@ def _pruned(node: ast.stmt, used: set[str]) -> ast.stmt | None:
 
 
 def _kinds() -> str:
-    from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
+    from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS
 
     kinds = {**KINDS, **MARKDOWN_KINDS}
-    lines = [
-        f"from {model.__module__.replace('orgkernel.model', 'orgkernel.records')} import {model.__name__}"
-        for model in kinds.values()
-    ]
     rows = "".join(f'    "{kind}": {model.__name__},\n' for kind, model in kinds.items())
     deprecated = {kind: found for kind, model in kinds.items() if (found := _deprecated(model))}
     return (
-        _header("The kinds of documents there are, each with its record and its deprecated fields.")
-        + "from __future__ import annotations\n"
-        + "\n".join(sorted([*lines, "from orgkernel.records.record import Document"]))
-        + f"\n\nRECORDS: dict[str, type[Document]] = {{\n{rows}}}\n"
-        + "\n# In a route, every item of a list or a mapping.\nEACH = None\n"
-        + "# The route of each deprecated field, and what to write instead.\n"
-        + f"DEPRECATED: dict[str, tuple[tuple[tuple[str | None, ...], str], ...]] = {deprecated!r}\n"
+        f"\n\n# Each kind of document with its record.\nRECORDS: dict[str, type[Document]] = {{\n{rows}}}\n"
+        "\n# In a route, every item of a list or a mapping.\nEACH = None\n"
+        "# The route of each deprecated field, and what to write instead.\n"
+        f"DEPRECATED: dict[str, tuple[tuple[tuple[str | None, ...], str], ...]] = {deprecated!r}"
     )
 
 

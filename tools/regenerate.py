@@ -20,7 +20,7 @@ from orgkernel.runtime.word_topics import TABLES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
 from tools.learn_work import is_current
-from tools.plain_records import RECORDS, SHAPES, plain_record_modules
+from tools.plain_records import plain_record_modules
 from tools.reference_pages import FOLDER, reference_pages
 from tools.word_tables import render_word_tables
 
@@ -156,7 +156,7 @@ def stale_files() -> list[str]:
     files = generated_files()
     stale = [name for name, text in files.items() if _read(name) != text]
     kept = {Path(name) for name in files}
-    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents", RECORDS, SHAPES):
+    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents"):
         found = (
             path.relative_to(REPOSITORY)
             for path in (REPOSITORY / folder).iterdir()

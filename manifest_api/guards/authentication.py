@@ -28,7 +28,7 @@ from manifest_api.problems import (
     RequestRefused,
 )
 from manifest_api.store_access import StoreAccess
-from orgkernel.decisions.state_records import KEY_PREFIX
+from orgkernel.decisions.evidence.state_records import KEY_PREFIX
 
 _SCHEME = b"bearer "
 # An address that shows wrong credentials may go on after this many, at this many a second.

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.types import Scope as RequestScope
 
 from manifest_api.problems import KEY_REQUIRED, SCOPE_MISSING, RequestRefused
-from orgkernel.decisions.state_records import KeyScope
+from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.context import Actor
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from manifest_api.guards.caller import SCOPES, Caller
 from manifest_api.guards.token_keys import TokenKeys
-from orgkernel.decisions.state_records import KeyScope
+from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
 

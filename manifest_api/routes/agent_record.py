@@ -16,9 +16,9 @@ from manifest_api.questions import KNOWN_PARAMETERS, Org, OrgQuery
 from manifest_api.routes.agents import AgentPath
 from manifest_api.routes.documented import change, stored, told
 from manifest_api.store_requests import json_response, with_store, write
-from orgkernel.decisions.crew_records import Episode, OrgStatus, Personality
-from orgkernel.decisions.service_record import PersonalityDrift
-from orgkernel.decisions.vacancies import VacancyAnswer
+from orgkernel.decisions.crew.vacancies import VacancyAnswer
+from orgkernel.decisions.evidence.crew_records import Episode, OrgStatus, Personality
+from orgkernel.decisions.evidence.service_record import PersonalityDrift
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.commissions import (

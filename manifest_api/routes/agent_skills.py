@@ -22,11 +22,11 @@ from manifest_api.store_requests import (
     write,
     write_with_reason,
 )
-from orgkernel.decisions.promotion import PromotionDecision
-from orgkernel.decisions.qualifications import QualificationRecord
-from orgkernel.decisions.skill_profile import SkillProfile
-from orgkernel.decisions.state_records import SkillAssessment
-from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, SkillSource
+from orgkernel.decisions.crew.promotion import PromotionDecision
+from orgkernel.decisions.crew.skill_profile import SkillProfile
+from orgkernel.decisions.evidence.qualifications import QualificationRecord
+from orgkernel.decisions.evidence.state_records import SkillAssessment
+from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, SkillSource
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.agents import invalidate_result, promote_agent

@@ -13,7 +13,7 @@ from manifest_api.problems import BAD_CURSOR, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, AsOf, OrgQuery, as_of_time, id_in_path
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
-from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
+from orgkernel.decisions.evidence.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.errors import UnknownAgent
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE

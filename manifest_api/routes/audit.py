@@ -15,7 +15,7 @@ from manifest_api.questions import KNOWN_PARAMETERS, Cursor, word
 from manifest_api.routes.documented import stored
 from manifest_api.store_access import StoreAccess
 from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, with_store
-from orgkernel.decisions.state_records import (
+from orgkernel.decisions.evidence.state_records import (
     AcceptedFinding,
     AuditEntry,
     AuditFilter,

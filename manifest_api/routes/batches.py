@@ -15,8 +15,8 @@ from manifest_api.questions import KNOWN_PARAMETERS, read_body, text_in_body
 from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import DiagnosticRow, InvalidValue
 from manifest_api.status import build_finding
-from orgkernel.decisions.batches.answer import plan_text
-from orgkernel.decisions.batches.plan import BatchPlan
+from orgkernel.decisions.work.batches.answer import plan_text
+from orgkernel.decisions.work.batches.plan import BatchPlan
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.permissions import Name

@@ -15,7 +15,7 @@ from manifest_api.problems import INVALID_REQUEST, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, id_in_path, read_body
 from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import InvalidValue
-from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
+from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
 from orgkernel.manifest.bills import BillList, BillPage
 from orgkernel.operations.permissions import Name
 

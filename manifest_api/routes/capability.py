@@ -16,10 +16,10 @@ from manifest_api.metrics import count_decision
 from manifest_api.problems import OTHER_SUBJECT, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Org, Role, read_body
 from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
-from orgkernel.decisions.capability.orders import StandingOrders
-from orgkernel.decisions.capability.proposals import Proposals
-from orgkernel.decisions.capability.skills import SkillList
+from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
+from orgkernel.decisions.work.capability.orders import StandingOrders
+from orgkernel.decisions.work.capability.proposals import Proposals
+from orgkernel.decisions.work.capability.skills import SkillList
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 from orgkernel.kernel.kernel import Kernel

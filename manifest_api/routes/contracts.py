@@ -15,10 +15,11 @@ from manifest_api.routes.documented import body_of, change, stored, told
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
 from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, operate, page_from_store, write
-from orgkernel.decisions.contracts.handover import as_document, render_brief
-from orgkernel.decisions.contracts.markdown import render_decision_log
-from orgkernel.decisions.contracts.reading import ReadContract, check_read_contract, read_contract
-from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.decisions.evidence.state_records import ContractRecord
+from orgkernel.decisions.work.contracts.handover import as_document, render_brief
+from orgkernel.decisions.work.contracts.markdown import render_decision_log
+from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract, read_contract
+from orgkernel.documents.records import DecisionEntry
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
@@ -29,8 +30,7 @@ from orgkernel.operations.contracts import (
     select_contracts,
 )
 from orgkernel.operations.permissions import Name
-from orgkernel.operations.reports import org_of
-from orgkernel.records.decision_entry import DecisionEntry
+from orgkernel.operations.reports.submission import org_of
 
 router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 BriefId = Annotated[

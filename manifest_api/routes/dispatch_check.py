@@ -12,9 +12,9 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, read_body
 from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.contracts.reading import ReadContract
-from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch.permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.work.contracts.reading import ReadContract
 
 router = APIRouter(tags=["dispatch"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 

@@ -15,15 +15,15 @@ from manifest_api.routes.documented import change, stored
 from manifest_api.routes.locks import Holder
 from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, page_from_store, write
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.state_records import DispatchRecord
-from orgkernel.decisions.state_view import PaceTierName
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_records import DispatchRecord
+from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 from orgkernel.operations.dispatches import DispatchOrder, list_dispatches, record_dispatch
 from orgkernel.operations.permissions import Name, Text
-from orgkernel.operations.reports import org_of
+from orgkernel.operations.reports.submission import org_of
 
 router = APIRouter(tags=["dispatch"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 Number = Annotated[int, msgspec.Meta(ge=0)]

@@ -13,11 +13,11 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.contracts.reading import expect_sound
 from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.ownership.owners import AuditedWorker, require_different
-from orgkernel.records.brief import Brief
+from orgkernel.decisions.work.contracts.reading import expect_sound
+from orgkernel.documents.records import Brief
 
 router = APIRouter(tags=["claims"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _SHORT = '{"files": [{"path": "src/a.py", "change": "modified"}], "workers": []}'

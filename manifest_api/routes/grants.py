@@ -21,7 +21,7 @@ from manifest_api.store_requests import (
     write_with_reason,
 )
 from orgkernel.decisions.access.waivers import ListedGrant, list_grant
-from orgkernel.decisions.state_view import Grant, Restriction
+from orgkernel.decisions.evidence.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
 from orgkernel.operations.permissions import (
     GrantDraft,

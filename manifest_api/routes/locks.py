@@ -22,7 +22,7 @@ from manifest_api.store_requests import (
     write,
     write_with_reason,
 )
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context

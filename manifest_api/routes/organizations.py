@@ -28,7 +28,7 @@ from manifest_api.questions import (
 from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import InvalidValue, OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
-from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE

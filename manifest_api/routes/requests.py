@@ -21,9 +21,9 @@ from manifest_api.store_requests import (
     write,
     write_with_reason,
 )
-from orgkernel.decisions.state_records import Approval, RequestStatus
-from orgkernel.decisions.state_records import PermissionRequest as StoredRequest
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_records import Approval, RequestStatus
+from orgkernel.decisions.evidence.state_records import PermissionRequest as StoredRequest
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor, Context

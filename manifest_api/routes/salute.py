@@ -26,14 +26,13 @@ from manifest_api.store_requests import (
     rows_after,
     with_store,
 )
-from orgkernel.decisions.state_records import ReportReceipt
-from orgkernel.decisions.state_view import PaceTierName, StoredReport
+from orgkernel.decisions.evidence.state_records import ReportReceipt
+from orgkernel.decisions.evidence.state_view import PaceTierName, StoredReport
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import SaluteReport
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
-from orgkernel.operations.reports import hand_in_report, org_of
-from orgkernel.records.salute_report import SaluteReport
-from orgkernel.reports.board import (
+from orgkernel.operations.reports.board import (
     BoardLine,
     Health,
     ReportDetail,
@@ -42,6 +41,7 @@ from orgkernel.reports.board import (
     detail_of,
     intervals_of,
 )
+from orgkernel.operations.reports.submission import hand_in_report, org_of
 from orgkernel.runtime.salute_format import ReportError, read_report
 
 if TYPE_CHECKING:

@@ -13,11 +13,10 @@ from manifest_api.guards.caller import require_scope
 from manifest_api.questions import KNOWN_PARAMETERS, read_body
 from manifest_api.routes.contracts import read_value
 from manifest_api.routes.documented import body_of, told
-from orgkernel.decisions.contracts.command_permission import CommandPermission, permit_command
-from orgkernel.decisions.contracts.reading import expect_readable, expect_sound
-from orgkernel.decisions.shell_commands.ownership import Ground
-from orgkernel.records.brief import Brief
-from orgkernel.records.preflight import Preflight
+from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.work.contracts.reading import expect_readable, expect_sound
+from orgkernel.documents.records import Brief, Preflight
+from orgkernel.shell.ownership import Ground
 
 router = APIRouter(tags=["commands"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 LONGEST_COMMAND, LONGEST_PATH, MOST_GLOBS, MOST_PREFLIGHTS = 100_000, 4_096, 64, 16

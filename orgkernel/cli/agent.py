@@ -21,7 +21,7 @@ from orgkernel.cli.stores import (
     named_org,
     store_option,
 )
-from orgkernel.decisions.state_view import Lifecycle
+from orgkernel.decisions.evidence.state_view import Lifecycle
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import UsageError

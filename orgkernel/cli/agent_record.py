@@ -29,9 +29,9 @@ from orgkernel.cli.stores import (
     show_time,
     store_option,
 )
-from orgkernel.decisions.crew_records import OUTCOMES, Personality
-from orgkernel.decisions.service_record import PersonalityDrift
-from orgkernel.decisions.vacancies import VacancyAnswer
+from orgkernel.decisions.crew.vacancies import VacancyAnswer
+from orgkernel.decisions.evidence.crew_records import OUTCOMES, Personality
+from orgkernel.decisions.evidence.service_record import PersonalityDrift
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Refused, UsageError
 from orgkernel.operations.crew import (

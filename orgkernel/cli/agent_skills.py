@@ -16,10 +16,10 @@ from orgkernel.cli.agent_options import (
 )
 from orgkernel.cli.output import as_text, counted, echo_answer, places
 from orgkernel.cli.stores import echo_record, echo_records, looking, parse_since, show_time
-from orgkernel.decisions.promotion import PromotionDecision
-from orgkernel.decisions.qualifications import QualificationRecord
-from orgkernel.decisions.skill_profile import HeldSkill, SkillProfile
-from orgkernel.decisions.state_view import SkillSource
+from orgkernel.decisions.crew.promotion import PromotionDecision
+from orgkernel.decisions.crew.skill_profile import HeldSkill, SkillProfile
+from orgkernel.decisions.evidence.qualifications import QualificationRecord
+from orgkernel.decisions.evidence.state_view import SkillSource
 from orgkernel.operations.agents import invalidate_result, promote_agent
 from orgkernel.operations.skills import (
     acquire_skill,

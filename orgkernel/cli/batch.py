@@ -9,8 +9,8 @@ import click
 from orgkernel.cli.contract_files import read_source
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option
 from orgkernel.cli.output import as_text, echo_json, painted
-from orgkernel.decisions.batches.answer import PlannedText, plan_text
-from orgkernel.decisions.batches.plan import BatchPlan
+from orgkernel.decisions.work.batches.answer import PlannedText, plan_text
+from orgkernel.decisions.work.batches.plan import BatchPlan
 from orgkernel.diagnostics.render import as_data, render_full
 from orgkernel.errors import UsageError
 from orgkernel.loading.marks import LINE_BREAK

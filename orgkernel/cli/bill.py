@@ -11,7 +11,7 @@ from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
-from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
+from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.errors import UsageError
 from orgkernel.manifest.bills import BillList, BillPage

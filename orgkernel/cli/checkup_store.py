@@ -99,7 +99,7 @@ def _check_files(location: StoreLocation) -> Lines:
 
 
 def _check_clock(store: Store) -> Lines:
-    from orgkernel.decisions.state_records import AuditFilter
+    from orgkernel.decisions.evidence.state_records import AuditFilter
     from orgkernel.operations.upkeep import read_audit
 
     for newest in read_audit(store, AuditFilter(), 1):

@@ -11,7 +11,7 @@ from orgkernel.errors import OrgkernelError
 if TYPE_CHECKING:
     import click
 
-    from orgkernel.index.org_index import OrgIndex
+    from orgkernel.graph.org_index import OrgIndex
     from orgkernel.kernel.kernel import Kernel
 
 Complete = Callable[["click.Context", "click.Parameter", str], list[str]]

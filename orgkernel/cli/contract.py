@@ -20,8 +20,8 @@ from orgkernel.cli.stores import (
     org_of_documents_option,
     show_time,
 )
-from orgkernel.decisions.contracts.handover import as_document, render_brief
-from orgkernel.decisions.contracts.reading import (
+from orgkernel.decisions.work.contracts.handover import as_document, render_brief
+from orgkernel.decisions.work.contracts.reading import (
     CONTRACT_KINDS,
     CheckedContract,
     check_read_contract,
@@ -29,9 +29,9 @@ from orgkernel.decisions.contracts.reading import (
 )
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.render import render_concise, render_full, render_json
+from orgkernel.documents.records import Brief
 from orgkernel.loading.marks import LINE_BREAK
 from orgkernel.operations.contracts import draft_next_brief, list_contracts, record_contract
-from orgkernel.records.brief import Brief
 
 _EXIT_CODES = {"sound": 0, "unsound": 1, "cannot_tell": 2}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from orgkernel.decisions.contracts.reading import ReadContract, expect_sound, read_contract
+from orgkernel.decisions.work.contracts.reading import ReadContract, expect_sound, read_contract
+from orgkernel.documents.records import Brief
 from orgkernel.loading.files import MAX_BYTES, SourceText, decode, read_text
-from orgkernel.records.brief import Brief
 
 _STDIN = "<stdin>"
 

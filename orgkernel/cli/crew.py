@@ -10,7 +10,7 @@ from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import echo_answer
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
-from orgkernel.decisions.state_view import Lifecycle
+from orgkernel.decisions.evidence.state_view import Lifecycle
 from orgkernel.manifest.crew import AgentFilter, AgentList
 
 

@@ -18,9 +18,9 @@ from orgkernel.cli.stores import (
     looking_here,
     org_of_documents_option,
 )
-from orgkernel.decisions.contracts.markdown import render_decision_log
+from orgkernel.decisions.work.contracts.markdown import render_decision_log
+from orgkernel.documents.records import DecisionEntry
 from orgkernel.operations.contracts import add_decision, organization_of, read_decision_log
-from orgkernel.records.decision_entry import DecisionEntry
 
 
 def _part(name: str, help: str) -> Callable[[Any], Any]:

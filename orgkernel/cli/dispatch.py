@@ -9,7 +9,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, because, echo_answer, places
-from orgkernel.decisions.dispatch import DispatchDecision
+from orgkernel.decisions.dispatch.by_domain import DispatchDecision
 
 
 @click.command("dispatch")

@@ -13,9 +13,9 @@ from orgkernel.cli.contract_files import read_contract_file
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
-from orgkernel.decisions.contracts.reading import ReadContract
-from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch.permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.work.contracts.reading import ReadContract
 from orgkernel.errors import UsageError
 from orgkernel.runtime.tiers import TIERS
 

@@ -21,7 +21,7 @@ from orgkernel.cli.stores import (
     show_time,
     store_option,
 )
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.operations.contracts import organization_of
 from orgkernel.operations.dispatches import DispatchOrder, list_dispatches, record_dispatch
 

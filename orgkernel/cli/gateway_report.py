@@ -83,7 +83,7 @@ def command(
             f"there is no file {quote(lock_file)}",
             "start the gateway once, run `orgkernel gateway accept`, or name another file with `--lock`",
         )
-    from orgkernel.decisions.state_records import AuditFilter
+    from orgkernel.decisions.evidence.state_records import AuditFilter
     from orgkernel.mcp.gateway.pins import Pins
     from orgkernel.mcp.gateway.report import ReportTerms, build_report
     from orgkernel.operations.upkeep import read_audit

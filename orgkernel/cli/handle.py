@@ -11,7 +11,7 @@ from orgkernel.cli.circumstances import context_option, parse_context
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
-from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
+from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
 
 
 @click.command("handle")

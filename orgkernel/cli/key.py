@@ -22,7 +22,7 @@ from orgkernel.cli.stores import (
     show_time,
     store_option,
 )
-from orgkernel.decisions.state_records import SCOPES
+from orgkernel.decisions.evidence.state_records import SCOPES
 from orgkernel.diagnostics.wording import printable
 from orgkernel.operations.keys import create_key, revoke_key, rotate_key
 

@@ -9,9 +9,9 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import open_kernel, org_option, path_option
 from orgkernel.diagnostics.wording import printable
+from orgkernel.documents.records import RoleType
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.project.scaffold import add_domain, add_role, add_tool, copy_template
-from orgkernel.records.role_profile import RoleType
 from orgkernel.snapshots.shipped import template_names
 from orgkernel.snapshots.snapshot import OrgSnapshot
 

@@ -9,7 +9,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, echo_answer
-from orgkernel.decisions.capability.orders import StandingOrders
+from orgkernel.decisions.work.capability.orders import StandingOrders
 
 
 @click.command("orders")

@@ -29,8 +29,8 @@ from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.claude_hook.drifting import as_data
-from orgkernel.project.claude_settings import check_settings
+from orgkernel.project.hooks.claude_hook.drifting import as_data
+from orgkernel.project.hooks.claude_settings import check_settings
 
 
 def activate_here(

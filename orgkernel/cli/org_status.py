@@ -10,7 +10,7 @@ from orgkernel.cli.agent_options import acting_on_agent, asking_about
 from orgkernel.cli.opening import with_options
 from orgkernel.cli.output import as_text, echo_answer
 from orgkernel.cli.stores import change_options, show_time
-from orgkernel.decisions.crew_records import OrgStatus, OrgStatusKind
+from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
 from orgkernel.operations.crew import set_status
 
 _options = with_options(

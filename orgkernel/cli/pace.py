@@ -10,7 +10,7 @@ import click
 from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
 from orgkernel.cli.output import as_text, because, echo_answer
-from orgkernel.decisions.pace import RolePace
+from orgkernel.decisions.status.pace import RolePace
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure

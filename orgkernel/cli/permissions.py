@@ -25,9 +25,10 @@ from orgkernel.cli.stores import (
     store_option,
 )
 from orgkernel.decisions.access.waivers import list_grant
-from orgkernel.decisions.state_records import Approval, PermissionRequest
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
+from orgkernel.decisions.evidence.state_records import Approval, PermissionRequest
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import printable
+from orgkernel.documents.records import LEVELS
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import (
     GrantDraft,
@@ -44,7 +45,6 @@ from orgkernel.operations.permissions import (
     wake_grant,
 )
 from orgkernel.operations.widening import Widening
-from orgkernel.records.levels import LEVELS
 
 _KINDS = ("access", "command", "action")
 _STATES = ("pending", "approved", "denied", "expired")

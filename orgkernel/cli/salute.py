@@ -18,10 +18,10 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, printable, quot
 from orgkernel.errors import NothingToRead, StoreError, UnknownRecord, UsageError
 
 if TYPE_CHECKING:
-    from orgkernel.decisions.state_view import StoredReport
+    from orgkernel.decisions.evidence.state_view import StoredReport
     from orgkernel.kernel.stored import Store
-    from orgkernel.reports.board import BoardLine, Intervals, ReportDetail
-    from orgkernel.reports.collecting import Collected
+    from orgkernel.operations.reports.board import BoardLine, Intervals, ReportDetail
+    from orgkernel.operations.reports.collecting import Collected
 
 _LOOK_SECONDS = 0.5
 _HEADINGS = ("role", "tier", "health", "state", "progress", "age", "marks", "task")
@@ -55,7 +55,7 @@ def command() -> None:
 @format_option("text", "json")
 def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show one line for the latest report of each agent in each role."""
-    from orgkernel.reports.board import board_of
+    from orgkernel.operations.reports.board import board_of
 
     lines = board_of(_latest(org, role, **where), _intervals(paths), time.time())
     _echo_board(form, lines)
@@ -70,7 +70,7 @@ def board(org: str | None, role: str | None, paths: tuple[str, ...], form: str, 
 @format_option("text", "json")
 def show(role: str, org: str | None, paths: tuple[str, ...], form: str, **where: Any) -> None:
     """Show the latest report of a ROLE in full."""
-    from orgkernel.reports.board import detail_of
+    from orgkernel.operations.reports.board import detail_of
 
     reports = _latest(org, None, **where)
     found = [report for report in reports if report.role_id == role]
@@ -108,7 +108,7 @@ def watch(
     form: str,
 ) -> None:
     """Print each new report, until interrupted. As JSON, each report is an object on a line of its own."""
-    from orgkernel.reports.board import detail_of
+    from orgkernel.operations.reports.board import detail_of
 
     begin, intervals = parse_since(since), _intervals(paths)
     with opened(store) as state:
@@ -154,8 +154,8 @@ def collect(
     folder: str, follow: bool, every: float, agent_id: str, org_id: str, store: str | None, form: str
 ) -> None:
     """Store the report files that a host writes to DIR, each exactly once. Other files are set aside."""
-    from orgkernel.operations.reports import collector_of
-    from orgkernel.reports.collecting import SETTLE_SECONDS
+    from orgkernel.operations.reports.collecting import SETTLE_SECONDS
+    from orgkernel.operations.reports.submission import collector_of
 
     counts: Counter[str] = Counter()
     with opened(store, create=True) as state:
@@ -198,7 +198,7 @@ def drop(older: str, store: str | None) -> None:
     """Delete old reports now. Otherwise they are deleted when their agent reports again."""
     begin = parse_since(older)
     assert begin is not None
-    from orgkernel.operations.reports import drop_reports
+    from orgkernel.operations.reports.submission import drop_reports
 
     with opened(store) as state:
         dropped = drop_reports(state, max(0.0, time.time() - begin))
@@ -213,7 +213,7 @@ def _latest(
             return state.reports.latest(org, role)
     if store is not None:
         raise UsageError("`--reports` and `--store` cannot be used together", "use one of them")
-    from orgkernel.reports.report_folder import read_latest
+    from orgkernel.operations.reports.report_folder import read_latest
 
     reports, unfit = read_latest(folder)
     for name, why in unfit:
@@ -223,7 +223,7 @@ def _latest(
 
 def _intervals(paths: tuple[str, ...]) -> Intervals:
     """The documents, if there are any. The doctrine of a role says how often it reports."""
-    from orgkernel.reports.board import intervals_of
+    from orgkernel.operations.reports.board import intervals_of
 
     try:
         return intervals_of(open_kernel(paths).state)

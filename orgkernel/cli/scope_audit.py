@@ -25,7 +25,7 @@ from orgkernel.decisions.ownership.sacred import SacredFiles
 from orgkernel.diagnostics.wording import LISTED, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.git_range import find_changed_rules, read_range
+from orgkernel.project.git.range import find_changed_rules, read_range
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

@@ -19,10 +19,10 @@ from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
-from orgkernel.project.claude_settings import install_claude_hook, ownership_hook, uninstall_claude_hook
-from orgkernel.project.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
-from orgkernel.project.git_pending import find_pushed_base, read_staged
-from orgkernel.project.git_range import GitRange, find_changed_rules, read_range
+from orgkernel.project.git.pending import find_pushed_base, read_staged
+from orgkernel.project.git.range import GitRange, find_changed_rules, read_range
+from orgkernel.project.hooks.claude_settings import install_claude_hook, ownership_hook, uninstall_claude_hook
+from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
 
 
 @click.command("install-hooks")

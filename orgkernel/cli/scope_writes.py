@@ -21,9 +21,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import FILE
-from orgkernel.project.tool_calls import PlannedWrites, read_tool_call
-from orgkernel.project.write_hook import SCOPE
-from orgkernel.project.write_scope import write_scope
+from orgkernel.project.hooks.tool_calls import PlannedWrites, read_tool_call
+from orgkernel.project.hooks.write_hook import SCOPE
+from orgkernel.project.hooks.write_scope import write_scope
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

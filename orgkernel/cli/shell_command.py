@@ -12,11 +12,11 @@ import click
 from orgkernel.cli.contract_files import read_brief, read_contract_file
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import as_text, echo_answer
-from orgkernel.decisions.contracts.command_permission import CommandPermission, permit_command
-from orgkernel.decisions.contracts.reading import expect_readable
-from orgkernel.decisions.shell_commands.ownership import Ground
-from orgkernel.decisions.shell_commands.verdict import DestructiveOperation, UnreadPart
-from orgkernel.records.preflight import Preflight
+from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.work.contracts.reading import expect_readable
+from orgkernel.documents.records import Preflight
+from orgkernel.shell.ownership import Ground
+from orgkernel.shell.verdict import DestructiveOperation, UnreadPart
 
 LIMIT = 1_000_000
 """Most bytes that are read from standard input."""

@@ -13,7 +13,7 @@ from orgkernel.cli.output import echo_indented
 from orgkernel.diagnostics.wording import printable
 
 if TYPE_CHECKING:
-    from orgkernel.decisions.signals import Layer, TurnTrace
+    from orgkernel.decisions.status.signals import Layer, TurnTrace
     from orgkernel.runtime.signals import Event
 
 LIMIT = 10_000_000
@@ -29,7 +29,7 @@ def command(dump: BinaryIO | None, form: str) -> None:
     With FILE (`-` for standard input), a JSON dump of an agent's `data` or of its `_layer_signals`: show which layers
     spoke in that turn, which deferred to which, and conflicts.
     """
-    from orgkernel.decisions.signals import CIRCULATION, trace_turn
+    from orgkernel.decisions.status.signals import CIRCULATION, trace_turn
 
     if dump is None:
         data: dict[str, Any] = {"layers": [asdict(layer) for layer in CIRCULATION]}

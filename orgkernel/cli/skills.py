@@ -11,8 +11,8 @@ from orgkernel.cli import completing
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
-from orgkernel.decisions.capability.proposals import Proposals
-from orgkernel.decisions.capability.skills import SkillList
+from orgkernel.decisions.work.capability.proposals import Proposals
+from orgkernel.decisions.work.capability.skills import SkillList
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 
 

@@ -14,7 +14,7 @@ import click
 
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
 from orgkernel.cli.output import echo_indented
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.kernel.names import ACTIVE

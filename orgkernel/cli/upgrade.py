@@ -11,7 +11,7 @@ from orgkernel.cli.opening import request_of
 from orgkernel.cli.output import counted
 from orgkernel.diagnostics.wording import printable
 from orgkernel.kernel.settings import find_project
-from orgkernel.project.text_diff import byte_order_mark
+from orgkernel.project.edits.text_diff import byte_order_mark
 from orgkernel.project.upgrade import (
     FileUpgrade,
     UpgradeNote,

@@ -65,7 +65,7 @@ _filters = with_options(
 
 
 def _filter(since: str | None, until: str | None, **others: Any) -> Any:
-    from orgkernel.decisions.state_records import AuditFilter
+    from orgkernel.decisions.evidence.state_records import AuditFilter
 
     return AuditFilter(parse_since(since), parse_since(until), **others)
 

@@ -17,8 +17,8 @@ import msgspec
 import yaml
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.capability.handling import HandlingRequest
 from orgkernel.decisions.reasons import Why
+from orgkernel.decisions.work.capability.handling import HandlingRequest
 from orgkernel.demo.servers import TOKEN, InsightsServer, PostService, running_insights, running_service
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import UsageError

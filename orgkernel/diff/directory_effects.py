@@ -18,9 +18,9 @@ from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import EFFECT_OF, Direction, added, times
 from orgkernel.diff.sections import DIRECTORY
+from orgkernel.documents.records import Person
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.records.directory import Person
 
 _Entries = Mapping[str, Definition[Any]]
 

@@ -25,7 +25,7 @@ from typing import Any
 from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import effect_of_policy
 from orgkernel.diff.sections import ACTIONS, ASKED, COGNITIVE_SKILLS, DEPENDING, ORDER, ROLES, address_of
-from orgkernel.records.levels import LEVELS
+from orgkernel.documents.records import LEVELS
 
 _Role = Mapping[str, Any]
 _GIVES = frozenset(

@@ -13,14 +13,13 @@ from typing import Any
 import msgspec
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import PREFIX, Document, StandingOrder
 from orgkernel.exchange.agents.pages import At, Line, page, quoted, text_lines, yaml_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.skill_files import list_files
 from orgkernel.loading.sources import SourceDocument, name_of_skill
-from orgkernel.records.record import PREFIX, Document
-from orgkernel.records.standing_order import StandingOrder
 
 _SECTIONS = {"tool_catalog": ("tools", "tools.yaml"), "procedure_catalog": ("procedures", "procedures.yaml")}
 _MARKDOWN = ("cognitive_skill", "standing_order")

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from orgkernel.documents.records import Tool
 from orgkernel.exchange.a2a.cards import is_address
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.tool_catalog import Tool
 
 TARGET = "mcp-registry"
 PLACES = ("*/*/server.json",)

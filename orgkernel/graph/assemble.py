@@ -16,12 +16,11 @@ from functools import cached_property
 from msgspec.msgpack import encode
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import Organization, RoleProfile
 from orgkernel.graph.governance import govern, layers_by_role
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
-from orgkernel.records.organization import Organization
-from orgkernel.records.role_profile import RoleProfile
 
 _INSTALLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 """The folder of the package, with what it knows of the tools of other hosts."""

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import name_of_skill
-from orgkernel.records.cognitive_skill import CognitiveSkill
-from orgkernel.records.role_profile import RoleProfile, SkillUse
 
 PREFIXES = ("orgkernel-", "probos-")
 """Of metadata that is read here; the second one is an alias."""

@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import (
+    STAR,
+    Capabilities,
+    CrewRoster,
+    DispatchRights,
+    PlanStep,
+    Policy,
+    Prerequisite,
+    Procedure,
+    Qualification,
+    RoleProfile,
+    RosterMember,
+    SkillUse,
+    Tool,
+    ToolNeed,
+    ToolRules,
+)
 from orgkernel.graph.cognitive_skills import is_for_department, key_in, open_skills, required_skills
 from orgkernel.graph.columns import EdgeRun, run_of
 from orgkernel.graph.records import Definition, OrgRecords, RolePost
 from orgkernel.graph.schema import Edge, EdgeKind, NodeKind
 from orgkernel.loading.marks import Marks, RouteStep, children_of, find_item_marks, find_mark
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.access_policies import STAR, Policy, ToolRules
-from orgkernel.records.crew_roster import CrewRoster, RosterMember
-from orgkernel.records.plan_catalog import PlanStep
-from orgkernel.records.procedure_catalog import Procedure, ToolNeed
-from orgkernel.records.qualification_catalog import Qualification
-from orgkernel.records.role_profile import Capabilities, DispatchRights, RoleProfile, SkillUse
-from orgkernel.records.skill_catalog import Prerequisite
-from orgkernel.records.tool_catalog import Tool
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 
 _NO_CAPABILITIES, _NO_RIGHTS = Capabilities(), DispatchRights()

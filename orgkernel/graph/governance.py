@@ -9,10 +9,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import DispatchEdge, Governance, Organization
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.governance import Governance
-from orgkernel.records.organization import DispatchEdge, Organization
 
 LIMITS = ("max_spawn_depth", "max_children", "max_concurrent")
 

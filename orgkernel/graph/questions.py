@@ -12,12 +12,10 @@ from functools import cache, cached_property
 from typing import Any
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import LEVELS, Assignment, Essential, EssentialFor, RosterMember, ToolLevel
 from orgkernel.graph.records import OrgRecords, RolePost, external_ids
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.graph.structure import find_circles
-from orgkernel.records.crew_roster import Assignment, RosterMember
-from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.records.tool_catalog import Essential, EssentialFor
 
 
 def highest_levels(ends: Iterable[tuple[str, str]]) -> dict[str, ToolLevel]:

@@ -10,25 +10,34 @@ from typing import Generic, TypeVar
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import (
+    USER,
+    CognitiveSkill,
+    Domain,
+    MatrixRow,
+    Organization,
+    PacePlan,
+    Person,
+    Plan,
+    Policy,
+    Procedure,
+    Promotion,
+    Qualification,
+    Rank,
+    Record,
+    RoleOverride,
+    RoleProfile,
+    RosterMember,
+    Skill,
+    StandingOrder,
+    SystemOrigin,
+    Tool,
+    ToolLevel,
+    Webhook,
+)
 from orgkernel.graph.governance import LayerEntry, declaring, place_of_edges
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.access_policies import Policy
-from orgkernel.records.cognitive_skill import CognitiveSkill
-from orgkernel.records.crew_roster import RosterMember
-from orgkernel.records.directory import Person, SystemOrigin, Webhook
-from orgkernel.records.domain_catalog import Domain
-from orgkernel.records.levels import ToolLevel
-from orgkernel.records.organization import USER, Organization, RoleOverride
-from orgkernel.records.plan_catalog import Plan
-from orgkernel.records.procedure_catalog import Procedure
-from orgkernel.records.qualification_catalog import Qualification
-from orgkernel.records.rank_ladder import MatrixRow, Promotion, Rank
-from orgkernel.records.record import Record
-from orgkernel.records.role_profile import PacePlan, RoleProfile
-from orgkernel.records.skill_catalog import Skill
-from orgkernel.records.standing_order import StandingOrder
-from orgkernel.records.tool_catalog import Tool
 
 EntryT = TypeVar("EntryT")
 

@@ -14,24 +14,28 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import (
+    AccessPolicies,
+    Bill,
+    CognitiveSkill,
+    CrewRoster,
+    Directory,
+    DomainCatalog,
+    Governance,
+    PlanCatalog,
+    ProcedureCatalog,
+    Promotion,
+    QualificationCatalog,
+    Rank,
+    RankLadder,
+    Record,
+    RoleProfile,
+    SkillCatalog,
+    StandingOrder,
+    ToolCatalog,
+)
 from orgkernel.graph.records import AliasTarget, Definition
 from orgkernel.loading.sources import MARKDOWN_KINDS, BrokenDocument, SourceDocument, Tree
-from orgkernel.records.access_policies import AccessPolicies
-from orgkernel.records.bill import Bill
-from orgkernel.records.cognitive_skill import CognitiveSkill
-from orgkernel.records.crew_roster import CrewRoster
-from orgkernel.records.directory import Directory
-from orgkernel.records.domain_catalog import DomainCatalog
-from orgkernel.records.governance import Governance
-from orgkernel.records.plan_catalog import PlanCatalog
-from orgkernel.records.procedure_catalog import ProcedureCatalog
-from orgkernel.records.qualification_catalog import QualificationCatalog
-from orgkernel.records.rank_ladder import Promotion, Rank, RankLadder
-from orgkernel.records.record import Record
-from orgkernel.records.role_profile import RoleProfile
-from orgkernel.records.skill_catalog import SkillCatalog
-from orgkernel.records.standing_order import StandingOrder
-from orgkernel.records.tool_catalog import ToolCatalog
 
 K = TypeVar("K")
 V = TypeVar("V")

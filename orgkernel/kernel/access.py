@@ -17,8 +17,8 @@ from orgkernel.decisions.access.layers.policies import ASK_APPROVAL, LEFT_OPEN, 
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.clock import Clock, StateSource, at_this_moment, read_clock
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from orgkernel.kernel.registry_state import RegistryState
 
 if TYPE_CHECKING:
-    from orgkernel.decisions.state_view import StateView
+    from orgkernel.decisions.evidence.state_view import StateView
     from orgkernel.kernel.clock import Clock, StateSource
 
 _DAY, _MINUTE = 86_400.0, 60.0
@@ -84,7 +84,7 @@ class AnswerVersions:
 
 
 def _ends(state: RegistryState, stored: StateView) -> Iterator[float]:
-    from orgkernel.decisions.state_view import REPORT_COUNTS_FOR
+    from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR
 
     for grants in stored.grants.values():
         yield from (grant.expires_at for grant in grants if grant.expires_at is not None)

@@ -9,15 +9,16 @@ from typing import Literal
 import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.capability.handling import (
+from orgkernel.decisions.reasons import Reason
+from orgkernel.decisions.work.capability.handling import (
     FAILABLE,
     HandlingDecision,
     HandlingRequest,
     decide_handling,
 )
-from orgkernel.decisions.capability.orders import StandingOrders, compose_orders
-from orgkernel.decisions.capability.proposals import Proposals, decide_proposals
-from orgkernel.decisions.capability.skills import (
+from orgkernel.decisions.work.capability.orders import StandingOrders, compose_orders
+from orgkernel.decisions.work.capability.proposals import Proposals, decide_proposals
+from orgkernel.decisions.work.capability.skills import (
     DisclosureOutcome,
     SkillActivation,
     SkillList,
@@ -25,7 +26,6 @@ from orgkernel.decisions.capability.skills import (
     list_skills,
     skills_of,
 )
-from orgkernel.decisions.reasons import Reason
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.access import OrganizationAccess

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import msgspec
 
-from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.state_view import StateView
 
 if TYPE_CHECKING:
     from orgkernel.decisions.access.request import AccessRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.rules.catalog import rules_of

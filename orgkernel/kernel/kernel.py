@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import DispatchDecision, decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownAgent, UnknownBill, UnknownRole
@@ -29,27 +29,27 @@ if TYPE_CHECKING:
     from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
     from orgkernel.decisions.access.envelope import AccessEnvelope
     from orgkernel.decisions.access.request import AccessContext, AccessRequest
-    from orgkernel.decisions.bills.instance import BillAssignment, BillInstance, NextSteps
-    from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
-    from orgkernel.decisions.capability.orders import StandingOrders
-    from orgkernel.decisions.capability.proposals import Proposals
-    from orgkernel.decisions.capability.skills import SkillList
-    from orgkernel.decisions.contracts.terms import ContractTerms
-    from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-    from orgkernel.decisions.dispatch_permission.permission import (
+    from orgkernel.decisions.crew.promotion import PromotionDecision
+    from orgkernel.decisions.crew.skill_profile import SkillProfile
+    from orgkernel.decisions.crew.vacancies import VacancyAnswer
+    from orgkernel.decisions.dispatch.embedding import Embedder
+    from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+    from orgkernel.decisions.dispatch.permission.permission import (
         DispatchPermission,
         DispatchVerdict,
         HandoverQuestion,
     )
+    from orgkernel.decisions.evidence.qualifications import QualificationRecord
+    from orgkernel.decisions.evidence.service_record import PersonalityDrift
     from orgkernel.decisions.ownership.sacred import SacredFiles
-    from orgkernel.decisions.pace import RolePace
-    from orgkernel.decisions.promotion import PromotionDecision
-    from orgkernel.decisions.qualifications import QualificationRecord
     from orgkernel.decisions.reasons import Reason
-    from orgkernel.decisions.routing.embedding import Embedder
-    from orgkernel.decisions.service_record import PersonalityDrift
-    from orgkernel.decisions.skill_profile import SkillProfile
-    from orgkernel.decisions.vacancies import VacancyAnswer
+    from orgkernel.decisions.status.pace import RolePace
+    from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
+    from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
+    from orgkernel.decisions.work.capability.orders import StandingOrders
+    from orgkernel.decisions.work.capability.proposals import Proposals
+    from orgkernel.decisions.work.capability.skills import SkillList
+    from orgkernel.decisions.work.contracts.terms import ContractTerms
     from orgkernel.graph.questions import OrgView
     from orgkernel.kernel.access import OrganizationAccess
     from orgkernel.kernel.answer_version import AnswerVersion
@@ -180,10 +180,10 @@ class Kernel(Registry):
         if domain is not None:
             return decide_dispatch(index, domain, needs=needs, all_considered=all_considered)
         if intent is not None:
-            from orgkernel.decisions.routing.by_intent import decide_by_intent
+            from orgkernel.decisions.dispatch.by_intent import decide_by_intent
 
             return decide_by_intent(index, intent, needs=needs, all_considered=all_considered)
-        from orgkernel.decisions.routing.by_text import decide_by_text
+        from orgkernel.decisions.dispatch.by_text import decide_by_text
 
         assert text is not None
         return decide_by_text(index, text, needs=needs, all_considered=all_considered, embedder=embedder)
@@ -331,7 +331,7 @@ class Kernel(Registry):
 
         Raises `UsageError` for a way that cannot have failed, besides what `dispatch` raises.
 
-        >>> from orgkernel.decisions.capability.handling import HandlingRequest
+        >>> from orgkernel.decisions.work.capability.handling import HandlingRequest
         >>> found = Kernel.open().handle("software_dev", HandlingRequest("role:co", "paint_a_picture"))
         >>> found.tier, found.reasons[0].code
         ('decline', 'INTENT_UNKNOWN')
@@ -391,7 +391,7 @@ class Kernel(Registry):
         >>> pace.tier, pace.reasons[0].text
         ('emergency', 'the emergency trigger is true: turns_without_progress 20 > max * 1.5 (18)')
         """
-        from orgkernel.decisions.pace import decide_role_pace
+        from orgkernel.decisions.status.pace import decide_role_pace
 
         index = self._snapshot_with(org, role).index
         return decide_role_pace(index, role, observation, previous, new_task=new_task)
@@ -404,7 +404,7 @@ class Kernel(Registry):
         >>> report["status"]["health"], report["unit"]["role_name"], report["time"]["timestamp"]
         ('degraded', 'Commanding Officer', '1970-01-01T00:00:00.000000Z')
         """
-        from orgkernel.decisions.salute import report_role
+        from orgkernel.decisions.status.salute import report_role
 
         return report_role(self._snapshot_with(org, situation.role_id).index, situation)
 
@@ -436,7 +436,7 @@ class Kernel(Registry):
         >>> profile.depth, profile.gaps[0].text
         (0, 'it does not have `communication`, and level 1 is required')
         """
-        from orgkernel.decisions.skill_profile import build_skill_profile
+        from orgkernel.decisions.crew.skill_profile import build_skill_profile
 
         desk = self._desk_with_agent(org, agent)
         return build_skill_profile(desk.view, desk.state, agent, desk.here_and_now().now)
@@ -448,7 +448,7 @@ class Kernel(Registry):
         >>> decision.rank, [(path.kind, path.rank, path.outcome) for path in decision.paths]
         ('lieutenant', [('promote', 'commander', 'not_eligible'), ('demote', 'ensign', 'not_proposed')])
         """
-        from orgkernel.decisions.promotion import decide_promotion
+        from orgkernel.decisions.crew.promotion import decide_promotion
 
         desk = self._desk_with_agent(org, agent)
         return decide_promotion(desk.view, desk.state, agent, desk.here_and_now().now)
@@ -461,7 +461,7 @@ class Kernel(Registry):
         >>> Kernel.open().qualification_record("household", "clerk").qualifications
         ()
         """
-        from orgkernel.decisions.qualifications import build_qualification_record
+        from orgkernel.decisions.evidence.qualifications import build_qualification_record
 
         desk = self._desk_with_agent(org, agent)
         return build_qualification_record(desk.view, desk.state, agent, desk.here_and_now().now)
@@ -524,7 +524,7 @@ class Kernel(Registry):
         ...     print(error.message)
         organization `blank` has no bill `fire_drill`
         """
-        from orgkernel.decisions.bills.filling import fill_parts
+        from orgkernel.decisions.work.bills.filling import fill_parts
 
         desk = self.access(org)
         document = _find_bill(desk.view, bill)
@@ -538,7 +538,7 @@ class Kernel(Registry):
         Raises as `bill`.
         """
         from orgkernel.decisions.access.request import AccessRequest
-        from orgkernel.decisions.bills.next_steps import decide_next_steps
+        from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 
         desk = self.access(org)
         document = _find_bill(desk.view, instance.bill)
@@ -554,13 +554,13 @@ class Kernel(Registry):
     ) -> DispatchPermission:
         """Whether a role or a layer may dispatch another, with every step that fails. Raises as `dispatch`.
 
-        >>> from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+        >>> from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
         >>> answer = Kernel.open().dispatch_permission("omega", HandoverQuestion(sender="L3", receiver="L5"))
         >>> answer.outcome, answer.code, answer.findings[0].remedies
         ('deny', 'DISPATCH_EDGE_FORBIDDEN', ('hand the work to role `planner`, which can pass it on',))
         """
-        from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS
-        from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
+        from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS
+        from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
 
         desk = self.access(org)
         asked = _asked_now(desk, question)
@@ -571,12 +571,12 @@ class Kernel(Registry):
     ) -> DispatchVerdict:
         """The same as `dispatch_permission` in codes, for callers that ask often. Raises as `dispatch`.
 
-        >>> from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+        >>> from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
         >>> Kernel.open().decide_dispatch("omega", HandoverQuestion(sender="L3", receiver="L5")).failures[0]
         ('edge', 'DISPATCH_EDGE_FORBIDDEN')
         """
-        from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS
-        from orgkernel.decisions.dispatch_permission.decide import decide_dispatch
+        from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS
+        from orgkernel.decisions.dispatch.permission.decide import decide_dispatch
 
         desk = self.access(org)
         return decide_dispatch(desk.view, _asked_now(desk, question), desk.state, briefs or NO_BRIEFS)
@@ -587,7 +587,7 @@ class Kernel(Registry):
         >>> Kernel.open().contract_terms("omega").batch_size
         4
         """
-        from orgkernel.decisions.contracts.terms import terms_of
+        from orgkernel.decisions.work.contracts.terms import terms_of
 
         return terms_of(self.organization(org).snapshot.index)
 
@@ -619,7 +619,7 @@ class Kernel(Registry):
         >>> [each.role_id for each in Kernel.open().vacancies("household").vacancies]
         []
         """
-        from orgkernel.decisions.vacancies import decide_vacancies
+        from orgkernel.decisions.crew.vacancies import decide_vacancies
 
         desk = self.access(org)
         return decide_vacancies(desk.view, desk.state, desk.clock()[0])
@@ -630,7 +630,7 @@ class Kernel(Registry):
         >>> Kernel.open().personality("household", "clerk").limit
         0.3
         """
-        from orgkernel.decisions.service_record import decide_drift
+        from orgkernel.decisions.evidence.service_record import decide_drift
 
         desk = self._desk_with_agent(org, agent)
         return decide_drift(desk.view, agent, desk.state)

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
 from orgkernel.kernel.settings import Project
 from orgkernel.state.location import DEFAULT, StoreLocation, parse_location
 
 if TYPE_CHECKING:
-    from orgkernel.decisions.crew_records import RankMove
+    from orgkernel.decisions.evidence.crew_records import RankMove
     from orgkernel.state.store import Store
     from orgkernel.state.writer import Ticket
 

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.documents.model.kinds import KINDS, LATER_KINDS, VERSION
+from orgkernel.documents.records import PREFIX, Document, ToolCatalog
 from orgkernel.loading.files import SourceText, markdown_kind
 from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.json_reader import parse_json
@@ -26,9 +28,6 @@ from orgkernel.loading.sources import (
     unpack_record,
 )
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.model.kinds import KINDS, LATER_KINDS, VERSION
-from orgkernel.records.record import PREFIX, Document
-from orgkernel.records.tool_catalog import ToolCatalog
 
 _FIRST = pack_mark(1, 1)
 # Where `$schema` stands in a JSON Schema.

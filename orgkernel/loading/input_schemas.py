@@ -7,9 +7,9 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.marks import Marks, find_mark, route_text
 from orgkernel.loading.parsed import Refusal, describe
-from orgkernel.records.tool_catalog import ToolCatalog
 
 _LONGEST_MIXED = 500
 _JSON_TYPES = {

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import PREFIX
 from orgkernel.loading.files import SourceText, markdown_kind
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.records.record import PREFIX
 
 MAX_CHARACTERS = 256 * 1024
 """Of a Markdown document: agents read it whole."""

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ValidationError
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
+from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS
+from orgkernel.documents.model.record import Document
 from orgkernel.loading.marks import Marks, find_mark, has_value, route_text
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import Unknown
-from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
-from orgkernel.model.record import Document
 
 _WRONG_TYPE = {
     "string_type": "text",

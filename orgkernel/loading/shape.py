@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 import msgspec
 
+from orgkernel.documents.records import RECORDS
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import Unknown
 from orgkernel.prepared_types import prepared
-from orgkernel.records.kinds import RECORDS
 
 
 def validate_shape(
@@ -35,6 +34,8 @@ def validate_shape(
 
 @cache
 def shape_of(kind: str) -> type[msgspec.Struct]:
-    """The shape of a kind. It is imported on first use, because a tree has documents of few kinds."""
-    shape: type[msgspec.Struct] = getattr(import_module(f"orgkernel.shapes.{kind}"), RECORDS[kind].__name__)
+    """The shape of a kind. Shapes are imported on first use: what is read from the cache needs none."""
+    from orgkernel.documents import shapes
+
+    shape: type[msgspec.Struct] = getattr(shapes, RECORDS[kind].__name__)
     return shape

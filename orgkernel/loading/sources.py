@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.documents.records import RECORDS, Document
 from orgkernel.loading.files import MARKDOWN, Located
 from orgkernel.loading.marks import (
     LINE_BREAK,
@@ -28,8 +29,6 @@ from orgkernel.loading.marks import (
     unpack_within,
 )
 from orgkernel.prepared_types import prepared
-from orgkernel.records.kinds import RECORDS
-from orgkernel.records.record import Document
 
 # Kinds whose `body` is the text of a Markdown file from some line on.
 MARKDOWN_KINDS = frozenset({"cognitive_skill", "standing_order"})

@@ -20,14 +20,13 @@ from orgkernel.decisions.access.resource import FULL, Resource
 from orgkernel.decisions.access.stored import is_stored_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
-from orgkernel.decisions.state_view import StateView
+from orgkernel.documents.records import LETTERS, LEVELS, PlanStep, ToolLevel
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
 from orgkernel.manifest import v1
-from orgkernel.records.levels import LETTERS, LEVELS, ToolLevel
-from orgkernel.records.plan_catalog import PlanStep
 from orgkernel.runtime.utc import as_utc
 
 NOWHERE = AccessContext()

@@ -14,16 +14,17 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.stored import is_active
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.capability.holder import find_member
-from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.promotion import PromotionDecision, decide_promotion
-from orgkernel.decisions.qualifications import find_latest, has_passed
+from orgkernel.decisions.crew.promotion import PromotionDecision, decide_promotion
+from orgkernel.decisions.crew.skill_profile import build_skill_profile
+from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.qualifications import find_latest, has_passed
+from orgkernel.decisions.evidence.role_skills import skills_of_roles
+from orgkernel.decisions.evidence.skill_levels import levels_now
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
-from orgkernel.decisions.role_skills import skills_of_roles
-from orgkernel.decisions.skill_levels import levels_now
-from orgkernel.decisions.skill_profile import build_skill_profile
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.documents.records import LEVELS, Promotion, Rank, RosterMember
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.manifest import agent_parts as parts
@@ -40,9 +41,6 @@ from orgkernel.manifest.abilities import (
 from orgkernel.manifest.role import finding_item, latest_report, list_dispatch_sources, reported_tier
 from orgkernel.manifest.v1 import NextRank, QualificationItem, RankItem, RequirementItem
 from orgkernel.manifest.work import blockers_of, claims_of, depth_left
-from orgkernel.records.crew_roster import RosterMember
-from orgkernel.records.levels import LEVELS
-from orgkernel.records.rank_ladder import Promotion, Rank
 from orgkernel.runtime.utc import as_utc
 
 

@@ -12,17 +12,17 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.capability.handling import CapabilityTier, HandlingRequest, decide_handling
-from orgkernel.decisions.capability.holder import CrewMember
-from orgkernel.decisions.capability.orders import OrderSource, compose_orders
-from orgkernel.decisions.capability.procedures import LEVEL_NAMES, level_for, performed_by
-from orgkernel.decisions.capability.skills import SkillCard, card_of, skills_of, withhold
-from orgkernel.decisions.crew_records import OutcomeKind, Personality, RankMove
-from orgkernel.decisions.promotion import PromotionDecision
-from orgkernel.decisions.qualifications import QualificationStanding, build_qualification_record
+from orgkernel.decisions.crew.promotion import PromotionDecision
+from orgkernel.decisions.evidence.crew_records import OutcomeKind, Personality, RankMove
+from orgkernel.decisions.evidence.qualifications import QualificationStanding, build_qualification_record
+from orgkernel.decisions.evidence.service_record import Trajectory, decide_drift, summarize_service
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
-from orgkernel.decisions.service_record import Trajectory, decide_drift, summarize_service
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.work.capability.handling import CapabilityTier, HandlingRequest, decide_handling
+from orgkernel.decisions.work.capability.holder import CrewMember
+from orgkernel.decisions.work.capability.orders import OrderSource, compose_orders
+from orgkernel.decisions.work.capability.procedures import LEVEL_NAMES, level_for, performed_by
+from orgkernel.decisions.work.capability.skills import SkillCard, card_of, skills_of, withhold
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.runtime.utc import as_utc

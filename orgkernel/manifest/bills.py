@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 import msgspec
 
-from orgkernel.decisions.bills.fitness import authorities, fitting_roles, read_bill
-from orgkernel.decisions.bills.flow import read_count
-from orgkernel.decisions.bills.next_steps import digest_bill
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.work.bills.fitness import authorities, fitting_roles, read_bill
+from orgkernel.decisions.work.bills.flow import read_count
+from orgkernel.decisions.work.bills.next_steps import digest_bill
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.documents.records import BillStep
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.bill import BillStep
 
 
 class BillLine(msgspec.Struct, frozen=True, kw_only=True):

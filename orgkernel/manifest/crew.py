@@ -12,14 +12,14 @@ import msgspec
 
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.qualifications import has_passed
-from orgkernel.decisions.skill_levels import level_now, levels_now
-from orgkernel.decisions.state_view import Lifecycle, SkillRecord, StateView
-from orgkernel.decisions.trust import Trust, trust_of
+from orgkernel.decisions.evidence.qualifications import has_passed
+from orgkernel.decisions.evidence.skill_levels import level_now, levels_now
+from orgkernel.decisions.evidence.state_view import Lifecycle, SkillRecord, StateView
+from orgkernel.decisions.evidence.trust import Trust, trust_of
+from orgkernel.documents.records import RosterMember
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.crew_roster import RosterMember
 
 ANY_LEVEL = 1
 

@@ -10,18 +10,17 @@ from msgspec import to_builtins
 from msgspec.structs import asdict
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.dispatch_order import routing_order, why_routing
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.decisions.dispatch.order import routing_order, why_routing
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.documents.records import STAR, Policy, Record
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.abilities import NOWHERE
 from orgkernel.manifest.role import build_role_manifest, finding_item
 from orgkernel.manifest.why import fact, facts, listed, settings, why_item
-from orgkernel.records.access_policies import STAR, Policy
-from orgkernel.records.record import Record
 
 _FIELD_OF = {"allow": "allows", "ask": "asks", "deny": "denies"}
 

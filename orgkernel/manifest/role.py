@@ -7,12 +7,13 @@ from typing import Any
 
 from orgkernel.decisions.access.layers.pace import find_report
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.capability.holder import find_member
-from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.dispatch_permission.edges import edges_forbid
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.decisions.dispatch.permission.edges import edges_forbid
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Why, why_edge, why_place
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
+from orgkernel.documents.records import PacePlan, RoleProfile
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
@@ -22,7 +23,6 @@ from orgkernel.manifest.abilities import NOWHERE, role_abilities, skill_item
 from orgkernel.manifest.agent_parts import CognitiveSkillItem, activity_of, cards_of
 from orgkernel.manifest.why import facts, listed, settings, why_item, why_setting
 from orgkernel.manifest.work import blockers_of, claims_of, depth_left
-from orgkernel.records.role_profile import PacePlan, RoleProfile
 from orgkernel.runtime.tiers import TIERS
 
 _Command = tuple[Edge, tuple[Why, ...]]

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.promotion import PromotionDecision, RequirementCheck
+from orgkernel.decisions.crew.promotion import PromotionDecision, RequirementCheck
+from orgkernel.decisions.crew.skill_profile import SkillProfile
+from orgkernel.decisions.evidence.trust import Trust
 from orgkernel.decisions.reasons import Why
-from orgkernel.decisions.skill_profile import SkillProfile
-from orgkernel.decisions.trust import Trust
 from orgkernel.manifest.agent_parts import (
     ActivityItem,
     CognitiveSkillItem,

@@ -9,11 +9,11 @@ from msgspec.structs import asdict
 
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import Record
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, RolePost
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.manifest.v1 import Fact, Item
-from orgkernel.records.record import Record
 
 Source = RolePost | SourceDocument
 """The source of a value's place: a profile at its post, or an organization's document."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest.v1 import BlockerItem, ClaimItem, Fact
 from orgkernel.manifest.why import facts

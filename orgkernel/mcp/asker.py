@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_records import KeyScope
+from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Context
 from orgkernel.operations.decisions import Answered

@@ -9,7 +9,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation, Outcome
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.asker import Asker

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_records import KeyScope
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.evidence.state_records import KeyScope
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import StoreLocation, is_there, open_store
 from orgkernel.mcp.asker import Asker

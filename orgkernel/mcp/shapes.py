@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import PaceTierName
+from orgkernel.documents.records import ToolLevel
 from orgkernel.operations.permissions import Name
-from orgkernel.records.levels import ToolLevel
-from orgkernel.reports.board import RoleState
+from orgkernel.operations.reports.board import RoleState
 
 FreeText = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
 FilePaths = Annotated[tuple[Name, ...], msgspec.Meta(max_length=100)]

@@ -11,8 +11,8 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessExplanation, AccessRow
 from orgkernel.decisions.access.layer import NEUTRAL
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_records import KeyScope
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_records import KeyScope
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -24,7 +24,7 @@ from orgkernel.mcp.resources import roles_of, uris_of
 from orgkernel.mcp.words import because, decision_text, plain
 from orgkernel.operations.grantors import find_grantors
 from orgkernel.operations.permissions import RequestDraft, ask
-from orgkernel.operations.reports import hand_in_report
+from orgkernel.operations.reports.submission import hand_in_report
 from orgkernel.runtime.salute import Situation
 from orgkernel.runtime.utc import as_utc
 

@@ -15,10 +15,15 @@ from msgspec.structs import replace
 from orgkernel.decisions.access.layers.rank import rank_now
 from orgkernel.decisions.access.subject import NO_RANK, rank_number, rank_of_trust
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.qualifications import decide_standing, has_passed, level_for_score
-from orgkernel.decisions.skill_levels import terms_of
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, AgentState, Lifecycle, QualificationResult
-from orgkernel.decisions.trust import DEFAULT_WEIGHT, Trust, trust_from
+from orgkernel.decisions.evidence.qualifications import decide_standing, has_passed, level_for_score
+from orgkernel.decisions.evidence.skill_levels import terms_of
+from orgkernel.decisions.evidence.state_view import (
+    ALL_ORGANIZATIONS,
+    AgentState,
+    Lifecycle,
+    QualificationResult,
+)
+from orgkernel.decisions.evidence.trust import DEFAULT_WEIGHT, Trust, trust_from
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord

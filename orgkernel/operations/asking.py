@@ -14,15 +14,15 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import find_digest
-from orgkernel.decisions.state_records import PermissionRequest
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.state_records import PermissionRequest
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import LISTED, listing, quote
+from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused, TooManyRequests
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization
 from orgkernel.operations.permissions import BAD_VALUE, RequestDraft, ask
 from orgkernel.prepared_types import prepared
-from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

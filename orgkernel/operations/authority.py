@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.command import find_command, names_in_command
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.rights import EVERYWHERE, ActingSubject, Right, find_member, refuse_itself, views_of
-from orgkernel.records.levels import LEVELS
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

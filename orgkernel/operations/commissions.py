@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from orgkernel.decisions.commissioning import CommissionDecision, CommissionStep, decide_commission
-from orgkernel.decisions.crew_records import AgentIdentity
-from orgkernel.decisions.state_view import Lifecycle, SkillRecord
+from orgkernel.decisions.crew.commissioning import CommissionDecision, CommissionStep, decide_commission
+from orgkernel.decisions.evidence.crew_records import AgentIdentity
+from orgkernel.decisions.evidence.state_view import Lifecycle, SkillRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Refused
 from orgkernel.kernel.access import OrganizationAccess

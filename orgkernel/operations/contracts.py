@@ -7,27 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from orgkernel.decisions.contracts.check import check_contract, kind_of_contract
-from orgkernel.decisions.contracts.coherence import find_incoherence, find_open_blockers
-from orgkernel.decisions.contracts.findings import ContractFinding
-from orgkernel.decisions.contracts.handover import draft_brief
-from orgkernel.decisions.contracts.reading import CheckedContract
-from orgkernel.decisions.state_records import AuditEntry, ContractRecord
+from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord
+from orgkernel.decisions.work.contracts.check import check_contract, kind_of_contract
+from orgkernel.decisions.work.contracts.coherence import find_incoherence, find_open_blockers
+from orgkernel.decisions.work.contracts.findings import ContractFinding
+from orgkernel.decisions.work.contracts.handover import draft_brief
+from orgkernel.decisions.work.contracts.reading import CheckedContract
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import (
+    RECORDS,
+    Blocker,
+    Brief,
+    Contract,
+    Correction,
+    DecisionEntry,
+    MissionClose,
+    SessionReport,
+)
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.operations.context import Context
 from orgkernel.operations.organizations import choose_organization, require_one
-from orgkernel.operations.reports import OTHER_REPORTER
+from orgkernel.operations.reports.submission import OTHER_REPORTER
 from orgkernel.prepared_types import prepared
-from orgkernel.records.blocker import Blocker
-from orgkernel.records.brief import Brief
-from orgkernel.records.contract import Contract
-from orgkernel.records.correction import Correction
-from orgkernel.records.decision_entry import DecisionEntry
-from orgkernel.records.kinds import RECORDS
-from orgkernel.records.mission_close import MissionClose
-from orgkernel.records.result import SessionReport
 from orgkernel.runtime.utc import as_utc
 
 if TYPE_CHECKING:

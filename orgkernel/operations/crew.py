@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from orgkernel.decisions.crew_records import (
+from orgkernel.decisions.evidence.crew_records import (
     AgentIdentity,
     Commission,
     Episode,
@@ -16,13 +16,13 @@ from orgkernel.decisions.crew_records import (
     Personality,
     RankMove,
 )
-from orgkernel.decisions.service_record import (
+from orgkernel.decisions.evidence.service_record import (
     PersonalityDrift,
     ServiceSummary,
     decide_drift,
     summarize_service,
 )
-from orgkernel.decisions.skill_levels import SkillTerms, terms_of
+from orgkernel.decisions.evidence.skill_levels import SkillTerms, terms_of
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView

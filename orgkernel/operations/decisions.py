@@ -19,8 +19,8 @@ from orgkernel.decisions.access.decision import AccessDecision, AccessRow
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.stored_index import limited_grants
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.errors import Conflict
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess

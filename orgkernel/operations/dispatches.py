@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
-from orgkernel.decisions.contracts.reading import ReadContract, read_contract
-from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs, brief_of
-from orgkernel.decisions.dispatch_permission.live_claims import is_of_mission
-from orgkernel.decisions.dispatch_permission.pairs import words_for
-from orgkernel.decisions.dispatch_permission.parties import find_parties
-from orgkernel.decisions.dispatch_permission.permission import (
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs, brief_of
+from orgkernel.decisions.dispatch.permission.live_claims import is_of_mission
+from orgkernel.decisions.dispatch.permission.pairs import words_for
+from orgkernel.decisions.dispatch.permission.parties import find_parties
+from orgkernel.decisions.dispatch.permission.permission import (
     DispatchPermission,
     DispatchVerdict,
     HandoverQuestion,
 )
-from orgkernel.decisions.state_records import DispatchRecord
+from orgkernel.decisions.evidence.state_records import DispatchRecord
+from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Brief
 from orgkernel.errors import Conflict, Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
@@ -30,7 +31,6 @@ from orgkernel.operations.claims import LEASE_SECONDS
 from orgkernel.operations.context import Context
 from orgkernel.operations.contracts import body_of, organization_of
 from orgkernel.operations.rights import find_member, speaks_for
-from orgkernel.records.brief import Brief
 from orgkernel.state.claims import WantedClaim, require_paths, require_seconds
 from orgkernel.state.contracts import WantedContract
 from orgkernel.state.dispatches import WantedDispatch

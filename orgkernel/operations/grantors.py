@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, cast
 
 from orgkernel.decisions.access.identity import identify
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.state_records import ApiKey, KeyScope
+from orgkernel.decisions.evidence.state_records import ApiKey, KeyScope
 from orgkernel.operations.context import Context
 from orgkernel.operations.rights import noted_in, require_outside
 from orgkernel.state.keys import find_expiring

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import OrgkernelError, Refused
 from orgkernel.kernel.kernel import Kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import AmbiguousActive, Refused
 from orgkernel.kernel.names import ACTIVE

@@ -22,9 +22,10 @@ from orgkernel.decisions.access.stored import is_active, replace_stored
 from orgkernel.decisions.access.stored_index import find_about, root_of
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_records import Approval, PermissionRequest, grant_asked_for
-from orgkernel.decisions.state_view import Grant, Restriction, StateView, ToolLock
+from orgkernel.decisions.evidence.state_records import Approval, PermissionRequest, grant_asked_for
+from orgkernel.decisions.evidence.state_view import Grant, Restriction, StateView, ToolLock
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.authority import grantable, refuse_superior, require_right
@@ -42,7 +43,6 @@ from orgkernel.operations.rights import (
     require_declared,
     views_of,
 )
-from orgkernel.records.levels import LEVELS
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.requests import GRANTED
 

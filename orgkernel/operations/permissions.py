@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec.structs import replace
 
-from orgkernel.decisions.state_records import Approval, PermissionRequest, RequestKind, grant_asked_for
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
+from orgkernel.decisions.evidence.state_records import (
+    Approval,
+    PermissionRequest,
+    RequestKind,
+    grant_asked_for,
+)
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
@@ -27,7 +33,6 @@ from orgkernel.operations.rights import (
     views_of,
 )
 from orgkernel.operations.widening import Widening, find_widening, resources_of
-from orgkernel.records.levels import LEVELS, ToolLevel
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import digest_input, with_input
-from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry
+from orgkernel.decisions.evidence.state_records import INPUT_DIGEST, AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, PermitRefused
 from orgkernel.operations.decisions import build_entry

@@ -14,12 +14,12 @@ import msgspec
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
 from orgkernel.decisions.access.layers.identity import AGENT_INACTIVE, is_at_work
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.records import STAR
 from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.context import Actor, Context
-from orgkernel.records.access_policies import STAR
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orgkernel.decisions.skill_levels import LOWEST, SkillTerms, terms_of
-from orgkernel.decisions.state_records import SkillAssessment
-from orgkernel.decisions.state_view import SkillRecord, SkillSource
+from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms, terms_of
+from orgkernel.decisions.evidence.state_records import SkillAssessment
+from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.errors import Refused
 from orgkernel.operations.agents import require_agent

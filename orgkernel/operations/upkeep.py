@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from orgkernel.decisions.access.vanished import find_vanished
-from orgkernel.decisions.state_records import AuditFilter, AuditFinding, AuditRow
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_records import AuditFilter, AuditFinding, AuditRow
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, Refused, UsageError
 from orgkernel.kernel.stored import require_there

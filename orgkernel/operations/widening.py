@@ -14,10 +14,10 @@ from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored import add_grant
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_view import Grant
+from orgkernel.documents.records import DATA_TIERS, STAR
 from orgkernel.graph.questions import OrgView
 from orgkernel.operations.rights import views_of
-from orgkernel.records.access_policies import DATA_TIERS, STAR
 
 if TYPE_CHECKING:
     from orgkernel.kernel.access import OrganizationAccess

@@ -12,9 +12,9 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.crew_records import OrgStatus, OrgStatusKind
-from orgkernel.decisions.qualifications import passing_result
-from orgkernel.decisions.state_view import (
+from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
+from orgkernel.decisions.evidence.qualifications import passing_result
+from orgkernel.decisions.evidence.state_view import (
     EMPTY_STATE,
     AgentState,
     Grant,
@@ -25,12 +25,7 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import OrgkernelError
-from orgkernel.graph.records import OrgRecords
-from orgkernel.kernel.kernel import Kernel
-from orgkernel.loading.marks import RouteStep
-from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.decision_cases import (
+from orgkernel.documents.records import (
     AccessCase,
     AccessQuestion,
     Case,
@@ -41,6 +36,11 @@ from orgkernel.records.decision_cases import (
     WhatCanCase,
     WhoCanCase,
 )
+from orgkernel.errors import OrgkernelError
+from orgkernel.graph.records import OrgRecords
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
 
 # The problems of an answer: the field with the other expectation, and a sentence.
 Wrong = Iterator[tuple[str, str]]

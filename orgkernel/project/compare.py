@@ -18,7 +18,7 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.formats import OURS
 from orgkernel.manifest.organization import build_organization_manifest
 from orgkernel.manifest.why import places_of
-from orgkernel.project.git_tree import Repository, find_repository, find_tree, written_tree
+from orgkernel.project.git.tree import Repository, find_repository, find_tree, written_tree
 from orgkernel.project.requests import request_of
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.shipped import shipped_folder

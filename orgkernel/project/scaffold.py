@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.model.json_schema import build_json_schema
+from orgkernel.documents.model.kinds import KINDS
+from orgkernel.documents.model.record import Id
+from orgkernel.documents.records import AUTHORITY_OF_TYPE, USER, RoleType
 from orgkernel.errors import UsageError
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.files import decode
@@ -21,12 +25,7 @@ from orgkernel.loading.scalars import resolve_scalar
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
 from orgkernel.manifest.v1 import build_manifest_schema
-from orgkernel.model.json_schema import build_json_schema
-from orgkernel.model.kinds import KINDS
-from orgkernel.model.record import Id
 from orgkernel.project.replacing import replace_file
-from orgkernel.records.organization import USER
-from orgkernel.records.role_profile import AUTHORITY_OF_TYPE, RoleType
 from orgkernel.runtime.regular_files import open_regular
 from orgkernel.snapshots.shipped import shipped_folder, template_names
 from orgkernel.snapshots.snapshot import OrgSnapshot

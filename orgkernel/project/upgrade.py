@@ -17,14 +17,15 @@ from typing import Any, TypeAlias
 
 from orgkernel.diagnostics.catalog import UNREADABLE
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.model.kinds import KINDS, VERSION
+from orgkernel.documents.records import PREFIX
 from orgkernel.errors import NothingToRead, UsageError
 from orgkernel.loading.documents import parse_source, read_documents, says_ours
 from orgkernel.loading.files import Root, SourceText, find_files, markdown_kind, read_text
 from orgkernel.loading.parsed import ParsedText
-from orgkernel.model.kinds import KINDS, VERSION
-from orgkernel.project.edits import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
+from orgkernel.project.edits.spans import Edit, TextPlaces, apply_edits, landing, move_back, move_forward
+from orgkernel.project.edits.text_diff import unified_diff
 from orgkernel.project.replacing import replace_file
-from orgkernel.project.text_diff import unified_diff
 from orgkernel.project.upgrade_steps import (
     STEPS,
     Draft,
@@ -35,8 +36,7 @@ from orgkernel.project.upgrade_steps import (
     tidy,
     write_version,
 )
-from orgkernel.records.record import PREFIX
-from orgkernel.rules.org706_deprecated_field import RULE as DEPRECATED
+from orgkernel.rules.hygiene.org706_deprecated_field import RULE as DEPRECATED
 from orgkernel.runtime.regular_files import open_regular
 from orgkernel.snapshots.roots import Request
 

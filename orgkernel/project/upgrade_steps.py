@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
-from orgkernel.project.edits import Edit, TextPlaces
+from orgkernel.project.edits.spans import Edit, TextPlaces
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
 from orgkernel.runtime.trigger_parser import parse_trigger
 from orgkernel.runtime.trigger_problems import ParsedTrigger

@@ -16,11 +16,14 @@ _PREFIX = "org"
 def all_rules() -> tuple[Rule, ...]:
     """Every rule, by code."""
     names = [
-        name
-        for _, name, _ in pkgutil.iter_modules(rules.__path__)
+        f"{family}.{name}"
+        for _, family, is_package in pkgutil.iter_modules(rules.__path__)
+        if is_package
+        for _, name, _ in pkgutil.iter_modules([f"{rules.__path__[0]}/{family}"])
         if name[:6].removeprefix(_PREFIX).isdigit()
     ]
-    modules = [import_module(f"{rules.__name__}.{name}") for name in sorted(names)]
+    names.sort(key=lambda name: name.partition(".")[2])
+    modules = [import_module(f"{rules.__name__}.{name}") for name in names]
     return tuple(module.RULE for module in modules)
 
 

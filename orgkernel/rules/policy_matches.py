@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
+from orgkernel.documents.records import BUILT_IN_ORIGINS, STAR, Condition, Match, Person, Principal
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.records.access_policies import STAR, Condition, Match, Principal
-from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
 from orgkernel.rules.references import Reference
 
 # Fields with one value, in which a star may stand.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import CrewRoster
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.records.crew_roster import CrewRoster
 from orgkernel.rules.references import Reference
 from orgkernel.rules.rule import Finding
 

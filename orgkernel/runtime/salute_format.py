@@ -1,6 +1,6 @@
 """The format of a SALUTE report: its fields, their defaults, how values are made to fit, and how a report is read.
 
-Source: specification, "Schema 2: SALUTE Report". The document model `orgkernel.model.salute_report` states the same with
+Source: specification, "Schema 2: SALUTE Report". The document model `orgkernel.documents.model.salute_report` states the same with
 types, and a test compares the two. Here it is a table, because a host has the standard library only. Every value has its
 secrets masked and its length bounded, because a report is copied, stored and shown.
 

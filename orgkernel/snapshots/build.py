@@ -14,9 +14,9 @@ from orgkernel.diagnostics.diagnostic import sort_diagnostics
 from orgkernel.graph.assemble import Assembly, assemble
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.extract import extract_edges
+from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.files import Located, Root
 from orgkernel.loading.sources import FileRead, Tree
 from orgkernel.loading.tree import read_tree

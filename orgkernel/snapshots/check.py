@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import chain
 
 from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.documents.records import RoleProfile
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
-from orgkernel.records.role_profile import RoleProfile
 from orgkernel.rules.catalog import rules_of
 from orgkernel.rules.rule import RuleScope
 from orgkernel.snapshots.snapshot import FoundInDocuments

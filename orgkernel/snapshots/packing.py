@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.documents.records import PREFIX, RECORDS, Organization
 from orgkernel.graph.assemble import Elsewhere, Including, parts_of
 from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.governance import govern, layers_by_role
+from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords, RolePost
 from orgkernel.graph.scopes import Scope
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.files import Located
 from orgkernel.loading.formats import complete
 from orgkernel.loading.sources import (
@@ -36,9 +37,6 @@ from orgkernel.loading.sources import (
     tree_of,
 )
 from orgkernel.prepared_types import prepared
-from orgkernel.records.kinds import RECORDS
-from orgkernel.records.organization import Organization
-from orgkernel.records.record import PREFIX
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot
 
 T = TypeVar("T")

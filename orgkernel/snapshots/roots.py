@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
+from orgkernel.documents.records import ORGANIZATION, PREFIX
 from orgkernel.errors import NothingToRead
 from orgkernel.loading.files import (
     MARKDOWN,
@@ -22,7 +23,6 @@ from orgkernel.loading.files import (
 from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.claude_code.marketplace import plugins_of
-from orgkernel.records.record import ORGANIZATION, PREFIX
 from orgkernel.snapshots.shipped import shipped_folder
 
 _LEVELS_UP = 4

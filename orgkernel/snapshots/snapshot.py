@@ -12,8 +12,8 @@ from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import UnknownAgent, UnknownRole
 from orgkernel.graph.columns import EdgeColumns
+from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.sources import SourceDocument, Tree
 
 if TYPE_CHECKING:

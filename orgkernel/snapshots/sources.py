@@ -17,6 +17,7 @@ import msgspec
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ORGANIZATION
 from orgkernel.loading.files import (
     SUFFIXES,
     Located,
@@ -29,7 +30,6 @@ from orgkernel.loading.files import (
 )
 from orgkernel.loading.formats import FORMATS, find_layout
 from orgkernel.loading.marks import find_mark, unpack_mark
-from orgkernel.records.record import ORGANIZATION
 from orgkernel.snapshots.roots import Request, catalog_of, shown
 
 _FIELD = "sources"

@@ -13,9 +13,9 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import ColumnElement, insert, select, update
 
-from orgkernel.decisions.skill_levels import SkillTerms
-from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import AgentState, Lifecycle, QualificationResult
+from orgkernel.decisions.evidence.skill_levels import SkillTerms
+from orgkernel.decisions.evidence.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text

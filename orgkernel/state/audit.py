@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, delete, func, select, tuple_
 
-from orgkernel.decisions.state_records import (
+from orgkernel.decisions.evidence.state_records import (
     AcceptedFinding,
     AuditEntry,
     AuditFilter,

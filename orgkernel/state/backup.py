@@ -13,7 +13,7 @@ from urllib.parse import quote as urlquote
 import msgspec
 from sqlalchemy import func, select, text
 
-from orgkernel.decisions.state_records import Stream
+from orgkernel.decisions.evidence.state_records import Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new

@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from sqlalchemy import Connection, select
 
-from orgkernel.decisions.contracts.coherence import find_open_blockers, is_about_blockers
-from orgkernel.decisions.crew_records import OpenBlocker
-from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.decisions.evidence.crew_records import OpenBlocker
+from orgkernel.decisions.evidence.state_records import ContractRecord
+from orgkernel.decisions.work.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.state.rows import group_rows, record_of
 from orgkernel.state.tables import contract_records
 

@@ -18,7 +18,14 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import Connection, Engine, Table, exists, insert, select
 
-from orgkernel.decisions.state_records import INPUT_DIGEST, AuditEntry, AuditKind, Stream, audit_id, stream_of
+from orgkernel.decisions.evidence.state_records import (
+    INPUT_DIGEST,
+    AuditEntry,
+    AuditKind,
+    Stream,
+    audit_id,
+    stream_of,
+)
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
-from orgkernel.decisions.state_records import AcceptedFinding, Stream
+from orgkernel.decisions.evidence.state_records import AcceptedFinding, Stream
 from orgkernel.errors import BadStore
 from orgkernel.private_files import one_at_a_time
 from orgkernel.runtime.regular_files import read_regular

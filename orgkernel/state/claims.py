@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, func, insert, select, update
 
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath
-from orgkernel.decisions.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.runtime.utc import as_utc

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from sqlalchemy import Select, insert, select
 
-from orgkernel.decisions.contracts.coherence import find_open_blockers, is_about_blockers
-from orgkernel.decisions.state_records import AuditEntry, ContractRecord
+from orgkernel.decisions.evidence.state_records import AuditEntry, ContractRecord
+from orgkernel.decisions.work.contracts.coherence import find_open_blockers, is_about_blockers
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.chain import GENESIS, clean_value, link

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Column, Select, insert, select, update
 
-from orgkernel.decisions.crew_records import (
+from orgkernel.decisions.evidence.crew_records import (
     OUTCOMES,
     AgentIdentity,
     Commission,
@@ -27,9 +27,9 @@ from orgkernel.decisions.crew_records import (
     ServiceCounts,
     no_service,
 )
-from orgkernel.decisions.skill_levels import LOWEST, SkillTerms
-from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import STOPPED, AgentState, Lifecycle
+from orgkernel.decisions.evidence.skill_levels import LOWEST, SkillTerms
+from orgkernel.decisions.evidence.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_view import STOPPED, AgentState, Lifecycle
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome, note_agent

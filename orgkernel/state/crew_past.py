@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection, Table, select
 
-from orgkernel.decisions.crew_records import (
+from orgkernel.decisions.evidence.crew_records import (
     AgentIdentity,
     Commission,
     Episode,

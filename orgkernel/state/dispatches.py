@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 from sqlalchemy import ColumnElement, and_, exists, func, insert, not_, or_, select
 
+from orgkernel.decisions.evidence.state_records import AuditEntry, DispatchRecord
 from orgkernel.decisions.ownership.claims import FileClaim
-from orgkernel.decisions.state_records import AuditEntry, DispatchRecord
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict
 from orgkernel.state.chain import GENESIS, clean_text, link

@@ -13,11 +13,11 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
 import msgspec
 from sqlalchemy import ColumnElement, Table, func, insert, or_, select, update
 
-from orgkernel.decisions.state_records import AuditEntry, GrantUse
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
+from orgkernel.decisions.evidence.state_records import AuditEntry, GrantUse
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused
-from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.rows import (
     StoreContext,
     clean_record,

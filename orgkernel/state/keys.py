@@ -13,7 +13,7 @@ from math import inf
 import msgspec
 from sqlalchemy import insert, select, update
 
-from orgkernel.decisions.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, KeyScope
+from orgkernel.decisions.evidence.state_records import KEY_PREFIX, SCOPES, ApiKey, AuditEntry, KeyScope
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.rows import (

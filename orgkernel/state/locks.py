@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.decisions.evidence.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text

@@ -13,9 +13,8 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, func, select
 
-from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.state_view import (
+from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.state_view import (
     AgentState,
     Grant,
     QualificationResult,
@@ -24,6 +23,7 @@ from orgkernel.decisions.state_view import (
     StateView,
     StoredReport,
 )
+from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_utc
 from orgkernel.state.audit import read_entries

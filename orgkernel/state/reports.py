@@ -13,8 +13,8 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import Select, delete, func, insert, select, update
 
-from orgkernel.decisions.state_records import AuditEntry, ReportReceipt
-from orgkernel.decisions.state_view import PaceTierName, StoredReport
+from orgkernel.decisions.evidence.state_records import AuditEntry, ReportReceipt
+from orgkernel.decisions.evidence.state_view import PaceTierName, StoredReport
 from orgkernel.errors import Refused
 from orgkernel.runtime.utc import as_seconds
 from orgkernel.state.chain import clean_value

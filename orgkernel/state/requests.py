@@ -13,17 +13,17 @@ from typing import Any, get_args
 import msgspec
 from sqlalchemy import and_, func, insert, select, update
 
-from orgkernel.decisions.state_records import (
+from orgkernel.decisions.evidence.state_records import (
     Approval,
     AuditEntry,
     PermissionRequest,
     RequestKind,
     RequestStatus,
 )
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Waiver
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Waiver
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, TooManyRequests
-from orgkernel.records.levels import LEVELS, ToolLevel
 from orgkernel.state.chain import clean_text, clean_value
 from orgkernel.state.grants import insert_grant, require_resources
 from orgkernel.state.rows import (

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore, OrgkernelError, StoreError
 from orgkernel.private_files import write_new

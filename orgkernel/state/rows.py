@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, Engine, Select, Table, select
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.prepared_types import prepared

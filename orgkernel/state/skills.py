@@ -12,9 +12,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, insert, select, update
 
-from orgkernel.decisions.skill_levels import HIGHEST, LOWEST, SkillTerms, level_now
-from orgkernel.decisions.state_records import AuditEntry, SkillActivity, SkillAssessment
-from orgkernel.decisions.state_view import SKILL_SOURCES, SkillRecord, SkillSource
+from orgkernel.decisions.evidence.skill_levels import HIGHEST, LOWEST, SkillTerms, level_now
+from orgkernel.decisions.evidence.state_records import AuditEntry, SkillActivity, SkillAssessment
+from orgkernel.decisions.evidence.state_view import SKILL_SOURCES, SkillRecord, SkillSource
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.chain import clean_text

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import TracebackType
 
-from orgkernel.decisions.crew_records import RankMove
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.crew_records import RankMove
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.state.agents import Agents, Results
 from orgkernel.state.audit import AuditLog
 from orgkernel.state.checkpoints import Folder

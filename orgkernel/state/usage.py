@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import select
 
-from orgkernel.decisions.state_records import AuditEntry, ToolUsage
+from orgkernel.decisions.evidence.state_records import AuditEntry, ToolUsage
 from orgkernel.state.rows import StoreContext, require_id, require_time
 from orgkernel.state.tables import tool_usage
 from orgkernel.state.use_counts import CountedCall

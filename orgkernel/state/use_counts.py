@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Insert
 from sqlalchemy.dialects import postgresql, sqlite
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.tables import tool_usage
 
 

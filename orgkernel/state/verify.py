@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import select
 
-from orgkernel.decisions.state_records import (
+from orgkernel.decisions.evidence.state_records import (
     AcceptedFinding,
     AuditFinding,
     AuditProblem,

@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 from sqlalchemy import Connection, Table, select
 
-from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
-from orgkernel.decisions.state_view import (
+from orgkernel.decisions.evidence.state_view import (
     ALL_ORGANIZATIONS,
     RAISED,
     AgentState,
@@ -32,6 +31,7 @@ from orgkernel.decisions.state_view import (
     StoredReport,
     ToolLock,
 )
+from orgkernel.decisions.ownership.claims import NO_CLAIMS, ClaimIndex
 from orgkernel.state.blockers import BlockerRecords, open_by_agent, patch_questions
 from orgkernel.state.crew_view import NO_CREW, CrewRecords, patch_crews
 from orgkernel.state.known_claims import patch_claims, read_changed_claims

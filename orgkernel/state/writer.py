@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, select, update
 from sqlalchemy.exc import DataError, SQLAlchemyError
 
-from orgkernel.decisions.state_records import AuditEntry, Stream
+from orgkernel.decisions.evidence.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import AuditValues, Chains, encode_entry

@@ -17,12 +17,12 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tool_input import encode_input, with_input
+from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.decisions.reasons import Why
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.documents.records import Tool
 from orgkernel.errors import Conflict, OrgkernelError, StoreBusy, StoreError
 from orgkernel.operations.permits import Ruling, note_found_expired, record_use
 from orgkernel.operations.waiting import in_store_thread, in_time, resolved
-from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.adapters.adapter import Adapter, Call, Reply
 from orgkernel.toolbox.masking import TooDeep, mask_values

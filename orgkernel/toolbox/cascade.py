@@ -17,11 +17,11 @@ import msgspec
 
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.reasons import Why, why_edge
+from orgkernel.documents.records import USER
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.permits import record_gap
-from orgkernel.records.organization import USER
 from orgkernel.toolbox import result as codes
 from orgkernel.toolbox.attempt import WHOLE, Attempt, ToolRequest, attempt
 from orgkernel.toolbox.parts import Parts

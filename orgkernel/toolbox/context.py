@@ -12,10 +12,10 @@ from orgkernel.decisions.access.decision import AccessRow
 from orgkernel.decisions.access.layers.policies import LEFT_OPEN
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.capability.handling import HandlingDecision, HandlingRequest
+from orgkernel.decisions.work.capability.handling import HandlingDecision, HandlingRequest
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import LEVELS
 from orgkernel.errors import UsageError
-from orgkernel.records.levels import LEVELS
 from orgkernel.toolbox.attempt import ToolRequest
 from orgkernel.toolbox.cascade import escalate, invoke
 from orgkernel.toolbox.parts import Parts

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.decisions.evidence.state_view import ToolLock
+from orgkernel.documents.records import Tool
 from orgkernel.errors import OrgkernelError, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.locks import is_held, lock_for_call, unlock_after_call
 from orgkernel.operations.permits import Permits
 from orgkernel.operations.waiting import in_store_thread
-from orgkernel.records.tool_catalog import Tool
 from orgkernel.runtime.paths import read_path
 from orgkernel.toolbox.adapters.adapter import Adapter
 from orgkernel.toolbox.providers import Provider, PythonFunction

@@ -18,9 +18,9 @@ from orgkernel.toolbox.parts import Credentials, Exclusive, Handover, Parts
 from orgkernel.toolbox.providers import HttpApi, McpServer, Provider, PythonFunction
 
 if TYPE_CHECKING:
+    from orgkernel.documents.records import ToolLevel
     from orgkernel.kernel.kernel import Kernel
     from orgkernel.kernel.stored import Store
-    from orgkernel.records.levels import ToolLevel
 
 TIMEOUT = 30.0
 """Default timeout of a call in seconds."""

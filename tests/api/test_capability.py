@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.capability.handling import HandlingRequest
+from orgkernel.decisions.work.capability.handling import HandlingRequest
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.cache import Cache

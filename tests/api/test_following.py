@@ -20,7 +20,7 @@ import pytest
 
 from manifest_api.feed import Feed
 from manifest_api.store_access import StoreAccess
-from orgkernel.decisions.state_view import StoredReport
+from orgkernel.decisions.evidence.state_view import StoredReport
 from orgkernel.errors import StoreError
 from tests.api.asking import problem
 from tests.api.keys import bearer, first_key, location_of, new_key, opened

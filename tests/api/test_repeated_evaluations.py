@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from manifest_api.response_cache import ResponseCache
-from orgkernel.decisions.state_view import Restriction, StateView
+from orgkernel.decisions.evidence.state_view import Restriction, StateView
 from orgkernel.kernel.kernel import Kernel
 from tests.api.keys import first_key, location_of
 from tests.support.trees import copy_template

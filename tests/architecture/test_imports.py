@@ -94,7 +94,7 @@ def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
     (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
-    heavy = ("pydantic", "yaml", "networkx", "jsonschema", "rich", "fastapi", "orgkernel.model.record", "orgkernel.rules.rule", "sqlalchemy")  # fmt: skip
+    heavy = ("pydantic", "yaml", "networkx", "jsonschema", "rich", "fastapi", "orgkernel.documents.model.record", "orgkernel.rules.rule", "sqlalchemy")  # fmt: skip
     assert imported_by(command(*arguments), tmp_path, heavy) != set()
     assert imported_by(command(*arguments), tmp_path, heavy) == set()
 
@@ -104,7 +104,10 @@ def test_a_host_can_use_the_runtime_without_any_library(tmp_path: Path) -> None:
     modules = sorted(path.stem for path in (PACKAGE / "runtime").glob("[a-z]*.py"))
     program = f"import {', '.join(f'orgkernel.runtime.{name}' for name in modules)}"
     assert (
-        imported_by(program, tmp_path, (*HEAVY, "click", "orgkernel.diagnostics", "orgkernel.model")) == set()
+        imported_by(
+            program, tmp_path, (*HEAVY, "click", "orgkernel.diagnostics", "orgkernel.documents.model")
+        )
+        == set()
     )
     for path in (PACKAGE / "runtime").glob("*.py"):
         for name in imports_of(path):

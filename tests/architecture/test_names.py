@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.support.trees import REPOSITORY
 
 PACKAGES = ("orgkernel", "manifest_api", "extension/host")
-GENERATED = ("orgkernel/records/", "orgkernel/shapes/")
+GENERATED = ("orgkernel/documents/records.py", "orgkernel/documents/shapes.py")
 
 
 def public_types(path: Path) -> list[str]:

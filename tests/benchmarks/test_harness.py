@@ -21,7 +21,7 @@ from benchmarks.generate import (
 from benchmarks.rows import ROWS, Row, rows_for
 from benchmarks.table import growth, regressions, render
 from benchmarks.turns import Result, measure, measure_folder
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.snapshots.loader import Loader

@@ -198,7 +198,7 @@ def test_what_was_passed_once_is_passed_quickly_until_something_changes(project:
 
 
 def _script_passes(project: AgentProject, name: str) -> bool:
-    from orgkernel.project import write_hook
+    from orgkernel.project.hooks import write_hook
 
     before = os.getcwd()
     try:

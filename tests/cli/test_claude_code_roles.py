@@ -13,7 +13,7 @@ from unittest import mock
 
 import pytest
 
-from orgkernel.project.claude_hook import answering
+from orgkernel.project.hooks.claude_hook import answering
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES, write_tree
 
@@ -455,7 +455,7 @@ def test_what_is_stored_counts(project: HookedProject) -> None:
         assert done.returncode == 0, done.stderr
     project.activate()
     assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "none"
-    with mock.patch("orgkernel.project.claude_hook.deciding.time.time", return_value=2**33):
+    with mock.patch("orgkernel.project.hooks.claude_hook.deciding.time.time", return_value=2**33):
         assert project.asks("Bash", {"command": "ls"}, "code-reviewer")[0] == "deny"
     (project.folder / "docs/link").symlink_to(project.folder / "src")
     (project.folder / "src/out").symlink_to(project.folder / "secrets")
@@ -751,9 +751,9 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     ours = {each for each in names if each.startswith("orgkernel")}
     assert ours == {
-        "orgkernel.project", "orgkernel.project.claude_hook", "orgkernel.project.claude_hook.activated",
-        "orgkernel.project.claude_hook.answering", "orgkernel.project.claude_hook.deciding",
-        "orgkernel.project.claude_hook.quick_globs", "orgkernel.project.claude_hook.quick_json", "orgkernel.runtime",
+        "orgkernel.project", "orgkernel.project.hooks.claude_hook", "orgkernel.project.hooks.claude_hook.activated",
+        "orgkernel.project.hooks.claude_hook.answering", "orgkernel.project.hooks.claude_hook.deciding",
+        "orgkernel.project.hooks.claude_hook.quick_globs", "orgkernel.project.hooks.claude_hook.quick_json", "orgkernel.runtime",
         "orgkernel.runtime.paths",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from orgkernel.model.kinds import KINDS
+from orgkernel.documents.model.kinds import KINDS
 from orgkernel.rules.pages import all_pages
 from tests.support.in_process import run_here as run
 

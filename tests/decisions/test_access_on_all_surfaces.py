@@ -16,9 +16,9 @@ from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.layers.grants import GRANT_EXPIRED, GRANT_OUTDATED
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.documents.records import Case, Circumstances
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState, build_context, build_request, build_state, run_cases
-from orgkernel.records.decision_cases import Case, Circumstances
 from tests.mcp.calling import FixedAsker, Session
 from tests.support.access_corpus import CORPUS, Organization
 from tests.support.in_process import run_here

@@ -14,12 +14,12 @@ import yaml
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.batches.answer import plan_text
-from orgkernel.decisions.batches.plan import plan_batches
-from orgkernel.decisions.batches.rules import check_batch, propose
+from orgkernel.decisions.work.batches.answer import plan_text
+from orgkernel.decisions.work.batches.plan import plan_batches
+from orgkernel.decisions.work.batches.rules import check_batch, propose
+from orgkernel.documents.records import Subtask, SubtaskPlan
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
-from orgkernel.records.subtask_plan import Subtask, SubtaskPlan
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES
 

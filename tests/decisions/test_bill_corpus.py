@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.bills.filling import fill_parts
-from orgkernel.decisions.bills.instance import BillInstance
-from orgkernel.decisions.bills.next_steps import decide_next_steps
-from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, StateView
+from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, StateView
+from orgkernel.decisions.work.bills.filling import fill_parts
+from orgkernel.decisions.work.bills.instance import BillInstance
+from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.in_process import run_here

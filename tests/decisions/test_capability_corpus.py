@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.capability.handling import HandlingRequest, decide_handling
-from orgkernel.decisions.capability.proposals import decide_proposals
-from orgkernel.decisions.capability.skills import activate_skill, list_skills
-from orgkernel.decisions.crew_records import OutcomeCount
-from orgkernel.decisions.state_view import AgentState, SkillRecord, StateView
+from orgkernel.decisions.evidence.crew_records import OutcomeCount
+from orgkernel.decisions.evidence.state_view import AgentState, SkillRecord, StateView
+from orgkernel.decisions.work.capability.handling import HandlingRequest, decide_handling
+from orgkernel.decisions.work.capability.proposals import decide_proposals
+from orgkernel.decisions.work.capability.skills import activate_skill, list_skills
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.in_process import run_here

@@ -12,11 +12,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.contracts.command_permission import permit_command
-from orgkernel.decisions.shell_commands.check import check_command
-from orgkernel.decisions.shell_commands.ownership import Ground
-from orgkernel.decisions.shell_commands.verdict import CATALOG
+from orgkernel.decisions.work.contracts.command_permission import permit_command
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.shell.check import check_command
+from orgkernel.shell.ownership import Ground
+from orgkernel.shell.verdict import CATALOG
 from tests.support.in_process import run_here
 from tests.support.trees import REPOSITORY, TEMPLATES
 from tests.support.yaml_text import read_yaml, read_yaml_file

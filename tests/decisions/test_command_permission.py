@@ -12,11 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.contracts.command_permission import permit_command
-from orgkernel.decisions.contracts.preflights import BEFORE
+from orgkernel.decisions.work.contracts.command_permission import permit_command
+from orgkernel.decisions.work.contracts.preflights import BEFORE
+from orgkernel.documents.records import Brief, Preflight
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.records.brief import Brief
-from orgkernel.records.preflight import Preflight
 from tests.support.contracts import SOUND, as_text, changed
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES

@@ -14,21 +14,20 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.contracts.check import PAIR_RULES, RULES, check_contract
-from orgkernel.decisions.contracts.reading import (
+from orgkernel.decisions.work.contracts.check import PAIR_RULES, RULES, check_contract
+from orgkernel.decisions.work.contracts.reading import (
     CONTRACT_KINDS,
     CheckedContract,
     check_read_contract,
     read_contract,
 )
-from orgkernel.decisions.shell_commands.verification import why_trivial
 from orgkernel.diagnostics.contract_rows import CONTRACT_ROWS
+from orgkernel.documents.model.json_schema import build_json_schema
+from orgkernel.documents.records import Brief, Result
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
-from orgkernel.model.json_schema import build_json_schema
-from orgkernel.records.brief import Brief
-from orgkernel.records.result import Result
 from orgkernel.rules.pages import all_pages
+from orgkernel.shell.verification import why_trivial
 from tests.support.contracts import FOLDER, SOUND, ContractCase, as_text, changed, read_cases
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from manifest_api import create_app
-from orgkernel.decisions.contracts.reading import check_read_contract, read_contract
+from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
 from orgkernel.errors import Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store

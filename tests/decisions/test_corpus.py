@@ -16,9 +16,9 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.cli import cli
-from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.routing.by_intent import decide_by_intent
-from orgkernel.decisions.routing.by_text import decide_by_text
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.decisions.dispatch.by_intent import decide_by_intent
+from orgkernel.decisions.dispatch.by_text import decide_by_text
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from tests.cli.running import ORGKERNEL

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.promotion import PromotionDecision, decide_promotion
-from orgkernel.decisions.qualifications import QualificationRecord, build_qualification_record
-from orgkernel.decisions.skill_profile import SkillProfile, build_skill_profile
-from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, StateView
+from orgkernel.decisions.crew.promotion import PromotionDecision, decide_promotion
+from orgkernel.decisions.crew.skill_profile import SkillProfile, build_skill_profile
+from orgkernel.decisions.evidence.qualifications import QualificationRecord, build_qualification_record
+from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.trees import ONTOLOGY, write_tree

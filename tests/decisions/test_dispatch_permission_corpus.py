@@ -18,17 +18,17 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.contracts.reading import read_contract
-from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.work.contracts.reading import read_contract
+from orgkernel.documents.records import Given
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.loading.files import decode
 from orgkernel.project.cases import FixedState, build_state
-from orgkernel.records.decision_cases import Given
 from orgkernel.state.location import parse_location
 from orgkernel.state.rows import row_of
 from orgkernel.state.tables import file_claims

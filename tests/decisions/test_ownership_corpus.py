@@ -13,8 +13,7 @@ from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles
 from orgkernel.decisions.ownership.owners import AuditedWorker
 from orgkernel.decisions.ownership.sacred import SacredFiles
-from orgkernel.records.brief import Brief, BriefScope, BriefSpec
-from orgkernel.records.governance import SacredScope
+from orgkernel.documents.records import Brief, BriefScope, BriefSpec, SacredScope
 from tests.support.yaml_text import read_yaml_file
 
 CORPUS = {

@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.agents import invalidate_result, promote_agent, record_result

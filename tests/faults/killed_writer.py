@@ -18,8 +18,8 @@ from functools import partial
 
 from sqlalchemy import event
 
-from orgkernel.decisions.crew_records import AgentIdentity
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.crew_records import AgentIdentity
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.errors import Conflict
 from orgkernel.state.claims import WantedClaim
 from orgkernel.state.contracts import WantedContract

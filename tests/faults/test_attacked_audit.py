@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from manifest_api.app import create_app
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.audit import DAY, drop_old

@@ -131,7 +131,7 @@ def test_readyz_knows_whether_there_is_a_store_and_whether_it_can_be_read(
 def test_retention_runs_by_itself(household: Kernel, file: StoreLocation) -> None:
     """Rows that are older than the retention are dropped, and the rest can be verified."""
     from manifest_api.store_access import Retention
-    from orgkernel.decisions.state_records import AuditEntry, AuditFilter
+    from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
     from orgkernel.state.audit import read_rows
 
     first_key(file)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_records import AuditEntry, AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import StoreBusy, StoreError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations import waiting

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.state.audit import read_rows
 from orgkernel.state.tables import file_claims, grants
 from orgkernel.state.verify import verify_audit
@@ -70,7 +70,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
 WRITER = """
 import os, sys, time
 from orgkernel.state.location import parse_location
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.store import Store
 with Store(parse_location("state.db", sys.argv[1]), clock=time.time, tokens=os.urandom, busy_seconds=60) as store:
     for number in range(int(sys.argv[2])):

@@ -13,7 +13,7 @@ from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.listing import what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.state_view import Grant, Restriction, StateView
+from orgkernel.decisions.evidence.state_view import Grant, Restriction, StateView
 from orgkernel.manifest.agent import build_agent_manifest
 from orgkernel.manifest.role import build_role_manifest
 from tests.support.trees import TEMPLATES, read

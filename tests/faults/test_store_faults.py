@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from orgkernel.decisions.state_records import AuditEntry, AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditEntry, AuditFilter
 from orgkernel.errors import BadStore, StoreBusy, StoreError, StoreFull
 from orgkernel.state.audit import read_rows
 from orgkernel.state.migrating import NEWEST, upgrade_store
@@ -40,7 +40,7 @@ def python(program: str, *arguments: str, **settings: object) -> subprocess.Comp
         import os, sys, time
         from orgkernel.errors import OrgkernelError
         from orgkernel.state.location import parse_location
-        from orgkernel.decisions.state_records import AuditEntry
+        from orgkernel.decisions.evidence.state_records import AuditEntry
         from orgkernel.state.store import Store
 
         def open_store():

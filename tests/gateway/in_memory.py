@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from orgkernel.decisions.access.decision import AccessDecision, AccessExplanation, AccessRow
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel

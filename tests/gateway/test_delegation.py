@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.operations.upkeep import read_audit
 from tests.api.keys import location_of, opened
 from tests.gateway.gateways import Http, over_http, text_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.mcp.gateway.names import exposed_name
 from orgkernel.operations.upkeep import read_audit
 from tests.api.keys import location_of, opened

@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.state.audit import read_rows
 from orgkernel.state.verify import verify_audit
 from tests.api.keys import new_key, opened

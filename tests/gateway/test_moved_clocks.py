@@ -8,7 +8,7 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.audit import read_rows
 from orgkernel.state.verify import verify_audit

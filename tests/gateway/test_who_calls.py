@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.upkeep import read_audit
 from tests.api.keys import bearer, location_of, opened

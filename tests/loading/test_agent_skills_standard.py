@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from skills_ref import read_properties, validate
 
+from orgkernel.documents.records import CognitiveSkill
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
-from orgkernel.records.cognitive_skill import CognitiveSkill
-from orgkernel.rules.org621_nonstandard_skill import RULE
+from orgkernel.rules.crew.org621_nonstandard_skill import RULE
 from tests.support.trees import write_tree
 
 NAME, TEXT = "name: pricing\n", "description: Prices goods.\n"

@@ -13,11 +13,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.diagnostics import Diagnostic, Severity
+from orgkernel.documents.records import RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
-from orgkernel.records.role_profile import RoleProfile
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import TEMPLATES, read, write_tree
 from tests.support.yaml_text import read_yaml_file

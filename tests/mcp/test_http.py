@@ -15,7 +15,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from manifest_api.routes.mcp import _open
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.upkeep import read_audit
 from tests.api.asking import problem, stored_client

@@ -12,7 +12,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.mcp.server import build_server

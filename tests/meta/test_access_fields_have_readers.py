@@ -19,13 +19,13 @@ from pydantic import BaseModel
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.envelope import decide_envelope
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.crew_records import Personality, PersonalityObservation
-from orgkernel.decisions.state_view import AgentState, QualificationResult, StateView
+from orgkernel.decisions.evidence.crew_records import Personality, PersonalityObservation
+from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, StateView
 from orgkernel.diff.directory_effects import compare_directories
+from orgkernel.documents.model.kinds import KINDS
 from orgkernel.kernel.drift import find_drift
 from orgkernel.manifest.agent import build_agent_manifest
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.model.kinds import KINDS
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read
 from tests.support.yaml_text import read_yaml_file

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.bills.filling import fill_parts
-from orgkernel.decisions.bills.next_steps import decide_next_steps
+from orgkernel.decisions.work.bills.filling import fill_parts
+from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 from tests.decisions.test_bill_corpus import CORPUS, NOW, build_state, instance_of
 from tests.support.trees import read, write_tree
 from tests.support.yaml_text import read_yaml

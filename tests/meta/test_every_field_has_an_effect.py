@@ -18,26 +18,26 @@ from pydantic import BaseModel
 
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.capability.handling import HandlingRequest, decide_handling
-from orgkernel.decisions.capability.proposals import decide_proposals
-from orgkernel.decisions.crew_records import OutcomeCount
-from orgkernel.decisions.dispatch import decide_dispatch
-from orgkernel.decisions.promotion import decide_promotion
-from orgkernel.decisions.qualifications import build_qualification_record
-from orgkernel.decisions.routing.by_intent import decide_by_intent
-from orgkernel.decisions.routing.by_text import decide_by_text
-from orgkernel.decisions.skill_profile import build_skill_profile
-from orgkernel.decisions.state_view import (
+from orgkernel.decisions.crew.promotion import decide_promotion
+from orgkernel.decisions.crew.skill_profile import build_skill_profile
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.decisions.dispatch.by_intent import decide_by_intent
+from orgkernel.decisions.dispatch.by_text import decide_by_text
+from orgkernel.decisions.evidence.crew_records import OutcomeCount
+from orgkernel.decisions.evidence.qualifications import build_qualification_record
+from orgkernel.decisions.evidence.state_view import (
     EMPTY_STATE,
     AgentState,
     QualificationResult,
     SkillRecord,
     StateView,
 )
+from orgkernel.decisions.work.capability.handling import HandlingRequest, decide_handling
+from orgkernel.decisions.work.capability.proposals import decide_proposals
+from orgkernel.documents.model.json_schema import build_json_schema
+from orgkernel.documents.model.kinds import KINDS
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.graph.questions import OrgView
-from orgkernel.model.json_schema import build_json_schema
-from orgkernel.model.kinds import KINDS
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.meta.test_access_fields_have_readers import FIELDS as OF_ACCESS
 from tests.meta.test_bill_fields_have_readers import FIELDS as OF_BILLS

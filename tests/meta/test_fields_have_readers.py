@@ -16,15 +16,15 @@ import msgspec
 import pytest
 import yaml
 
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
+from orgkernel.documents.model.organization import Organization
+from orgkernel.documents.model.role_profile import RoleProfile
+from orgkernel.documents.model.salute_report import SaluteReport
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import SourceText
 from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import find_mark, unpack_mark
 from orgkernel.manifest.organization import build_organization_manifest
-from orgkernel.model.organization import Organization
-from orgkernel.model.role_profile import RoleProfile
-from orgkernel.model.salute_report import SaluteReport
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.trees import copy_template, read
 from tests.support.yaml_text import read_yaml_file

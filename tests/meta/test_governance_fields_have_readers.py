@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.decisions.contracts.check import check_contract
-from orgkernel.decisions.contracts.reading import read_contract
-from orgkernel.decisions.contracts.terms import terms_of
-from orgkernel.decisions.dispatch_permission.briefs import DispatchBriefs
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.work.contracts.check import check_contract
+from orgkernel.decisions.work.contracts.reading import read_contract
+from orgkernel.decisions.work.contracts.terms import terms_of
+from orgkernel.documents.records import Blocker, LmcAttempt, LmcRecord, ManagerOutput
 from orgkernel.loading.files import decode
-from orgkernel.records.blocker import Blocker
-from orgkernel.records.lmc_record import LmcAttempt, LmcRecord, ManagerOutput
 from tests.support.trees import TEMPLATES, copy_template, read
 from tests.support.yaml_text import read_yaml_file
 

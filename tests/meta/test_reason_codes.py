@@ -17,14 +17,14 @@ import pytest
 from orgkernel.decisions.access.decide import EVALUATION_ERROR, decide_access
 from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.commissioning import decide_commission
-from orgkernel.decisions.contracts.command_permission import permit_command
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.crew.commissioning import decide_commission
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.work.contracts.command_permission import permit_command
+from orgkernel.documents.records import Brief
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
 from orgkernel.operations.context import Actor
 from orgkernel.operations.decisions import Decided, decide, decide_and_wait
-from orgkernel.records.brief import Brief
 from orgkernel.runtime.observation import Observation
 from orgkernel.state.location import parse_location
 from tests.decisions.test_batch_corpus import CASES as OF_BATCHES

@@ -15,11 +15,12 @@ from starlette.testclient import TestClient
 
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.contracts.reading import check_read_contract, read_contract
-from orgkernel.decisions.crew_records import Personality
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.skill_levels import SkillTerms
-from orgkernel.decisions.state_records import SCOPES, AuditFilter
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.crew_records import Personality
+from orgkernel.decisions.evidence.skill_levels import SkillTerms
+from orgkernel.decisions.evidence.state_records import SCOPES, AuditFilter
+from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
+from orgkernel.documents.records import DecisionEntry
 from orgkernel.errors import OrgkernelError
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
@@ -33,12 +34,11 @@ from orgkernel.operations import (
     keys,
     locks,
     permissions,
-    reports,
     skills,
 )
+from orgkernel.operations import collect_reports as reports
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
-from orgkernel.records.decision_entry import DecisionEntry
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation, parse_location

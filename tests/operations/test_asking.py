@@ -13,7 +13,7 @@ import pytest
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tool_input import find_digest
-from orgkernel.decisions.state_records import PermissionRequest
+from orgkernel.decisions.evidence.state_records import PermissionRequest
 from orgkernel.errors import Conflict, Refused, TooManyRequests
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.asking import request_for_call

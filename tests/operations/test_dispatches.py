@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.contracts.reading import (
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_records import DispatchRecord
+from orgkernel.decisions.work.contracts.reading import (
     CheckedContract,
     ReadContract,
     check_read_contract,
     read_contract,
 )
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.state_records import DispatchRecord
 from orgkernel.errors import Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode

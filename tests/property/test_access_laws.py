@@ -23,7 +23,7 @@ from orgkernel.decisions.access.layers import ORDER
 from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView, ToolLock
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView, ToolLock
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from tests.reference import access_oracle as oracle

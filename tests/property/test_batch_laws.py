@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.batches.plan import BatchPlan, plan_batches
-from orgkernel.decisions.batches.rules import check_batch, planned
-from orgkernel.decisions.batches.search import ALWAYS_EXACT
-from orgkernel.records.subtask_plan import Subtask, SubtaskPlan
+from orgkernel.decisions.work.batches.plan import BatchPlan, plan_batches
+from orgkernel.decisions.work.batches.rules import check_batch, planned
+from orgkernel.decisions.work.batches.search import ALWAYS_EXACT
+from orgkernel.documents.records import Subtask, SubtaskPlan
 from tests.reference.batch_oracle import fewest_batches, is_legal
 
 FILES = ("a.py", "b.py", "c.py", "lib", "lib/d.py", "lib/e.py", "LIB/d.py", "f/g.py")

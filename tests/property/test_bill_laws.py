@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.bills.conditions import OutputComparison, evaluate, parse_condition
-from orgkernel.decisions.bills.instance import BillInstance, NextSteps, StepReport
-from orgkernel.decisions.bills.next_steps import decide_next_steps
-from orgkernel.decisions.state_view import EMPTY_STATE
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE
+from orgkernel.decisions.work.bills.conditions import OutputComparison, evaluate, parse_condition
+from orgkernel.decisions.work.bills.instance import BillInstance, NextSteps, StepReport
+from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 from orgkernel.graph.matching import match_parts
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.documents import read_documents

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from extension.host import delegation
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.dispatch import decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView

@@ -17,19 +17,19 @@ from orgkernel.cli.access import render_decision
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.state_view import EMPTY_STATE
+from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE
 from orgkernel.exchange.claude_code.compiling import compile_hook
 from orgkernel.exchange.claude_code.host_names import action_of, command_arguments, tools_by_name
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.claude_hook import quick_json
-from orgkernel.project.claude_hook.activated import Activated
-from orgkernel.project.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
-from orgkernel.project.claude_hook.quick_globs import fits
+from orgkernel.project.hooks.claude_hook import quick_json
+from orgkernel.project.hooks.claude_hook.activated import Activated
+from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
+from orgkernel.project.hooks.claude_hook.quick_globs import fits
 from orgkernel.runtime.commands import read_words
 from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees

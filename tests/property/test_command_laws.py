@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.shell_commands.check import check_command
-from orgkernel.decisions.shell_commands.ownership import Ground
-from orgkernel.decisions.shell_commands.reader import MOST_CHARACTERS
+from orgkernel.shell.check import check_command
+from orgkernel.shell.ownership import Ground
+from orgkernel.shell.reader import MOST_CHARACTERS
 
 DESTRUCTIVE = st.sampled_from(
     [

@@ -10,18 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgkernel.decisions.contracts.check import check_contract
-from orgkernel.decisions.contracts.coherence import find_incoherence
-from orgkernel.decisions.contracts.markdown import render_decision_log
-from orgkernel.decisions.state_records import ContractRecord
+from orgkernel.decisions.evidence.state_records import ContractRecord
+from orgkernel.decisions.work.contracts.check import check_contract
+from orgkernel.decisions.work.contracts.coherence import find_incoherence
+from orgkernel.decisions.work.contracts.markdown import render_decision_log
+from orgkernel.documents.records import Brief, DecisionEntry, MissionClose, Result
 from orgkernel.errors import Refused
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.contracts import add_decision, read_decision_log
-from orgkernel.records.brief import Brief
-from orgkernel.records.decision_entry import DecisionEntry
-from orgkernel.records.mission_close import MissionClose
-from orgkernel.records.result import Result
 from orgkernel.state.store import Store
 from tests.state.opening import opened, sqlite_at
 from tests.support.contracts import SOUND

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from orgkernel.decisions.dispatch import decide_dispatch, explain_loss
-from orgkernel.decisions.dispatch_order import find_tied, rank_handlers
+from orgkernel.decisions.dispatch.by_domain import decide_dispatch, explain_loss
+from orgkernel.decisions.dispatch.order import find_tied, rank_handlers
 from orgkernel.graph.assemble import assemble
 from tests.reference.organizations import build_tree, build_views, trees
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.contracts.reading import ReadContract, read_contract
-from orgkernel.decisions.dispatch_permission.briefs import NO_BRIEFS, DispatchBriefs
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch, decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import STEPS, HandoverQuestion
+from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS, DispatchBriefs
+from orgkernel.decisions.dispatch.permission.decide import decide_dispatch, decide_dispatch_permission
+from orgkernel.decisions.dispatch.permission.permission import STEPS, HandoverQuestion
+from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import scopes_overlap
-from orgkernel.decisions.state_view import Grant, StateView
+from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
 from orgkernel.runtime.paths import is_inside

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.documents.records import RoleProfile
 from orgkernel.exchange.agents import claude_code, copilot, crewai
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, roster_of
 from orgkernel.exchange.exported import Export
@@ -26,7 +27,6 @@ from orgkernel.loading.formats import FORMATS
 from orgkernel.loading.formats.copilot.words import holds
 from orgkernel.loading.formats.names import id_of
 from orgkernel.loading.formats.roles import tool_id_of
-from orgkernel.records.role_profile import RoleProfile
 from tests.exchange.organizations import (
     ALL_TEMPLATES,
     guarded_documents,

@@ -14,10 +14,9 @@ from orgkernel.decisions.ownership.audit import audit_changes
 from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
 from orgkernel.decisions.ownership.owners import AuditedWorker, OwnedPaths
 from orgkernel.decisions.ownership.sacred import SacredFiles, TouchedFile
-from orgkernel.project.write_hook import SCOPE
-from orgkernel.project.write_scope import write_scope
-from orgkernel.records.brief import Brief, BriefScope, BriefSpec
-from orgkernel.records.governance import SacredScope
+from orgkernel.documents.records import Brief, BriefScope, BriefSpec, SacredScope
+from orgkernel.project.hooks.write_hook import SCOPE
+from orgkernel.project.hooks.write_scope import write_scope
 
 NAME = st.sampled_from(
     ["a", "b", "A", "a.py", "b.py", ".env", "x-y", "é", "$a", "[a]", "migrations", "go.mod", "a b"]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orgkernel.decisions.dispatch import DispatchDecision, decide_dispatch
+from orgkernel.decisions.dispatch.by_domain import DispatchDecision, decide_dispatch
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords

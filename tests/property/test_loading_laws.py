@@ -16,6 +16,7 @@ import yaml
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from orgkernel.documents.records import CognitiveSkill
 from orgkernel.graph.cognitive_skills import find_violations, read_gates
 from orgkernel.loading import yaml_reader
 from orgkernel.loading.documents import read_documents
@@ -26,7 +27,6 @@ from orgkernel.loading.parsed import MAX_REFUSALS, ParsedText
 from orgkernel.loading.scalars import NumberOutOfRange, resolve_scalar
 from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.records.cognitive_skill import CognitiveSkill
 from orgkernel.snapshots.build import build_snapshot
 from tests.support.trees import ONTOLOGY, REPOSITORY, TEMPLATES
 from tests.support.yaml_text import read_yaml

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.state_view import AgentState, Grant, Restriction, StateView
+from orgkernel.decisions.evidence.state_view import AgentState, Grant, Restriction, StateView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.project.cases import FixedState
 from tests.support.trees import TEMPLATES

@@ -42,7 +42,7 @@ def rank(tier: str) -> int:
 @pytest.mark.parametrize("org", ["software_dev", "sigint_alpha", "household", "blank"])
 def test_escalation_goes_up_the_chain(org: str) -> None:
     """Escalation goes up: whom any tier of any role of a template hands over to stands above that role."""
-    from orgkernel.decisions.pace import plan_of
+    from orgkernel.decisions.status.pace import plan_of
     from orgkernel.runtime.pace import obligations_of
 
     index = KERNEL.organization(org).snapshot.index

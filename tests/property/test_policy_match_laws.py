@@ -9,11 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from orgkernel.documents.records import BUILT_IN_ORIGINS, Condition, Match, Organization, Person, Principal
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.access_policies import Condition, Match, Principal
-from orgkernel.records.directory import BUILT_IN_ORIGINS, Person
-from orgkernel.records.organization import Organization
 from orgkernel.rules.policy_matches import can_meet, contradiction, covers
 
 PEOPLE = {

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from msgspec import inspect
 from pydantic import ValidationError
 
+from orgkernel.documents.model import record as model
+from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS
+from orgkernel.documents.records import RECORDS
+from orgkernel.documents.shapes import record as shapes
 from orgkernel.loading.shape import shape_of
-from orgkernel.model import record as model
-from orgkernel.model.kinds import KINDS, MARKDOWN_KINDS
-from orgkernel.records.kinds import RECORDS
-from orgkernel.shapes import record as shapes
 
 TEXTS = (
     "", " ", "a", "a\n", "\na", " a", "a ", "a\u00a0b", "\x1fa", "a.b", "a-b", "a*", "*", "**", "1a", "é", "x" * 100,

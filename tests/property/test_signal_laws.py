@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orgkernel.decisions.rehearsal import Player, play_turn
-from orgkernel.decisions.signals import trace_turn
+from orgkernel.decisions.status.rehearsal import Player, play_turn
+from orgkernel.decisions.status.signals import trace_turn
 from orgkernel.runtime import signals
 from orgkernel.runtime.neighbors import AGENT_ATTRIBUTES, AGENT_DATA
 from orgkernel.runtime.signal_records import RECORDS, field_names

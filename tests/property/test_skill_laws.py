@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from orgkernel.decisions.qualifications import decide_drift
-from orgkernel.decisions.skill_levels import DAY, level_now
-from orgkernel.decisions.state_view import QualificationResult, SkillRecord
-from orgkernel.decisions.trust import credible_interval, trust_from
+from orgkernel.decisions.evidence.qualifications import decide_drift
+from orgkernel.decisions.evidence.skill_levels import DAY, level_now
+from orgkernel.decisions.evidence.state_view import QualificationResult, SkillRecord
+from orgkernel.decisions.evidence.trust import credible_interval, trust_from
 
 TIMES = st.floats(-1_000, 10_000).map(lambda days: days * DAY)
 RATES = st.integers(1, 400)

@@ -54,7 +54,7 @@ def take(step: tuple[str, object], store: Store, clock: Clock) -> None:
         case "revoke" if grants:
             store.grants.revoke(grants[which % len(grants)].grant_id, actor="a")
         case "use" if grants:
-            from orgkernel.decisions.state_records import AuditEntry
+            from orgkernel.decisions.evidence.state_records import AuditEntry
 
             store.audit.write(
                 AuditEntry("decision", clock.now, "allow"), uses=[grants[which % len(grants)].grant_id]

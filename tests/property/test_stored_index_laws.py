@@ -25,7 +25,7 @@ from orgkernel.decisions.access.stored import (
 )
 from orgkernel.decisions.access.stored_index import find_about, limited_grants, roots_of
 from orgkernel.decisions.access.tool_input import find_digest
-from orgkernel.decisions.state_view import Grant, Restriction, StateView
+from orgkernel.decisions.evidence.state_view import Grant, Restriction, StateView
 from tests.reference.access_worlds import WorldMaker, request_of, state_of, views_of
 
 SEEDS = st.integers(0, 2**32)

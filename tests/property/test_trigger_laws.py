@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from orgkernel.rules.doctrine.trigger_ranges import find_vacuous, is_free, thresholds
 from orgkernel.runtime.trigger_names import NAMES
 from orgkernel.runtime.trigger_parser import MAX_LENGTH, parse_trigger
 from orgkernel.runtime.triggers import (
@@ -18,7 +19,6 @@ from orgkernel.runtime.triggers import (
     find_names,
     render_trigger,
 )
-from orgkernel.triggers.ranges import find_vacuous, is_free, thresholds
 from tests.support.comparisons import find_vacuous_comparisons
 
 NUMBER_NAMES = sorted(name for name, entry in NAMES.items() if entry.kind == "number")

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.decisions.crew_records import OrgStatus
-from orgkernel.decisions.state_view import (
+from orgkernel.decisions.evidence.crew_records import OrgStatus
+from orgkernel.decisions.evidence.state_view import (
     AgentState,
     Grant,
     QualificationResult,
@@ -19,7 +19,7 @@ from orgkernel.decisions.state_view import (
 )
 from orgkernel.graph.assemble import assemble
 from orgkernel.graph.org_graph import OrgGraph
-from orgkernel.index.org_index import OrgIndex
+from orgkernel.graph.org_index import OrgIndex
 from tests.reference.access_oracle import SNAPSHOT, digest_of
 from tests.reference.organizations import TOP, build_tree, build_views
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from orgkernel.graph.columns import EdgeColumns
 from orgkernel.graph.extract import extract_edges
 from orgkernel.graph.org_graph import OrgGraph
+from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords
-from orgkernel.index.org_index import OrgIndex
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import decode
 from orgkernel.loading.sources import Tree

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from orgkernel.decisions.crew_records import OrgStatus, Personality, PersonalityObservation
-from orgkernel.decisions.state_view import AgentState, Grant, QualificationResult, StateView
+from orgkernel.decisions.evidence.crew_records import OrgStatus, Personality, PersonalityObservation
+from orgkernel.decisions.evidence.state_view import AgentState, Grant, QualificationResult, StateView
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.kernel.drift import find_drift
 from tests.support import other_trees

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from orgkernel.decisions.state_records import AuditEntry
-from orgkernel.decisions.state_view import AgentState, Grant, StateView
+from orgkernel.decisions.evidence.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView
 from orgkernel.errors import Conflict, Refused, StoreError, TooManyRequests, UnknownRecord
 from orgkernel.state.audit import (
     DAY,

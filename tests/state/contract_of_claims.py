@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.decisions.ownership.claims import FileClaim
 from orgkernel.decisions.ownership.overlap import scopes_overlap
-from orgkernel.decisions.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
-from orgkernel.decisions.state_records import AuditFilter, ContractRecord
+from orgkernel.decisions.evidence.state_records import AuditFilter, ContractRecord
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.audit import read_rows
 from orgkernel.state.contracts import ContractRows

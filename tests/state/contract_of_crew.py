@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.crew_records import AgentIdentity, Episode, Personality
-from orgkernel.decisions.skill_levels import SkillTerms
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.crew_records import AgentIdentity, Episode, Personality
+from orgkernel.decisions.evidence.skill_levels import SkillTerms
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.errors import Conflict, OrgkernelError, Refused, UnknownRecord
 from orgkernel.state.audit import read_rows
 from orgkernel.state.crew import CommissionDraft

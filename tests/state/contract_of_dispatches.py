@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import delete, update
 
-from orgkernel.decisions.state_records import AuditFilter, DispatchRecord
+from orgkernel.decisions.evidence.state_records import AuditFilter, DispatchRecord
 from orgkernel.errors import Conflict, StoreError
 from orgkernel.state import dispatches as module
 from orgkernel.state.audit import read_rows

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from orgkernel.decisions.access.stored import is_active
-from orgkernel.decisions.crew_records import AgentIdentity, Episode, Personality
-from orgkernel.decisions.skill_levels import DAY, SkillTerms
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.crew_records import AgentIdentity, Episode, Personality
+from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.errors import OrgkernelError, Refused
 from orgkernel.state.audit import drop_old
 from orgkernel.state.crew import CommissionDraft

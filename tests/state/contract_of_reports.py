@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.state_records import AuditFilter, ReportReceipt
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.state_records import AuditFilter, ReportReceipt
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.errors import Refused
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation

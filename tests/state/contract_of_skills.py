@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orgkernel.decisions.skill_levels import DAY, SkillTerms, level_now
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.skill_levels import DAY, SkillTerms, level_now
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.state.agents import count_outcome
 from orgkernel.state.audit import read_rows

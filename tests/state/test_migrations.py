@@ -10,7 +10,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, MetaData, inspect, text, update
 
-from orgkernel.decisions.state_view import AgentState, QualificationResult
+from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult
 from orgkernel.errors import BadStore
 from orgkernel.state import migrating
 from orgkernel.state.engine import make_engine, writing

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.errors import BadStore, StoreError
 from orgkernel.operations.context import Actor, Context
 from orgkernel.operations.upkeep import accept, verify

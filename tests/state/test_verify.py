@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.decisions.state_records import AuditEntry
+from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.audit import DAY, drop_old
 from orgkernel.state.backup import back_up
 from orgkernel.state.chain import link

@@ -7,11 +7,11 @@ from typing import Any
 
 import yaml
 
+from orgkernel.documents.records import Case, DecisionCases
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import Root
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.loading.tree import read_tree
-from orgkernel.records.decision_cases import Case, DecisionCases
 from orgkernel.rules.catalog import all_rules
 from orgkernel.snapshots.roots import resolve_paths
 from tests.support.trees import write_tree

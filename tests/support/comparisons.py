@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from orgkernel.rules.doctrine.trigger_ranges import Vacuous, find_vacuous
 from orgkernel.runtime.triggers import TriggerTree
-from orgkernel.triggers.ranges import Vacuous, find_vacuous
 
 
 def find_vacuous_comparisons(tree: TriggerTree, max_turns: int | None = None) -> tuple[Vacuous, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orgkernel.decisions.rehearsal import Player, Store
+from orgkernel.decisions.status.rehearsal import Player, Store
 from orgkernel.runtime import signals
 
 BASE = 3

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from orgkernel import Kernel
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.settings import find_project
 from orgkernel.state.audit import read_rows

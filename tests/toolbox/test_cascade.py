@@ -10,7 +10,7 @@ import pytest
 
 from orgkernel import Kernel
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.errors import UsageError
 from orgkernel.state.audit import read_rows
 from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult

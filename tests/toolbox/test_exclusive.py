@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from orgkernel import Kernel
-from orgkernel.decisions.state_records import AuditFilter
+from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import PythonFunction

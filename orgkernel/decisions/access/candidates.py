@@ -9,11 +9,11 @@ from orgkernel.decisions.access.layers.command import find_command, names_in_com
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored_index import roots_of
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.state_view import StateView
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.documents.records import DATA_TIERS, STAR
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.access_policies import DATA_TIERS, STAR
 
 # Roles of a subject's own that are passed over among those that could help it.
 _MOST_OWN = 50

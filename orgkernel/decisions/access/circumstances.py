@@ -8,8 +8,8 @@ from itertools import product
 from msgspec.structs import asdict, replace
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.state_view import StateView
-from orgkernel.records.access_policies import Condition, Match
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.documents.records import Condition, Match
 
 _DAY, _MINUTE = 86_400, 60
 # 1970-01-01 was a Thursday; weeks are counted from Monday.

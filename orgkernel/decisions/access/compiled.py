@@ -22,11 +22,10 @@ from orgkernel.decisions.access.resource import (
 )
 from orgkernel.decisions.access.stated import StatedPaths, state_paths
 from orgkernel.decisions.access.subject import Subject, undeclared_subject
+from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import StateView
+from orgkernel.documents.records import BUILT_IN_ORIGINS, USER
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.directory import BUILT_IN_ORIGINS
-from orgkernel.records.organization import USER
 
 
 class AccessTables:

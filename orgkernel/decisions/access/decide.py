@@ -18,8 +18,8 @@ from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.access.stored import NOTHING_NEEDED, NeededGrants
 from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.graph.questions import OrgView
 
 EVALUATION_ERROR = "EVALUATION_ERROR"

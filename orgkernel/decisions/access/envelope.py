@@ -16,9 +16,9 @@ from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
+from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.access_policies import DATA_TIERS
 
 _VARIABLE = re.compile(r"\{([a-z_.]+)\}")
 # What stands in a session key for what nobody told.

@@ -34,8 +34,8 @@ from orgkernel.decisions.access.stated import (
 )
 from orgkernel.decisions.access.stored import NOTHING_GRANTED, GrantedLevel, find_given, is_stored_for
 from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import Grant, StateView
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 

@@ -17,8 +17,8 @@ from orgkernel.decisions.access.listing import crew_allowed
 from orgkernel.decisions.access.remedies import find_remedies
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.decisions.reasons import Reason
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 
 SHOWN_SUBJECTS = 5

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from orgkernel.documents.records import BUILT_IN_ORIGINS, USER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.records.directory import BUILT_IN_ORIGINS
-from orgkernel.records.organization import USER
 
 SubjectKind = Literal["role", "agent", "person", "unknown", "system", "webhook"]
 UNKNOWN_SENDER = "unknown"

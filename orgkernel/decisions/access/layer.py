@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from orgkernel.decisions.access.decision import ChangeKind, Outcome, RemedyChange
 from orgkernel.decisions.access.resource import DISPATCH, FULL, Resource, SubjectGroup
+from orgkernel.decisions.evidence.state_view import Waiver
 from orgkernel.decisions.reasons import Why
-from orgkernel.decisions.state_view import Waiver
 
 WAIVERS: tuple[Waiver, ...] = get_args(Waiver)
 Value = Literal["granted", "ceiling", "stopped"]

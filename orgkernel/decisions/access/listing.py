@@ -29,7 +29,7 @@ from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored import GrantedLevel, is_stored_for
 from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.tables import tables_of
-from orgkernel.decisions.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
 from orgkernel.graph.questions import OrgView
 
 SUBJECT_KINDS = ("role", "agent", "person", "system", "webhook")

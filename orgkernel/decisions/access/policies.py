@@ -9,8 +9,8 @@ from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEAST, Resource
 from orgkernel.decisions.access.stated import StatedParts
+from orgkernel.documents.records import DATA_TIERS, STAR, Policy, Principal
 from orgkernel.graph.records import Definition
-from orgkernel.records.access_policies import DATA_TIERS, STAR, Policy, Principal
 
 _MOST_SETS = 4_096
 """Sets of policies that are kept: which ones match depends on circumstances that callers state."""

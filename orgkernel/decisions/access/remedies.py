@@ -26,10 +26,9 @@ from orgkernel.decisions.access.remedy_steps import STATED, render_remedy
 from orgkernel.decisions.access.resource import DISPATCH, LOCK, named_credentials
 from orgkernel.decisions.access.stored import add_grant, drop_restrictions
 from orgkernel.decisions.access.subject import Subject, essential_tools, rank_number
-from orgkernel.decisions.qualifications import passing_result
-from orgkernel.decisions.state_view import AgentState, Grant, StateView, ToolLock
-from orgkernel.records.access_policies import DATA_TIERS
-from orgkernel.records.levels import LEVELS
+from orgkernel.decisions.evidence.qualifications import passing_result
+from orgkernel.decisions.evidence.state_view import AgentState, Grant, StateView, ToolLock
+from orgkernel.documents.records import DATA_TIERS, LEVELS
 
 MOST_ROLES = 5
 """Roles that are looked at, nearest in the hierarchy first: whoever has thousands of colleagues needs no list of them."""

@@ -14,11 +14,11 @@ from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.lock import find_lock
 from orgkernel.decisions.access.lines import place_in_profile
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import PREFIX
 from orgkernel.graph.records import OrgRecords, RolePost
-from orgkernel.records.record import PREFIX
 
 STATED: Final[tuple[ChangeKind, ...]] = ("path", "other_path", "other_command")
 """What the request itself has to say."""

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from orgkernel.decisions.state_view import PaceTierName
-from orgkernel.records.levels import ToolLevel
+from orgkernel.decisions.evidence.state_view import PaceTierName
+from orgkernel.documents.records import ToolLevel
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):

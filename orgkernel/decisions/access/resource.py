@@ -6,12 +6,10 @@ from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from orgkernel.documents.records import DATA_TIERS, LEVELS, STAR, EssentialFor, Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.access_policies import DATA_TIERS, STAR
-from orgkernel.records.levels import LEVELS
-from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 LEVEL: dict[str, int] = {name: number for number, name in enumerate(LEVELS)}
 FULL = LEVEL["full"]

@@ -22,8 +22,8 @@ from orgkernel.decisions.access.stored_index import (
     rows_about,
 )
 from orgkernel.decisions.access.tool_input import is_input_of
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
-from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, StateView
+from orgkernel.documents.records import DATA_TIERS, STAR
 
 
 class NeededGrants(NamedTuple):

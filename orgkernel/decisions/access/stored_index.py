@@ -16,8 +16,8 @@ from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.access.tool_input import find_digest
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant, Restriction
-from orgkernel.records.access_policies import DATA_TIERS, STAR
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction
+from orgkernel.documents.records import DATA_TIERS, STAR
 from orgkernel.runtime.paths import FixedNames, fixed_names, folded_names
 
 Row = TypeVar("Row", bound=Grant | Restriction)

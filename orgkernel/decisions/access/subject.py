@@ -9,8 +9,8 @@ from orgkernel.decisions.access.identity import SubjectIdentity
 from orgkernel.decisions.access.policies import AccessPolicy, PolicySet, PolicyTable, choose_deciding
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.access.resource import FULL, LEVEL, Resource, SubjectGroup
+from orgkernel.documents.records import DATA_TIERS
 from orgkernel.graph.questions import OrgView, find_essential_among
-from orgkernel.records.access_policies import DATA_TIERS
 
 NO_RANK = -1
 _MOST_SETS = 64

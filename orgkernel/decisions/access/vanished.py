@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orgkernel.decisions.access.identity import identify
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, Grant
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant
 from orgkernel.graph.questions import OrgView
 
 _INDIVIDUALS = ("agent", "role", "person", "system", "webhook")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
-from orgkernel.records.levels import LEVELS
+from orgkernel.documents.records import LEVELS
 
 
 class ListedGrant(Grant, frozen=True, gc=False, kw_only=True):

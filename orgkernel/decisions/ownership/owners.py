@@ -11,8 +11,8 @@ from orgkernel.decisions.ownership.changes import RangeCommit
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath, Key
+from orgkernel.documents.records import Brief, BriefScope, BriefSpec
 from orgkernel.errors import UsageError
-from orgkernel.records.brief import Brief, BriefScope, BriefSpec
 from orgkernel.runtime.paths import fold, names_are_inside, names_may_be_inside
 
 # Folded: `.` and `..` are nothing. The last one is another name of the first on some file systems.

@@ -15,9 +15,8 @@ from orgkernel.decisions.ownership.file_kinds import is_env_file, is_migration, 
 from orgkernel.decisions.ownership.paths import Key
 from orgkernel.decisions.reasons import Why, why_place
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Brief, SacredScope
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.brief import Brief
-from orgkernel.records.governance import SacredScope
 from orgkernel.runtime.paths import fold, names_may_be_inside, read_path
 
 _OF_DEPENDENCIES: Final = "allow_dependency_change"

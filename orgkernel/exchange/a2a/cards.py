@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from orgkernel.documents.records import RoleProfile
 from orgkernel.exchange.a2a.canonical import canonical_card, without_empty
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.role_profile import RoleProfile
 
 Card = dict[str, Any]
 Binding = Literal["JSONRPC", "HTTP+JSON", "GRPC"]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Final
 
+from orgkernel.documents.records import USER
 from orgkernel.manifest.v1 import RoleManifest
-from orgkernel.records.organization import USER
 
 MOST_TOKENS: Final = 120
 _MOST_OF_NAME: Final = 14

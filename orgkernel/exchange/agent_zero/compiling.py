@@ -21,15 +21,15 @@ import msgspec
 from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.dispatch_order import rank_candidates
-from orgkernel.decisions.routing.role_texts import text_index
+from orgkernel.decisions.dispatch.order import rank_candidates
+from orgkernel.decisions.dispatch.role_texts import text_index
 from orgkernel.diagnostics.wording import listing
+from orgkernel.documents.records import RoleProfile
 from orgkernel.exchange.agent_zero.brief import render_brief
 from orgkernel.exchange.agent_zero.specification import JsonObject, organization_form, role_form
 from orgkernel.graph.questions import OrgView
 from orgkernel.manifest import v1
 from orgkernel.manifest.role import build_role_manifest
-from orgkernel.records.role_profile import RoleProfile
 from orgkernel.runtime.bundle import SCHEMA, VERSION, checksum_of
 from orgkernel.runtime.text_index import index_as_json
 from orgkernel.runtime.tiers import ABOVE_PRIMARY, TIERS

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.documents.records import Record
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.record import Record
 from orgkernel.runtime.tiers import TIERS
 
 JsonObject = dict[str, Any]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import LEVELS, Doctrine, ToolLevel
 from orgkernel.exchange.agents.claude_rules import rules_about_files
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import At, json_lines, markdown_lines, page
@@ -25,8 +26,6 @@ from orgkernel.exchange.exported import Export
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.equipment import is_plain
-from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.records.role_profile import Doctrine
 
 TARGET = "claude-code"
 FOLDER, SETTINGS = ".claude/agents", ".claude/settings.json"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import Match, Policy
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.formats.claude_code.parts import EDITING, part_of
-from orgkernel.records.access_policies import Match, Policy
 
 
 def rules_about_files(

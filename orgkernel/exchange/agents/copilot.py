@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import LEVELS, Tool, ToolLevel
 from orgkernel.exchange.agents import claude_code
 from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.pages import markdown_lines, page
@@ -19,8 +20,6 @@ from orgkernel.graph.records import Definition
 from orgkernel.loading.formats.copilot.words import SETS, STARTER, holds, name_of_tool, tool_of
 from orgkernel.loading.formats.equipment import is_plain
 from orgkernel.loading.formats.names import MCP
-from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.records.tool_catalog import Tool
 
 TARGET = "copilot"
 FOLDER = ".github/agents"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from orgkernel.documents.records import Doctrine, Limits, Mission, Requirements, RoleProfile
 from orgkernel.exchange.agents.roster import Extent, Roster, reports_outside, roster_of
 from orgkernel.exchange.exported import Loss
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.organization import Limits, Mission
-from orgkernel.records.role_profile import Doctrine, Requirements, RoleProfile
 
 _TEXT = "the text of the agent says so; nothing enforces it"
 _NO_PLACE = "the format has no place for it"

@@ -9,16 +9,13 @@ from typing import Literal
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.capability.orders import compose_orders
+from orgkernel.decisions.work.capability.orders import compose_orders
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import LEVELS, USER, EssentialFor, RoleProfile, Tool, ToolLevel
 from orgkernel.exchange.agents.names import LONGEST, names_of
 from orgkernel.exchange.agents.pages import At, Body, Line, text_lines
 from orgkernel.graph.memo import PerView
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.records.organization import USER
-from orgkernel.records.role_profile import RoleProfile
-from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 _Rows = dict[str, list[tuple[str, tuple[str, ...], bool]]]
 Extent = Literal["given", "asked", "in part", "sometimes", "refused"]

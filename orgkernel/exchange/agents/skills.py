@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
+from orgkernel.documents.records import Plan, PlanStep, Procedure
 from orgkernel.exchange.agents.losses import FACTS, find_losses
 from orgkernel.exchange.agents.names import LONGEST, names_of
 from orgkernel.exchange.agents.pages import At, Body, Line, markdown_lines, page, text_lines
@@ -16,8 +17,6 @@ from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.plan_catalog import Plan, PlanStep
-from orgkernel.records.procedure_catalog import Procedure
 
 TARGET = "skills"
 PLACES = ("skills/*/SKILL.md",)

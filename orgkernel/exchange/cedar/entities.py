@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from orgkernel.documents.records import (
+    BUILT_IN_ORIGINS,
+    DATA_TIERS,
+    LEVELS,
+    STAR,
+    USER,
+    EssentialFor,
+    RoleProfile,
+    RosterMember,
+    Tool,
+)
 from orgkernel.exchange.cedar.words import attribute, holders, reference
 from orgkernel.graph.questions import OrgView, find_essential_among
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.records.access_policies import DATA_TIERS, STAR
-from orgkernel.records.crew_roster import RosterMember
-from orgkernel.records.directory import BUILT_IN_ORIGINS
-from orgkernel.records.levels import LEVELS
-from orgkernel.records.organization import USER
-from orgkernel.records.role_profile import RoleProfile
-from orgkernel.records.tool_catalog import EssentialFor, Tool
 
 Entity = dict[str, Any]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from orgkernel.documents.records import DATA_TIERS, STAR, Condition, Policy, Principal
 from orgkernel.exchange.cedar.words import NAMESPACE, beginning, text, uid
 from orgkernel.graph.records import Definition
-from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
 ALWAYS, NEVER = "true", "false"
 _TOLD = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")

@@ -18,11 +18,11 @@ from typing import Any, Final
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import UsageError
 from orgkernel.exchange.claude_code.compiling import CompiledHook
-from orgkernel.project.claude_hook.activated import ACTIVE, DOCUMENTS, FOLDER, HookFault, read_active
-from orgkernel.project.claude_hook.deciding import FREE
-from orgkernel.project.claude_hook.drifting import find_drift
-from orgkernel.project.claude_hook.reporting import REPORTS
-from orgkernel.project.claude_settings import (
+from orgkernel.project.hooks.claude_hook.activated import ACTIVE, DOCUMENTS, FOLDER, HookFault, read_active
+from orgkernel.project.hooks.claude_hook.deciding import FREE
+from orgkernel.project.hooks.claude_hook.drifting import find_drift
+from orgkernel.project.hooks.claude_hook.reporting import REPORTS
+from orgkernel.project.hooks.claude_settings import (
     check_settings,
     install_claude_hook,
     is_installed,

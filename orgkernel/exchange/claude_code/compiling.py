@@ -23,9 +23,9 @@ from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import DISPATCH
-from orgkernel.decisions.dispatch_permission.decide import decide_dispatch_permission
-from orgkernel.decisions.dispatch_permission.permission import HandoverQuestion
-from orgkernel.decisions.state_view import Grant, StateView
+from orgkernel.decisions.dispatch.permission.decide import decide_dispatch_permission
+from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
+from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.diagnostics.wording import listing, printable
 from orgkernel.exchange.claude_code.compiled_rows import CLEAR, CompiledRow, strictest
 from orgkernel.exchange.claude_code.host_names import (
@@ -38,8 +38,8 @@ from orgkernel.exchange.claude_code.host_names import (
 from orgkernel.exchange.claude_code.own_rules import own_parts
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.kernel.access import OrganizationAccess
-from orgkernel.project.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
-from orgkernel.project.claude_hook.deciding import DISPATCHING, PLACEHOLDER
+from orgkernel.project.hooks.claude_hook.activated import SCHEMA, SHOWN_OF_DIGEST, VERSION
+from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PLACEHOLDER
 from orgkernel.runtime.paths import is_inside, may_touch
 
 ExplanationText = Callable[[str, AccessExplanation], str]

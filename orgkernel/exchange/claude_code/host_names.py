@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from orgkernel.documents.records import Tool
 from orgkernel.exchange.agents.names import names_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, name_of, server_tool_id
-from orgkernel.project.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
-from orgkernel.records.tool_catalog import Tool
+from orgkernel.project.hooks.claude_hook.deciding import COMMAND_ARGUMENTS, PATH_ARGUMENTS
 
 HOST: Final = "claude_code"
 USE: Final = "use"

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
+from orgkernel.documents.records import DATA_TIERS, STAR, Condition, Policy, Principal
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.words import NAMESPACE
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.access_policies import DATA_TIERS, STAR, Condition, Policy, Principal
 
 OpaValue = dict[str, Any]
 CIRCUMSTANCES = ("channel", "peer_kind", "account", "guild", "hook_id", "event_type")

@@ -9,12 +9,11 @@ from typing import Any
 
 import msgspec
 
+from orgkernel.documents.records import Document, StandingOrder
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.references import pack_references
 from orgkernel.loading.marks import Marks
 from orgkernel.loading.sources import Packed, ReadFile, SourceDocument
-from orgkernel.records.record import Document
-from orgkernel.records.standing_order import StandingOrder
 
 
 def read_as(

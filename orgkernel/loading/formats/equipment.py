@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.tool_catalog import ToolCatalog
 
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,199}\Z")
 

@@ -13,6 +13,7 @@ import msgspec
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Tool, ToolCatalog
 from orgkernel.loading.documents import diagnose
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -23,7 +24,6 @@ from orgkernel.loading.input_schemas import check_input_schemas
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 PROPOSED = "proposed"
 """Under which word the proposals are kept: tool to side effects."""

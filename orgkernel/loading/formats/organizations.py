@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from orgkernel.documents.records import HierarchyEntry, Organization
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.organization import HierarchyEntry, Organization
 
 _FIRST = pack_mark(1, 1)
 

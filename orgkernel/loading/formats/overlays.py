@@ -12,13 +12,11 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import FieldInfo, fields, replace
 
+from orgkernel.documents.records import Channel, HierarchyEntry, Organization, Record, RoleProfile
 from orgkernel.loading.files import Root, SourceUse
 from orgkernel.loading.formats.building import complete_with, instead_of
 from orgkernel.loading.marks import find_mark, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, MergedDocument, Packed, SourceDocument
-from orgkernel.records.organization import Channel, HierarchyEntry, Organization
-from orgkernel.records.record import Record
-from orgkernel.records.role_profile import RoleProfile
 
 FieldRoute = tuple[str, ...]
 # What says which document it is, and what is about the document.

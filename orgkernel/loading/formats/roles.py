@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from orgkernel.documents.records import USER, DispatchRights, HierarchyEntry, RoleProfile, RoleType
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import instead_of, with_tools
 from orgkernel.loading.formats.names import id_of
@@ -15,8 +16,6 @@ from orgkernel.loading.formats.organizations import called_as, organization_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import USER, HierarchyEntry
-from orgkernel.records.role_profile import DispatchRights, RoleProfile, RoleType
 
 UNDECLARED = "undeclared"
 """Beside the words of a role: the numbers of those that nothing declares, as `FIELD NUMBER`."""

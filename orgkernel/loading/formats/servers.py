@@ -12,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
+from orgkernel.documents.records import Tool, ToolCatalog
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import complete_with, instead_of, read_as
@@ -23,7 +24,6 @@ from orgkernel.loading.jsonc_reader import parse_jsonc
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 KIND = "tool_catalog"
 _FIRST = pack_mark(1, 1)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
+from orgkernel.documents.records import Suppression
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal
-from orgkernel.records.record import Suppression
 
 SUPPRESSIONS = "orgkernel-suppressions"
 _CODE = re.compile(r"ORG[0-9]{3}\Z")

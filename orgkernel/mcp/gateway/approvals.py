@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, NamedTuple
 
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_records import PermissionRequest, grant_asked_for
+from orgkernel.decisions.evidence.state_records import PermissionRequest, grant_asked_for
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.errors import OrgkernelError
 from orgkernel.mcp.explaining import sentence_of

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from orgkernel.diagnostics.wording import clean
+from orgkernel.documents.records import Tool
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import named_tool_id, server_tool_id
-from orgkernel.records.tool_catalog import Tool
 
 _TYPE = "mcp_server"
 _RUNTIME = "mcp"
@@ -116,7 +116,7 @@ def _whole_tool(tool_id: str, tool: Tool, name: str) -> ToolBinding:
 
 
 def _highest(tool: Tool) -> str:
-    from orgkernel.records.levels import LEVELS
+    from orgkernel.documents.records import LEVELS
 
     levels = tool.required_levels
     return max(levels, key=lambda action: LEVELS.index(levels[action]))

@@ -18,10 +18,10 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import SourceText, is_file, read_text
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal
-from orgkernel.project.policy_edits import add_policy, name_policy, new_policies, policy_lines
-from orgkernel.project.role_edits import add_tool, limit_tool
-from orgkernel.project.text_diff import byte_order_mark, patch_names, unified_diff
-from orgkernel.project.yaml_lists import CannotEdit
+from orgkernel.project.edits.policies import add_policy, name_policy, new_policies, policy_lines
+from orgkernel.project.edits.roles import add_tool, limit_tool
+from orgkernel.project.edits.text_diff import byte_order_mark, patch_names, unified_diff
+from orgkernel.project.edits.yaml_lists import CannotEdit
 
 _NEW_FILES = ("policies.yaml", "asking.yaml")
 

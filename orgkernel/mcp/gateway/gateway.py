@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orgkernel.diagnostics.wording import clean, printable_lines, quote
+from orgkernel.documents.records import Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.mcp.gateway.bindings import ToolBinding, bind, bindings_of, tools_of
 from orgkernel.mcp.gateway.names import front_of, names_of, require_apart
 from orgkernel.mcp.gateway.pins import Pins, ToolDefinition
 from orgkernel.mcp.gateway.servers import Announce, ReviewedServer
 from orgkernel.mcp.words import with_texts
-from orgkernel.records.tool_catalog import Tool
 from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.decisions.access.tool_input import encode_input
 from orgkernel.diagnostics.wording import clean, listing, quote
+from orgkernel.documents.records import LEVELS
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.mcp.gateway.bindings import ToolBinding, tools_of
 from orgkernel.mcp.gateway.caller import GatewayCaller
@@ -21,7 +22,6 @@ from orgkernel.mcp.gateway.listing import Usable, find_usable
 from orgkernel.mcp.gateway.names import exposed_name
 from orgkernel.mcp.gateway.refusals import refusal_text
 from orgkernel.mcp.gateway.servers import ReviewedServer
-from orgkernel.records.levels import LEVELS
 from orgkernel.toolbox.upstream_tools import Upstream, UpstreamError, request_with
 
 Listed = Sequence[Mapping[str, Any]]

@@ -14,16 +14,15 @@ import msgspec
 from orgkernel.decisions.access.decision import AccessExplanation, Remedy, RemedyChange
 from orgkernel.decisions.access.identity import identify
 from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.state_view import Grant
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics import Place
 from orgkernel.diagnostics.wording import clean, listing, quote
+from orgkernel.documents.records import LEVELS, Tool, ToolLevel
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.gateway.bindings import tools_of
 from orgkernel.operations.grantors import find_grantors
-from orgkernel.records.levels import LEVELS, ToolLevel
-from orgkernel.records.tool_catalog import Tool
-from orgkernel.reports.tool_use import ObservedUse, RefusedUse
+from orgkernel.operations.reports.tool_use import ObservedUse, RefusedUse
 
 UseProposalKind = Literal["remove", "lower", "ask", "grant", "declare"]
 NARROWING: tuple[UseProposalKind, ...] = ("remove", "lower")

@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from orgkernel.decisions.access.identity import identify
-from orgkernel.decisions.state_records import AuditRow
+from orgkernel.decisions.evidence.state_records import AuditRow
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
@@ -17,7 +17,7 @@ from orgkernel.mcp.gateway.drafting import draft_diff
 from orgkernel.mcp.gateway.pins import Pins
 from orgkernel.mcp.gateway.proposals import NARROWING, UseProposal, propose_asking, propose_narrowing
 from orgkernel.mcp.gateway.spared import Spared, count_spared
-from orgkernel.reports.tool_use import ObservedUse, ToolCalls, count_tool_use
+from orgkernel.operations.reports.tool_use import ObservedUse, ToolCalls, count_tool_use
 from orgkernel.runtime.utc import as_utc
 
 DAY = 86_400.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from orgkernel.documents.records import Doctrine, PacePlan
 from orgkernel.graph.assemble import Assembly, assemble
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
-from orgkernel.records.role_profile import Doctrine, PacePlan
 from tests.support.trees import write_tree
 
 SHARED = "shared"

@@ -6,8 +6,8 @@ import gc
 import weakref
 
 from orgkernel.graph.memo import PerView, per_view_and_key
+from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.questions import OrgView
-from orgkernel.index.org_index import OrgIndex
 from tests.support.trees import TEMPLATES, read
 
 asked: list[object] = []

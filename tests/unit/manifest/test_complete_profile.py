@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from orgkernel import Kernel
-from orgkernel.decisions.crew_records import (
+from orgkernel.decisions.evidence.crew_records import (
     AgentIdentity,
     Commission,
     OrgStatus,
@@ -19,7 +19,7 @@ from orgkernel.decisions.crew_records import (
     RankMove,
     ServiceCounts,
 )
-from orgkernel.decisions.state_view import AgentState, QualificationResult, SkillRecord, StateView
+from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, StateView
 from orgkernel.manifest.v1 import AgentManifest
 from tests.support.trees import TEMPLATES
 from tests.support.yaml_text import read_yaml

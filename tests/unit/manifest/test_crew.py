@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from orgkernel import AgentFilter, Kernel
-from orgkernel.decisions.state_view import (
+from orgkernel.decisions.evidence.state_view import (
     EMPTY_STATE,
     AgentState,
     QualificationResult,
     SkillRecord,
     StateView,
 )
-from orgkernel.decisions.trust import trust_of
+from orgkernel.decisions.evidence.trust import trust_of
 from orgkernel.errors import UnknownAgent
 from orgkernel.manifest.crew import build_agent_list, select_agents
 

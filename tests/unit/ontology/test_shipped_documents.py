@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 import yaml
 
-from orgkernel.model.decision_cases import DecisionCases
-from orgkernel.model.domain_catalog import DomainCatalog
-from orgkernel.model.kinds import KINDS
-from orgkernel.model.levels import LEVEL_OF_SIDE_EFFECTS, LEVELS
-from orgkernel.model.organization import USER, Organization
-from orgkernel.model.plan_catalog import PlanCatalog, PlanStep
-from orgkernel.model.record import Document
-from orgkernel.model.role_profile import AUTHORITY_OF_TYPE, RoleProfile, SkillUse
-from orgkernel.model.skill_catalog import SkillCatalog
-from orgkernel.model.tool_catalog import EssentialFor, ToolCatalog
+from orgkernel.documents.model.decision_cases import DecisionCases
+from orgkernel.documents.model.domain_catalog import DomainCatalog
+from orgkernel.documents.model.kinds import KINDS
+from orgkernel.documents.model.levels import LEVEL_OF_SIDE_EFFECTS, LEVELS
+from orgkernel.documents.model.organization import USER, Organization
+from orgkernel.documents.model.plan_catalog import PlanCatalog, PlanStep
+from orgkernel.documents.model.record import Document
+from orgkernel.documents.model.role_profile import AUTHORITY_OF_TYPE, RoleProfile, SkillUse
+from orgkernel.documents.model.skill_catalog import SkillCatalog
+from orgkernel.documents.model.tool_catalog import EssentialFor, ToolCatalog
 
 ROOT = Path(__file__).resolve().parents[3]
 ONTOLOGY = ROOT / "ontology"

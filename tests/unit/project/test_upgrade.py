@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orgkernel.loading.files import decode
-from orgkernel.project.edits import Edit, apply_edits, landing, move_back, move_forward
+from orgkernel.project.edits.spans import Edit, apply_edits, landing, move_back, move_forward
 from orgkernel.project.upgrade import FileUpgrade, render_diff, upgrade_source
 from orgkernel.project.upgrade_steps import Draft, Left, TextChange
 from tests.support.trees import ONTOLOGY, TEMPLATES

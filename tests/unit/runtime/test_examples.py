@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import orgkernel.decisions.pace
+import orgkernel.decisions.status.pace
 import orgkernel.runtime
 
 MODULES = sorted(path.stem for path in Path(orgkernel.runtime.__path__[0]).glob("[a-z]*.py"))
 
 
 @pytest.mark.parametrize(
-    "name", [*(f"orgkernel.runtime.{name}" for name in MODULES), "orgkernel.decisions.pace"]
+    "name", [*(f"orgkernel.runtime.{name}" for name in MODULES), "orgkernel.decisions.status.pace"]
 )
 def test_examples_are_true(name: str):
     """Whatever stands after `>>>` prints what stands below it."""

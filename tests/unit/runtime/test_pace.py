@@ -7,10 +7,9 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from orgkernel.decisions.state_view import PaceTierName
-from orgkernel.records.decision_cases import Circumstances
-from orgkernel.records.role_profile import PacePlan as PacePlanRecord
-from orgkernel.records.salute_report import Status
+from orgkernel.decisions.evidence.state_view import PaceTierName
+from orgkernel.documents.records import Circumstances, Status
+from orgkernel.documents.records import PacePlan as PacePlanRecord
 from orgkernel.runtime.observation import FLAGS, NAMES, Observation, is_measure
 from orgkernel.runtime.pace import (
     CompiledPacePlan,

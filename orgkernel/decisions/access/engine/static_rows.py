@@ -24,8 +24,8 @@ from orgkernel.decisions.access.stored import (
 )
 from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.subject import Subject
-from orgkernel.decisions.state_view import StateView
-from orgkernel.records.levels import LEVELS
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.documents.records import LEVELS
 
 ENABLED = True
 """The switch; without it the same rows take longer."""

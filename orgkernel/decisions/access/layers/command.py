@@ -13,9 +13,9 @@ from orgkernel.decisions.access.lines import place_in_profile, why_edges
 from orgkernel.decisions.access.resource import DISPATCH
 from orgkernel.decisions.reasons import why_place
 from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import USER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.records.organization import USER
 
 
 def command_sources(view: OrgView, identity: SubjectIdentity, target: str, action: str) -> tuple[int, int]:

@@ -20,11 +20,10 @@ from orgkernel.decisions.access.layers.structure import ACTION_UNKNOWN
 from orgkernel.decisions.access.resource import ESCALATE, GROUPS
 from orgkernel.decisions.access.stored import level_in
 from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.decisions.state_view import Grant
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.records.access_policies import DATA_TIERS
-from orgkernel.records.levels import LEVELS
+from orgkernel.documents.records import DATA_TIERS, LEVELS
 
 Identified = Mapping[str, Move | None]
 """Group of subjects to what the layer `identity` finds about one of them."""

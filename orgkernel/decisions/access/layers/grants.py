@@ -27,7 +27,7 @@ from orgkernel.decisions.access.stored import (
 )
 from orgkernel.decisions.access.stored_index import FREE, About, GroupNow, find_about, id_of, root_of
 from orgkernel.decisions.access.waivers import name_waivers
-from orgkernel.decisions.state_view import Grant, Restriction
+from orgkernel.decisions.evidence.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import LISTED, listing, quote
 from orgkernel.runtime.utc import as_utc
 

@@ -12,8 +12,8 @@ from orgkernel.decisions.access.decision import RemedyChange
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
 from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.decisions.state_view import Lifecycle, StateView
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.records import Definition
 

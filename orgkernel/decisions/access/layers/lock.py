@@ -11,7 +11,7 @@ from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LOCK
-from orgkernel.decisions.state_view import ToolLock
+from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import quote
 
 _SOMEBODY_ELSE = "agent:"

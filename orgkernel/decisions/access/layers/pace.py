@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import NEUTRAL, AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.resource import ESCALATE
-from orgkernel.decisions.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
+from orgkernel.decisions.evidence.state_view import REPORT_COUNTS_FOR, StateView, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.tiers import NO_NEW_DISPATCH, NO_NEW_WORK, TIERS
 from orgkernel.runtime.utc import as_utc

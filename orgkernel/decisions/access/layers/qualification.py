@@ -12,7 +12,7 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_edges
 from orgkernel.decisions.access.waivers import describe_lift
-from orgkernel.decisions.qualifications import decide_standing, has_passed
+from orgkernel.decisions.evidence.qualifications import decide_standing, has_passed
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.schema import EdgeKind
 

@@ -9,11 +9,11 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_trust
 from orgkernel.decisions.access.waivers import describe_lift
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.decisions.reasons import why_place
-from orgkernel.decisions.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import LEVELS
 from orgkernel.graph.questions import OrgView
-from orgkernel.records.levels import LEVELS
 
 
 def rank_now(view: OrgView, state: StateView, subject: Subject, assumed: Assumed | None = None) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Capabilities, ChainOfCommand, RoleProfile, Skill, SkillCatalog
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -19,8 +20,6 @@ from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile
-from orgkernel.records.role_profile import Capabilities, ChainOfCommand, RoleProfile
-from orgkernel.records.skill_catalog import Skill, SkillCatalog
 
 _KIND = "role_profile"
 _BOTH = (

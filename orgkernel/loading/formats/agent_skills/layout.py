@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from orgkernel.documents.records import ORGANIZATION
 from orgkernel.loading.files import (
     ORDERS,
     SKILL_FILE,
@@ -18,7 +19,6 @@ from orgkernel.loading.files import (
     mentions,
 )
 from orgkernel.loading.formats.format import Layout
-from orgkernel.records.record import ORGANIZATION
 
 HIDDEN_OF_CLAUDE = ".claude"
 _PLACES = (SKILLS, os.path.join(".agents", SKILLS), os.path.join(HIDDEN_OF_CLAUDE, SKILLS))

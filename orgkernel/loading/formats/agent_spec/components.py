@@ -11,6 +11,18 @@ from typing import Any, NamedTuple
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import (
+    AccessPolicies,
+    ChainOfCommand,
+    Permissions,
+    Policy,
+    Requirements,
+    RoleProfile,
+    StandingOrder,
+    Tool,
+    ToolCatalog,
+    ToolType,
+)
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -23,10 +35,6 @@ from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal
 from orgkernel.loading.sources import BrokenDocument, ReadFile, SourceDocument
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.records.access_policies import AccessPolicies, Permissions, Policy
-from orgkernel.records.role_profile import ChainOfCommand, Requirements, RoleProfile
-from orgkernel.records.standing_order import StandingOrder
-from orgkernel.records.tool_catalog import Tool, ToolCatalog, ToolType
 
 ROLE, CATALOG = "role_profile", "tool_catalog"
 TYPE, REF, REFERENCED = "component_type", "$component_ref", "$referenced_components"

@@ -7,6 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from orgkernel.documents.records import (
+    USER,
+    AccessPolicies,
+    HierarchyEntry,
+    Policy,
+    RoleProfile,
+    RoleType,
+    Tool,
+    ToolCatalog,
+)
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.agent_spec.components import CATALOG, REF
 from orgkernel.loading.formats.building import instead_of
@@ -15,10 +25,6 @@ from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.access_policies import AccessPolicies, Policy
-from orgkernel.records.organization import USER, HierarchyEntry
-from orgkernel.records.role_profile import RoleProfile, RoleType
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 _FIRST = pack_mark(1, 1)
 _TYPES: tuple[RoleType, ...] = ("specialist", "executive", "commander")

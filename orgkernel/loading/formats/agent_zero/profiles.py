@@ -10,6 +10,7 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ChainOfCommand, RoleProfile, StandingOrder, ToolCatalog
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.agent_zero.layout import CONTEXT, PROMPTS, profile_of
@@ -22,9 +23,6 @@ from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.records.role_profile import ChainOfCommand, RoleProfile
-from orgkernel.records.standing_order import StandingOrder
-from orgkernel.records.tool_catalog import ToolCatalog
 
 KIND = "role_profile"
 _FIRST = pack_mark(1, 1)

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from orgkernel.documents.records import HierarchyEntry, RoleProfile, Tool, ToolCatalog
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with, instead_of, with_tools
 from orgkernel.loading.formats.equipment import declared_tools, is_plain
@@ -17,9 +18,6 @@ from orgkernel.loading.formats.servers import server_tool
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import HierarchyEntry
-from orgkernel.records.role_profile import RoleProfile
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 _FIRST = pack_mark(1, 1)
 _NEVER_BLOCKED = "response"

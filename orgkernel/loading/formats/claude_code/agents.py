@@ -10,6 +10,14 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import (
+    Capabilities,
+    ChainOfCommand,
+    Doctrine,
+    Requirements,
+    RoleProfile,
+    StandingOrder,
+)
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as, with_tools
@@ -21,8 +29,6 @@ from orgkernel.loading.formats.words import read_words
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
-from orgkernel.records.role_profile import Capabilities, ChainOfCommand, Doctrine, Requirements, RoleProfile
-from orgkernel.records.standing_order import StandingOrder
 
 KIND = "role_profile"
 _FIRST = pack_mark(1, 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import MARKDOWN, Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -16,7 +17,6 @@ from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
-from orgkernel.records.tool_catalog import ToolCatalog
 
 KIND = "tool_catalog"
 COMMAND, TOOLS, AGENT = "command", "allowed-tools", "agent"

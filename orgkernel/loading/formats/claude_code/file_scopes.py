@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.records.tool_catalog import ToolCatalog
 
 # A path below the folder in which the host works; the host writes others with `/`, `//` or `~` in front.
 _PART = re.compile(

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import AccessPolicies, Permissions, Policy
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import instead_of, read_as
@@ -26,7 +27,6 @@ from orgkernel.loading.json_reader import parse_json
 from orgkernel.loading.marks import Marks, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile, SourceDocument
-from orgkernel.records.access_policies import AccessPolicies, Permissions, Policy
 
 KIND = "access_policies"
 FIELD = "permissions"

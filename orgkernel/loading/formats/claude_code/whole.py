@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from orgkernel.documents.records import HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import instead_of, with_tools
 from orgkernel.loading.formats.claude_code.commands import COMMAND
@@ -21,8 +22,6 @@ from orgkernel.loading.formats.servers import FIELD, declared_once, named_of, na
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import HierarchyEntry
-from orgkernel.records.role_profile import RoleProfile
 
 EVERY = "*"
 _FIRST = pack_mark(1, 1)

@@ -11,6 +11,7 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ChainOfCommand, Requirements, RoleProfile, StandingOrder
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -23,8 +24,6 @@ from orgkernel.loading.markdown import split_front_matter
 from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import Refusal, describe
 from orgkernel.loading.sources import ReadFile
-from orgkernel.records.role_profile import ChainOfCommand, Requirements, RoleProfile
-from orgkernel.records.standing_order import StandingOrder
 
 KIND = "role_profile"
 TOOLS, STARTS, HANDOFFS, SERVERS = "tools", "agents", "handoffs", "mcp-servers"

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from orgkernel.documents.records import Channel, DispatchRights, HierarchyEntry, RoleProfile
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import instead_of, with_tools
 from orgkernel.loading.formats.copilot.agents import HANDOFFS, NOT_STARTED, SERVERS, STARTS, TOOLS
@@ -17,8 +18,6 @@ from orgkernel.loading.formats.servers import declared_once, named_of, named_too
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import Channel, HierarchyEntry
-from orgkernel.records.role_profile import DispatchRights, RoleProfile
 
 _FIRST = pack_mark(1, 1)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from orgkernel.diagnostics import catalog as row
+from orgkernel.documents.records import ToolCatalog
 from orgkernel.loading.documents import diagnose
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -19,7 +20,6 @@ from orgkernel.loading.formats.names import LONGEST, id_of
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.sources import BrokenDocument, ReadFile
-from orgkernel.records.tool_catalog import ToolCatalog
 
 CREW_BASE = "CrewBase"
 _FIRST = pack_mark(1, 1)

@@ -12,6 +12,17 @@ from typing import Any
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import (
+    ChainOfCommand,
+    Doctrine,
+    Procedure,
+    ProcedureCatalog,
+    Requirements,
+    RoleProfile,
+    StandingOrder,
+    Tool,
+    ToolCatalog,
+)
 from orgkernel.loading.documents import diagnose, read_broken
 from orgkernel.loading.files import Root, SourceText
 from orgkernel.loading.formats.building import read_as
@@ -25,10 +36,6 @@ from orgkernel.loading.marks import Marks, pack_mark, start_of
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
 from orgkernel.loading.sources import BrokenDocument, ReadFile
 from orgkernel.loading.yaml_reader import parse_yaml
-from orgkernel.records.procedure_catalog import Procedure, ProcedureCatalog
-from orgkernel.records.role_profile import ChainOfCommand, Doctrine, Requirements, RoleProfile
-from orgkernel.records.standing_order import StandingOrder
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 ROLE, TASKS, TOOL_KIND = "role_profile", "procedure_catalog", "tool_catalog"
 CUSTOM = "custom:"

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
+from orgkernel.documents.records import USER, HierarchyEntry, Tool, ToolCatalog
 from orgkernel.loading.files import Root
 from orgkernel.loading.formats.building import complete_with
 from orgkernel.loading.formats.crewai.layout import AGENTS, CONFIG, TOOLS
@@ -18,8 +19,6 @@ from orgkernel.loading.formats.roles import RolePart, place_role, tool_id_of
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.marks import Marks, pack_mark
 from orgkernel.loading.sources import Completion, FileRead, SourceDocument
-from orgkernel.records.organization import USER, HierarchyEntry
-from orgkernel.records.tool_catalog import Tool, ToolCatalog
 
 _FIRST = pack_mark(1, 1)
 _LIBRARY = "crewai_tools:"

@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Sequence
 
+from orgkernel.documents.records import PREFIX
 from orgkernel.loading.files import Area, Root, SourceText, find_words, is_file, is_folder, mentions
 from orgkernel.loading.formats.format import Layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
-from orgkernel.records.record import PREFIX
 
 LISTED = "mcp-tools.json"
 """Where the answers of the servers to `tools/list` are saved, beside the file that declares them."""

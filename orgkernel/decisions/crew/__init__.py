@@ -1,0 +1,1 @@
+"""Decisions about the crew: commissions, promotions, vacancies, skill profiles."""

@@ -1,0 +1,249 @@
+"""Which rank an agent could have: every path from where it is, with each requirement met or not, and the evidence.
+
+Nothing is promoted or demoted here. An answer says "eligible, because …" or what is missing; somebody with the right
+decides and records it. Skills count at the level that is left of them now, tests as far as they count now, and trust as
+the mean of its distribution. What is not known is not met.
+
+Between two ranks lies a margin: an agent is eligible from `trust_from` of the next rank on, and its demotion is proposed
+only below `trust_from` of its own rank minus `trust_margin` of the ladder. So an agent near a threshold does not go up and
+down with each outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.qualifications import decide_standing
+from orgkernel.decisions.evidence.role_skills import RoleSkill, skills_of_roles, universal_skills
+from orgkernel.decisions.evidence.skill_levels import levels_now
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.evidence.trust import Trust, credible_interval, trust_of
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Rank, RankLadder, Requirement
+from orgkernel.graph.questions import OrgView
+
+RequirementKind = Literal["lifecycle", "trust", "universal", "role", "required_role", "qualification"]
+PathKind = Literal["promote", "demote"]
+PathOutcome = Literal["eligible", "not_eligible", "proposed", "not_proposed"]
+
+
+class RequirementCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """One requirement of a rank, and whether an agent meets it now."""
+
+    kind: RequirementKind
+    met: bool
+    text: str
+    """What is required, and what there is."""
+    missing: tuple[str, ...] = ()
+    """What is missing: skills, each with its level and the level it needs, or a test and why it does not count."""
+    why: tuple[Why, ...] = ()
+
+
+class PromotionPath(msgspec.Struct, frozen=True, kw_only=True):
+    """A rank that the agent could have instead, with everything that speaks for and against it."""
+
+    kind: PathKind
+    rank: str
+    outcome: PathOutcome
+    text: str
+    requirements: tuple[RequirementCheck, ...]
+    why: tuple[Why, ...]
+
+
+class PromotionDecision(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent stands on the ladder of ranks, and where it could go. It changes nothing."""
+
+    agent_id: str
+    org_id: str
+    rank: str | None
+    """Its rank now; null for none of the ladder."""
+    trust: Trust
+    credible_interval: tuple[float, float]
+    """In which the trust lies with 95 % probability."""
+    paths: tuple[PromotionPath, ...]
+    """To the next rank and to the rank below, where there are such."""
+    snapshot: str
+    state_version: int
+
+    @property
+    def promotion(self) -> PromotionPath | None:
+        """The path to the next rank."""
+        return next((path for path in self.paths if path.kind == "promote"), None)
+
+
+def decide_promotion(view: OrgView, state: StateView, agent_id: str, now: float) -> PromotionDecision:
+    """Every path of an agent that a roster declares. Raises KeyError for another one."""
+    subject = tables_of(view).subject(f"agent:{agent_id}")
+    if subject is None:
+        raise KeyError(agent_id)
+    ranks, step = view.records.ranks, rank_now(view, state, subject)
+    trust = trust_of(view, state, agent_id)
+    paths: list[PromotionPath] = []
+    if step + 1 < len(ranks):
+        paths.append(_promotion(view, state, agent_id, ranks[step + 1], now))
+    if step > 0:
+        paths.append(_demotion(view, trust, ranks[step], ranks[step - 1]))
+    low, high = credible_interval(trust)
+    return PromotionDecision(
+        agent_id=agent_id,
+        org_id=view.org_id,
+        rank=ranks[step].id if 0 <= step < len(ranks) else None,
+        trust=trust,
+        credible_interval=(round(low, 4), round(high, 4)),
+        paths=tuple(paths),
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+def check_rank(
+    view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
+) -> tuple[RequirementCheck, ...]:
+    """Every requirement of a rank, and whether an agent meets it now."""
+    return tuple(_checks(view, state, agent_id, rank, now))
+
+
+def _promotion(view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float) -> PromotionPath:
+    checks = check_rank(view, state, agent_id, rank, now)
+    unmet = [each for each in checks if not each.met]
+    told = "; ".join(each.text for each in unmet or checks)
+    return PromotionPath(
+        kind="promote",
+        rank=rank.id,
+        outcome="not_eligible" if unmet else "eligible",
+        text=f"not eligible, because {told}" if unmet else f"eligible, because {told}",
+        requirements=checks,
+        why=_said_of_rank(view, rank),
+    )
+
+
+def _demotion(view: OrgView, trust: Trust, rank: Rank, below: Rank) -> PromotionPath:
+    """Only lost trust proposes a demotion, and only beyond the margin."""
+    margin = _margin(view)
+    floor = round(rank.trust_from - margin, 9)
+    is_kept = trust.mean is None or trust.mean >= floor
+    limit = f"{quote(rank.id)} is kept down to {max(floor, 0.0):g} ({rank.trust_from:g} minus the margin {margin:g})"
+    check = RequirementCheck(
+        kind="trust", met=is_kept, text=f"the trust is {trust}, and {limit}", why=_said_of_rank(view, rank)
+    )
+    return PromotionPath(
+        kind="demote",
+        rank=below.id,
+        outcome="not_proposed" if is_kept else "proposed",
+        text=f"{'not proposed' if is_kept else 'proposed'}, because {check.text}",
+        requirements=(check,),
+        why=_said_of_rank(view, below),
+    )
+
+
+def _checks(
+    view: OrgView, state: StateView, agent_id: str, rank: Rank, now: float
+) -> Iterator[RequirementCheck]:
+    lifecycle = state.lifecycle_of(agent_id)
+    yield RequirementCheck(kind="lifecycle", met=lifecycle == "active", text=f"the agent is {lifecycle}")
+    trust = trust_of(view, state, agent_id)
+    yield RequirementCheck(
+        kind="trust",
+        met=rank.trust_from <= (trust.mean or 0.0),
+        text=f"the trust is {trust}, and {rank.trust_from:g} is required",
+        why=_said_of_rank(view, rank),
+    )
+    promotion = view.records.promotions.get(rank.id)
+    if promotion is None:
+        return
+    asked = skills_of_roles(view, (edge.target for edge in view.roles_filled_by(agent_id)))
+    levels = levels_now(view.records, state.skills.get(agent_id, ()), now)
+    for number, requirement in enumerate(promotion.record.requirements):
+        why = why_place(f"promotion to {rank.id} requires it", promotion.place("requirements", number))
+        yield _check_skills(requirement, view, asked, levels, why)
+    results = state.results.get(agent_id, ())
+    for number, name in enumerate(promotion.record.qualifications):
+        standing = decide_standing(view.records, results, name, now)
+        why = why_place(f"promotion to {rank.id} requires it", promotion.place("qualifications", number))
+        yield RequirementCheck(
+            kind="qualification",
+            met=standing.passed,
+            text=f"the test {quote(name)} {'counts' if standing.passed else 'does not count'}: {standing.text}",
+            missing=() if standing.passed else (f"{name}: {standing.text}",),
+            why=(why, *standing.why),
+        )
+
+
+MOST_TOLD = 5
+"""Missing skills in one sentence; `missing` has all of them."""
+_SCOPES = {
+    "universal": "universal skills",
+    "role": "skills of its roles",
+    "required_role": "required skills of its roles",
+}
+
+
+def _check_skills(
+    requirement: Requirement,
+    view: OrgView,
+    asked: Mapping[str, RoleSkill],
+    levels: Mapping[str, int],
+    why: Why,
+) -> RequirementCheck:
+    """All skills of the scope are looked at, whether the agent holds them or not.
+
+    Where all of them are required, a role's own lowest level counts if it is higher. Where a number of them is, only the
+    level of the requirement counts.
+    """
+    needed: dict[str, int]
+    if requirement.scope == "universal":
+        needed = dict.fromkeys(universal_skills(view), requirement.min_proficiency)
+    else:
+        needed = {
+            each.skill: requirement.min_proficiency
+            if requirement.min_count is not None
+            else max(requirement.min_proficiency, each.required)
+            for each in asked.values()
+            if requirement.scope == "role" or not each.optional
+        }
+    what = _SCOPES[requirement.scope]
+    reached = [skill for skill, level in needed.items() if levels.get(skill, 0) >= level]
+    wanted = len(needed) if requirement.min_count is None else requirement.min_count
+    is_met = bool(needed) and len(reached) >= wanted
+    missing = tuple(
+        f"{skill}: {f'level {levels[skill]}' if skill in levels else 'not held'}, {level} is required"
+        for skill, level in needed.items()
+        if skill not in reached
+    )
+    count = "all" if requirement.min_count is None else f"{requirement.min_count} of the"
+    text = f"level {requirement.min_proficiency} or above is required in {count} {what}"
+    if not needed:
+        text += ", and there are none"
+    elif is_met:
+        text += f", and {len(reached)} of {len(needed)} have it: {listing(reached)}"
+    else:
+        text += f", and {len(reached)} of {len(needed)} have it; {'; '.join(missing[:MOST_TOLD])}"
+        text += f"; and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
+    edges = (why_edge(asked[skill].edge) for skill in needed if skill in asked and skill not in reached)
+    return RequirementCheck(
+        kind=requirement.scope, met=is_met, text=text, missing=() if is_met else missing,
+        why=(why, *(() if is_met else edges)),
+    )  # fmt: skip
+
+
+def _margin(view: OrgView) -> float:
+    ladder = view.records.ladder
+    return ladder.record.trust_margin if ladder is not None and isinstance(ladder.record, RankLadder) else 0.0
+
+
+def _said_of_rank(view: OrgView, rank: Rank) -> tuple[Why, ...]:
+    ladder = view.records.ladder
+    if ladder is None:
+        return ()
+    number = next((n for n, each in enumerate(view.records.ranks) if each.id == rank.id), None)
+    if number is None:
+        return ()
+    return (
+        why_place(f"rank {rank.id} starts at a trust of {rank.trust_from:g}", ladder.place("ranks", number)),
+    )

@@ -1,0 +1,191 @@
+"""What an agent can do: its skills at the level that is left of them, and what is missing for its roles and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.crew.promotion import RequirementCheck, check_rank
+from orgkernel.decisions.evidence.role_skills import RoleSkill, skills_of_roles, universal_skills
+from orgkernel.decisions.evidence.skill_levels import DAY, LOWEST, level_now, levels_now
+from orgkernel.decisions.evidence.state_view import SkillRecord, SkillSource, StateView
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import UNIVERSAL
+from orgkernel.graph.questions import OrgView
+from orgkernel.runtime.utc import as_utc
+
+SkillGroup = Literal["universal", "role", "acquired"]
+BROAD_FROM = 2
+"""A skill counts towards the breadth of an agent from this level on."""
+
+
+class HeldSkill(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill that an agent holds."""
+
+    skill: str
+    name: str
+    group: SkillGroup
+    level: int
+    """What is left of it now, 1 to 7; 0 for a skill that no catalog declares."""
+    level_name: str
+    recorded_level: int
+    """What was recorded last."""
+    suspended: bool
+    source: SkillSource
+    exercises: int
+    acquired_at: str | None
+    last_exercised_at: str | None
+    decays_at: str | None
+    """When it loses the next level; null where it does not."""
+    external: dict[str, str]
+    """Its ids in public classifications."""
+    why: tuple[Why, ...]
+
+
+class SkillGap(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill that a role asks for, and that the agent does not hold at its level."""
+
+    skill: str
+    name: str
+    required: int
+    level: int | None
+    """What the agent has of it; null where it does not hold it or it is suspended."""
+    optional: bool
+    text: str
+    blocked_by: tuple[str, ...]
+    """Prerequisites that are missing before it can be acquired, each with the level it needs."""
+    why: tuple[Why, ...]
+
+
+class RankGap(msgspec.Struct, frozen=True, kw_only=True):
+    """A rank above the agent's own, and what is missing for it."""
+
+    rank: str
+    unmet: tuple[RequirementCheck, ...]
+
+
+class SkillProfile(msgspec.Struct, frozen=True, kw_only=True):
+    """The skills of an agent."""
+
+    agent_id: str
+    org_id: str
+    universal: tuple[HeldSkill, ...]
+    """Those that everybody needs (category `pcc`)."""
+    role: tuple[HeldSkill, ...]
+    """Those that one of its roles names."""
+    acquired: tuple[HeldSkill, ...]
+    depth: int
+    """Its highest level in a skill that is in use; 0 without one."""
+    breadth: int
+    """How many skills it has in use at level 2 or above."""
+    gaps: tuple[SkillGap, ...]
+    rank_gaps: tuple[RankGap, ...]
+    snapshot: str
+    state_version: int
+
+
+def build_skill_profile(view: OrgView, state: StateView, agent_id: str, now: float) -> SkillProfile:
+    """The skills of an agent that a roster declares. Raises KeyError for another one."""
+    subject = tables_of(view).subject(f"agent:{agent_id}")
+    if subject is None:
+        raise KeyError(agent_id)
+    asked = skills_of_roles(view, (edge.target for edge in view.roles_filled_by(agent_id)))
+    held = tuple(_held(view, record, asked, now) for record in state.skills.get(agent_id, ()))
+    groups = {group: tuple(each for each in held if each.group == group) for group in SKILL_GROUPS}
+    used = [each.level for each in held if not each.suspended]
+    ranks = view.records.ranks[rank_now(view, state, subject) + 1 :]
+    above = ((rank.id, check_rank(view, state, agent_id, rank, now)) for rank in ranks)
+    return SkillProfile(
+        agent_id=agent_id,
+        org_id=view.org_id,
+        **groups,
+        depth=max(used, default=0),
+        breadth=sum(level >= BROAD_FROM for level in used),
+        gaps=tuple(_gaps(view, state, agent_id, asked, now)),
+        rank_gaps=tuple(
+            RankGap(rank=rank, unmet=tuple(each for each in checks if not each.met)) for rank, checks in above
+        ),
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+SKILL_GROUPS: tuple[SkillGroup, ...] = ("universal", "role", "acquired")
+
+
+def _held(view: OrgView, record: SkillRecord, asked: Mapping[str, RoleSkill], now: float) -> HeldSkill:
+    definition = view.records.skills.get(record.skill)
+    level, decays_at = 0, None
+    if definition is not None:
+        days = definition.record.decay_rate_days
+        level = level_now(record, days, now)
+        if level > LOWEST and not record.suspended:
+            decays_at = as_utc(record.decays_from + (record.proficiency - level + 1) * days * DAY)
+    group: SkillGroup = "role" if record.skill in asked else "acquired"
+    if definition is not None and definition.record.category == UNIVERSAL:
+        group = "universal"
+    declared = (
+        () if definition is None else (why_place(f"skill {record.skill} is declared", definition.place()),)
+    )
+    required = (why_edge(asked[record.skill].edge),) if record.skill in asked else ()
+    scale = view.records.proficiency_scale
+    return HeldSkill(
+        skill=record.skill,
+        name=(definition.record.name if definition else "") or record.skill,
+        group=group,
+        level=level,
+        level_name=scale[level - 1] if 0 < level <= len(scale) else "",
+        recorded_level=record.proficiency,
+        suspended=record.suspended,
+        source=record.source,
+        exercises=record.exercises,
+        acquired_at=as_utc(record.acquired_at),
+        last_exercised_at=as_utc(record.last_exercised_at),
+        decays_at=decays_at,
+        external=dict(definition.record.external) if definition else {},
+        why=(*declared, *required),
+    )
+
+
+def _gaps(
+    view: OrgView, state: StateView, agent_id: str, asked: Mapping[str, RoleSkill], now: float
+) -> Iterator[SkillGap]:
+    """Universal skills at level 1, and the skills of the roles at theirs."""
+    records = state.skills.get(agent_id, ())
+    levels = levels_now(view.records, records, now)
+    suspended = {each.skill for each in records if each.suspended}
+    for skill in dict.fromkeys((*universal_skills(view), *asked)):
+        role_skill = asked.get(skill)
+        required = LOWEST if role_skill is None else role_skill.required
+        level = levels.get(skill)
+        if level is not None and level >= required:
+            continue
+        definition = view.records.skills.get(skill)
+        if level is not None:
+            has = f"has level {level} of {quote(skill)}"
+        else:
+            has = f"has {quote(skill)} suspended" if skill in suspended else f"does not have {quote(skill)}"
+        prerequisites = {} if definition is None else definition.record.prerequisite_levels
+        is_held = level is not None or skill in suspended
+        declared = (
+            () if definition is None else (why_place(f"skill {skill} is declared", definition.place()),)
+        )
+        yield SkillGap(
+            skill=skill,
+            name=(definition.record.name if definition else "") or skill,
+            required=required,
+            level=level,
+            optional=role_skill is not None and role_skill.optional,
+            text=f"it {has}, and level {required} is required",
+            blocked_by=()
+            if is_held
+            else tuple(
+                f"{each}: {lowest}" for each, lowest in prerequisites.items() if levels.get(each, 0) < lowest
+            ),
+            why=declared if role_skill is None else (why_edge(role_skill.edge),),
+        )

@@ -1,0 +1,138 @@
+"""Which roles no agent fills who is at work, who covers for them, and who could fill them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.access.layers.identity import is_at_work
+from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.subject import NO_RANK, rank_number
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.skill_levels import level_now
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Why, why_edge, why_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge
+
+MOST_CANDIDATES = 5
+
+
+class VacancyCandidate(msgspec.Struct, frozen=True):
+    """An agent that could fill a role, and what it lacks for it."""
+
+    agent_id: str
+    missing: tuple[str, ...]
+    """Each as a sentence; empty for an agent that lacks nothing."""
+
+
+class Vacancy(msgspec.Struct, frozen=True):
+    """A role without an agent at work."""
+
+    role_id: str
+    kind: Literal["unfilled", "not_at_work"]
+    """No roster assigns an agent to it; or none of those that fill it is at work."""
+    text: str
+    agents: tuple[str, ...]
+    """Those that fill it and are not at work."""
+    covered_by: str | None
+    """The nearest superior with an agent at work, who answers for the role meanwhile; None where there is none."""
+    candidates: tuple[VacancyCandidate, ...]
+    """Agents at work, those that lack least first; at most five."""
+    why: tuple[Why, ...]
+
+
+class VacancyAnswer(msgspec.Struct, frozen=True):
+    """The vacancies of an organization, in the order of its hierarchy."""
+
+    org_id: str
+    vacancies: tuple[Vacancy, ...]
+    snapshot: str
+    state_version: int
+
+
+def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnswer:
+    """Every role that no agent at work fills; roles outside the crew are left out."""
+    tables = tables_of(view)
+    working: dict[str, bool] = {}
+    for agent_id in view.records.agents:
+        subject = tables.subject(f"agent:{agent_id}")
+        working[agent_id] = subject is not None and is_at_work(subject, state)
+    levels = _levels(view, state, now)
+    ranks = {
+        agent_id: rank_now(view, state, subject)
+        for agent_id, at_work in working.items()
+        if at_work and (subject := tables.subject(f"agent:{agent_id}")) is not None
+    }
+
+    def find() -> Iterator[Vacancy]:
+        for role_id in view.roles:
+            post = view.records.posts[role_id]
+            holders = view.agents_in(role_id)
+            if post.profile.tier == "external" or any(working.get(each.source) for each in holders):
+                continue
+            names = tuple(edge.source for edge in holders)
+            text = (
+                f"{listing(names)} fill{'s' if len(names) == 1 else ''} role {quote(role_id)}, and nobody of them is at work"
+                if names
+                else f"no roster assigns an agent to role {quote(role_id)}"
+            )
+            declared = why_place(f"role {role_id} is declared", view.place_of(role_id))
+            yield Vacancy(
+                role_id, "not_at_work" if names else "unfilled", text, names, _cover(view, role_id, working),
+                _candidates(view, role_id, ranks, levels), (declared, *map(why_edge, holders)),
+            )  # fmt: skip
+
+    return VacancyAnswer(view.org_id, tuple(find()), view.digest, state.version)
+
+
+def _cover(view: OrgView, role_id: str, working: Mapping[str, bool]) -> str | None:
+    for edge in view.chain_above(role_id):
+        if any(working.get(each.source) for each in view.agents_in(edge.target)):
+            return edge.target
+    return None
+
+
+def _levels(view: OrgView, state: StateView, now: float) -> Mapping[str, Mapping[str, int]]:
+    """The level of each skill that an agent has now, without suspended ones."""
+    skills = view.records.skills
+    return {
+        agent_id: {
+            each.skill: level_now(each, skills[each.skill].record.decay_rate_days, now)
+            for each in records
+            if each.skill in skills and not each.suspended
+        }
+        for agent_id, records in state.skills.items()
+    }
+
+
+def _candidates(
+    view: OrgView, role_id: str, ranks: Mapping[str, int], levels: Mapping[str, Mapping[str, int]]
+) -> tuple[VacancyCandidate, ...]:
+    required = [edge for edge in view.skills_of(role_id) if edge.attribute.startswith("required")]
+    entry = view.records.posts[role_id].profile.entry_rank
+    least = NO_RANK if entry is None else rank_number(view, entry)
+    found = (
+        VacancyCandidate(
+            agent_id, tuple(_missing(agent_id, rank, least, entry, required, levels.get(agent_id, {})))
+        )
+        for agent_id, rank in ranks.items()
+    )
+    ordered = sorted(found, key=lambda each: (len(each.missing), each.agent_id))
+    return tuple(ordered[:MOST_CANDIDATES])
+
+
+def _missing(
+    agent_id: str, rank: int, least: int, entry: str | None, required: list[Edge], levels: Mapping[str, int]
+) -> Iterator[str]:
+    if rank < least:
+        yield f"its rank is below the entry rank {quote(entry)}"
+    for edge in required:
+        needed, held = int(edge.attribute.partition(":")[2] or 1), levels.get(edge.target)
+        if held is None:
+            yield f"it does not have skill {quote(edge.target)}"
+        elif held < needed:
+            yield f"it has skill {quote(edge.target)} at level {held}, and level {needed} is required"

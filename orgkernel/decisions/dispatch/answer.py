@@ -1,0 +1,45 @@
+"""What an answer says about the role that takes a task, whether an intent or a sentence found it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from orgkernel.decisions.dispatch.by_domain import Considered, DispatchDecision, RankedCandidate
+from orgkernel.decisions.reasons import Reason
+from orgkernel.diagnostics.wording import listing
+from orgkernel.graph.questions import OrgView
+
+
+def answer_with_role(
+    view: OrgView,
+    asked: str,
+    role_id: str,
+    domain: str | None,
+    reasons: tuple[Reason, ...],
+    considered: tuple[Considered, ...],
+    count: int,
+    candidates: tuple[RankedCandidate, ...],
+    margin: float | None,
+) -> DispatchDecision:
+    """The answer for the role that was chosen, with what it has."""
+    declared = view.records.plans
+    allowed = tuple(edge.target for edge in view.plans_of(role_id) if edge.target in declared)
+    plans = tuple(
+        plan
+        for plan in allowed
+        if domain is not None and any(edge.target == domain for edge in view.domains_served_by(plan))
+    )
+    return DispatchDecision(
+        "role", asked, domain, role_id, view.records.posts[role_id].profile.name,
+        plans,
+        allowed,
+        tuple(edge.target for edge in view.tools_of(role_id) if edge.target in view.records.tools),
+        tuple(edge.target for edge in view.chain_above(role_id)),
+        reasons, considered, count, view.digest, candidates, margin,
+    )  # fmt: skip
+
+
+def say_lacking(what: str, lacking: Mapping[str, Sequence[str]]) -> Reason:
+    """Why nobody takes it although roles fit."""
+    tools = dict.fromkeys(tool for each in lacking.values() for tool in each)
+    return Reason("NO_ROLE_EQUIPPED", f"no role that {what} is equipped with all of {listing(tools)}")

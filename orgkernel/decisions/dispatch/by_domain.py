@@ -1,0 +1,243 @@
+"""Dispatch: which role takes a task of a domain, and why (docs/dispatch.md; specification, "Role Selection").
+
+Error policy: passes through. Whatever cannot be answered, an unknown domain included, is `not_applicable` with the
+reason, and nothing changes for the host.
+
+Candidates come in the order of `dispatch_order.py`. Roles that lack a needed tool are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, islice
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.dispatch.order import (
+    Candidate,
+    find_difference,
+    handling,
+    rank_candidates,
+)
+from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.graph.memo import per_view_and_key
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+
+SHOWN_CANDIDATES = 5
+MOST_REMEMBERED = 4096
+
+# Needed tool to the roles that have it, in the order of the question.
+Needed = Mapping[str, Collection[str]]
+
+
+class Considered(msgspec.Struct, frozen=True):
+    """A role that could have been chosen, and why it was not."""
+
+    role_id: str
+    code: str
+    text: str
+    why: tuple[Why, ...]
+
+
+class RankedCandidate(msgspec.Struct, frozen=True):
+    """A role that fits a sentence or serves an intent."""
+
+    role_id: str
+    score: float
+    """How well it fits, from 0 to 1. A role that serves the intent has 1."""
+    reasons: tuple[Reason, ...]
+    """The words of the sentence that speak for it, most important first, with the lines they agree with."""
+
+
+class DispatchDecision(msgspec.Struct, frozen=True):
+    """Who takes a task.
+
+    >>> from orgkernel import Kernel
+    >>> decision = Kernel.open().dispatch("software_dev", "conversational")
+    >>> decision.outcome, decision.reasons[0].text
+    ('not_applicable', 'no role handles domain `conversational`')
+    """
+
+    outcome: Literal["role", "not_applicable"]
+    asked: str
+    """The domain, the intent or the sentence that was asked about."""
+    domain: str | None
+    """The domain the asked word means here. For a sentence: the domain of the role that its words are nearest to."""
+    role_id: str | None
+    role_name: str | None
+    plans: tuple[str, ...]
+    """Plans the role follows for that domain."""
+    allowed_plans: tuple[str, ...]
+    """All plans the role follows."""
+    tools: tuple[str, ...]
+    """Tools the role is equipped with, in order of preference."""
+    escalation: tuple[str, ...]
+    """The chain of command above the role, nearest first."""
+    reasons: tuple[Reason, ...]
+    considered: tuple[Considered, ...]
+    """The next candidates, best first."""
+    considered_count: int
+    """How many candidates there were besides the chosen one."""
+    snapshot: str
+    """Digest of the organization the answer came from."""
+    candidates: tuple[RankedCandidate, ...] = ()
+    """For an intent or a sentence: the roles that fit, best first, also where none of them takes the task."""
+    margin: float | None = None
+    """For a sentence: by how much the best score is above the next, as a share of the best. None with fewer than two."""
+
+
+def decide_dispatch(
+    view: OrgView, word: str, *, needs: Sequence[str] = (), all_considered: bool = False
+) -> DispatchDecision:
+    """Who takes a task of a domain.
+
+    `word` is a domain or an alias of one; `needs` are tools the taker must be equipped with. Never raises for names
+    that nothing declares.
+    """
+    if all_considered:
+        return _decide(view, word, needs, None)
+    return _decide_again(view, (word, tuple(needs)))
+
+
+@per_view_and_key(most=MOST_REMEMBERED)
+def _decide_again(view: OrgView, question: tuple[str, tuple[str, ...]]) -> DispatchDecision:
+    """A host asks the same few questions again and again."""
+    return _decide(view, *question, SHOWN_CANDIDATES)
+
+
+def _decide(view: OrgView, word: str, needs: Sequence[str], shown: int | None) -> DispatchDecision:
+    domain = view.resolve_domain(word)
+    ranked = () if domain is None else rank_candidates(view, domain)
+    needed = {tool: find_holders(view, tool, ranked) for tool in needs}
+    fitting: Sequence[Candidate] = ranked
+    for holders in needed.values():
+        fitting = [each for each in fitting if each.role_id in holders]
+    if domain is None or not fitting:
+        return _not_applicable(view, word, domain, ranked, needed, shown)
+    chosen = fitting[0]
+    # The next best who could have taken it, then those that lack a tool.
+    others = chain(fitting[1:], (each for each in ranked if _lacks(each, needed)))
+    # A role may name what nobody declares: that is an error for the role, and gives it nothing.
+    declared = view.records.plans
+    plans = tuple(edge.target for edge in view.plans_of(chosen.role_id) if edge.target in declared)
+    tools = tuple(edge.target for edge in view.tools_of(chosen.role_id) if edge.target in view.records.tools)
+    served = (domain, chosen.domain)
+    return DispatchDecision(
+        "role", word, domain, chosen.role_id, view.records.posts[chosen.role_id].profile.name,
+        tuple(plan for plan in plans if any(edge.target in served for edge in view.domains_served_by(plan))),
+        plans,
+        tools,
+        tuple(edge.target for edge in view.chain_above(chosen.role_id)),
+        (
+            *_resolution(view, word, domain),
+            *_nearest(view, domain, chosen, ranked[0]),
+            *_choice(view, chosen, fitting[1] if len(fitting) > 1 else None),
+        ),
+        tuple(_consider(view, chosen, each, needed) for each in islice(others, shown)),
+        len(ranked) - 1,
+        view.digest,
+    )  # fmt: skip
+
+
+def find_holders(view: OrgView, tool: str, candidates: Sequence[Candidate]) -> Collection[str]:
+    """The roles that are equipped with a tool, and the candidates that always have it; none of what nobody declares."""
+    if tool not in view.records.tools:
+        return ()
+    equipped = view.ends_to(EdgeKind.EQUIPPED_WITH, tool)
+    holders = {role_id for role_id, attribute in equipped if not attribute.endswith(":none")}
+    if any(tool == each for each, _ in view.essential):
+        holders.update(each.role_id for each in candidates if tool in view.essential_tools_of(each.role_id))
+    return holders
+
+
+def _lacks(candidate: Candidate, needed: Needed) -> list[str]:
+    return [tool for tool, holders in needed.items() if candidate.role_id not in holders]
+
+
+def _resolution(view: OrgView, word: str, domain: str | None) -> tuple[Reason, ...]:
+    if domain == word or domain is None:
+        return ()
+    text = f"{quote(word)} means domain {quote(domain)}"
+    return (Reason("ALIAS", text, (why_place(text, view.records.aliases[word].place),)),)
+
+
+def _nearest(view: OrgView, domain: str, chosen: Candidate, nearest: Candidate) -> tuple[Reason, ...]:
+    """Why a broader domain is taken, where it is."""
+    if not chosen.distance:
+        return ()
+    with_tools = " with the tools needed" if nearest.distance < chosen.distance else ""
+    text = f"no role takes {quote(domain)} itself{with_tools}, {quote(chosen.domain)} is broader"
+    passed = view.domain_and_broader(domain)[: chosen.distance]
+    places = (view.records.domains[each].place("broader") for each in passed)
+    return (Reason("BROADER_DOMAIN", text, tuple(why_place(text, place) for place in places)),)
+
+
+def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[Reason, Reason]:
+    role = f"role {quote(chosen.role_id)}"
+    handles = Reason(
+        "HANDLES_DOMAIN",
+        f"{role} handles domain {quote(chosen.domain)}",
+        (why_edge(handling(view, chosen)),),
+    )
+    if rival is None:
+        return handles, Reason("ONLY_CANDIDATE", "no other role can take this task")
+    code, text, why = find_difference(view, chosen, rival)
+    return handles, Reason(code, f"{role} is preferred to {quote(rival.role_id)}: {text}", why)
+
+
+def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed: Needed) -> Considered:
+    lacks = _lacks(other, needed)
+    if lacks or chosen is None:
+        text = f"it is not equipped with {listing(lacks)}"
+        return Considered(other.role_id, "LACKS_TOOL", text, (why_edge(handling(view, other)),))
+    return explain_loss(view, chosen, other)
+
+
+def explain_loss(view: OrgView, better: Candidate, worse: Candidate) -> Considered:
+    """Why the second of two candidates comes after the first."""
+    code, text, why = find_difference(view, better, worse)
+    places = tuple(dict.fromkeys((why_edge(handling(view, worse)), *why)))
+    return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
+
+
+def _not_applicable(
+    view: OrgView,
+    word: str,
+    domain: str | None,
+    candidates: Sequence[Candidate],
+    needed: Needed,
+    shown: int | None,
+) -> DispatchDecision:
+    return DispatchDecision(
+        "not_applicable", word, domain, None, None, (), (), (), (),
+        (*_resolution(view, word, domain), _why_nobody(view, word, domain, candidates, needed)),
+        tuple(_consider(view, None, each, needed) for each in candidates[:shown]),
+        len(candidates),
+        view.digest,
+    )  # fmt: skip
+
+
+def _why_nobody(
+    view: OrgView, word: str, domain: str | None, candidates: Sequence[Candidate], needed: Needed
+) -> Reason:
+    records = view.records
+    if candidates:
+        # Those that the best candidates lack first.
+        lacking = dict.fromkeys(tool for each in candidates for tool in _lacks(each, needed))
+        text = f"no role that handles {quote(domain)} is equipped with all of {listing(lacking)}"
+        return Reason("NO_ROLE_EQUIPPED", text)
+    if domain is not None and domain in records.domains:
+        declared = why_place(f"domain {domain} is declared", records.domains[domain].place())
+        return Reason("NO_ROLE_HANDLES", f"no role handles domain {quote(domain)}", (declared,))
+    if word in records.aliases:
+        alias = records.aliases[word]
+        text = f"{quote(word)} is an alias that means no domain here"
+        if alias.target is not None:
+            text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
+        return Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))
+    hint = did_you_mean(word, [*records.domains, *records.aliases])
+    text = f"no catalog declares domain {quote(word)}"
+    return Reason("DOMAIN_UNKNOWN", f"{text}; {hint}" if hint else text)

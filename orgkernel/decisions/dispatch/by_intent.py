@@ -1,0 +1,97 @@
+"""Dispatch by intent: which role serves it, in the order of `dispatch_order.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orgkernel.decisions.dispatch.answer import answer_with_role, say_lacking
+from orgkernel.decisions.dispatch.by_domain import (
+    SHOWN_CANDIDATES,
+    Considered,
+    DispatchDecision,
+    RankedCandidate,
+    find_holders,
+)
+from orgkernel.decisions.dispatch.order import Candidate, find_difference, rank_servers
+from orgkernel.decisions.reasons import Reason, why_edge
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge, EdgeKind
+
+
+def decide_by_intent(
+    view: OrgView, intent: str, *, needs: Sequence[str] = (), all_considered: bool = False
+) -> DispatchDecision:
+    """Who takes a task of an intent. Never raises for names that nothing declares."""
+    shown = None if all_considered else SHOWN_CANDIDATES
+    serving = {edge.source: edge for edge in reversed(view.edges_to(EdgeKind.SERVES_INTENT, intent))}
+    ranked = rank_servers(view, intent)
+    candidates = tuple(
+        RankedCandidate(each.role_id, 1.0, (_serves(intent, serving[each.role_id]),))
+        for each in ranked[:shown]
+    )
+    needed = {tool: find_holders(view, tool, ranked) for tool in needs}
+    lacking = {
+        each.role_id: [tool for tool, held in needed.items() if each.role_id not in held] for each in ranked
+    }
+    fitting = [each for each in ranked if not lacking[each.role_id]]
+    if not fitting:
+        reason = (
+            _why_nobody(view, intent)
+            if not ranked
+            else say_lacking(f"serves intent {quote(intent)}", lacking)
+        )
+        passed = tuple(_lacks(each.role_id, lacking, serving) for each in ranked[:shown])
+        return DispatchDecision(
+            "not_applicable", intent, None, None, None, (), (), (), (), (reason,), passed, len(ranked), view.digest, candidates
+        )  # fmt: skip
+    chosen, rivals = fitting[0], fitting[1:]
+    considered = [_explain_loss(view, chosen, each, serving) for each in rivals]
+    considered += [_lacks(each.role_id, lacking, serving) for each in ranked if lacking[each.role_id]]
+    return answer_with_role(
+        view,
+        intent,
+        chosen.role_id,
+        None,
+        (_serves(intent, serving[chosen.role_id]), _choice(view, chosen, rivals)),
+        tuple(considered[:shown]),
+        len(ranked) - 1,
+        candidates,
+        None,
+    )
+
+
+def _serves(intent: str, edge: Edge) -> Reason:
+    return Reason(
+        "SERVES_INTENT", f"role {quote(edge.source)} serves intent {quote(intent)}", (why_edge(edge),)
+    )
+
+
+def _choice(view: OrgView, chosen: Candidate, rivals: Sequence[Candidate]) -> Reason:
+    if not rivals:
+        return Reason("ONLY_CANDIDATE", "no other role can take this task")
+    code, text, why = find_difference(view, chosen, rivals[0])
+    return Reason(
+        code, f"role {quote(chosen.role_id)} is preferred to {quote(rivals[0].role_id)}: {text}", why
+    )
+
+
+def _explain_loss(view: OrgView, better: Candidate, worse: Candidate, serving: dict[str, Edge]) -> Considered:
+    code, text, why = find_difference(view, better, worse)
+    places = tuple(dict.fromkeys((why_edge(serving[worse.role_id]), *why)))
+    return Considered(worse.role_id, code, f"role {quote(better.role_id)} is preferred: {text}", places)
+
+
+def _lacks(role_id: str, lacking: dict[str, list[str]], serving: dict[str, Edge]) -> Considered:
+    return Considered(
+        role_id,
+        "LACKS_TOOL",
+        f"it is not equipped with {listing(lacking[role_id])}",
+        (why_edge(serving[role_id]),),
+    )
+
+
+def _why_nobody(view: OrgView, intent: str) -> Reason:
+    text = f"no role serves intent {quote(intent)}"
+    hint = did_you_mean(intent, list(view.targets_of(EdgeKind.SERVES_INTENT)))
+    return Reason("NO_ROLE_SERVES", f"{text}; {hint}" if hint else text)

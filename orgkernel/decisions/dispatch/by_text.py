@@ -1,0 +1,292 @@
+"""Dispatch by a sentence: the role whose own words it fits best, if one clearly fits (docs/dispatch.md).
+
+The ranking is `orgkernel.runtime.text_index`, the one that hosts use. A sentence that fits nobody, or two roles equally
+well, is `not_applicable` with the shortlist: a wrong role would take tools away, and no role changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from orgkernel.decisions.dispatch.answer import answer_with_role, say_lacking
+from orgkernel.decisions.dispatch.by_domain import (
+    SHOWN_CANDIDATES,
+    Considered,
+    DispatchDecision,
+    RankedCandidate,
+)
+from orgkernel.decisions.dispatch.embedding import Embedder, find_similar
+from orgkernel.decisions.dispatch.role_texts import TextSource, about_domain, sources_of, text_index, words_of
+from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.languages import begin
+from orgkernel.runtime.learned_work import COMMAND, LEAD
+from orgkernel.runtime.request_text import MOST_CHARACTERS
+from orgkernel.runtime.text_index import (
+    FIELDS,
+    Evidence,
+    Ranked,
+    Ranking,
+    TextIndex,
+    content_of,
+    nearest_domain,
+    rank_roles,
+)
+from orgkernel.runtime.word_topics import groups_by_stem, trades, trades_by_stem
+
+_WORDS_TOLD = 4
+_SUBORDINATES_TOLD = 2
+_QUOTED = 80
+
+
+def decide_by_text(
+    view: OrgView,
+    text: str,
+    *,
+    needs: Sequence[str] = (),
+    all_considered: bool = False,
+    embedder: Embedder | None = None,
+) -> DispatchDecision:
+    """Who takes what a sentence asks for. Takes bounded time for any text and never raises."""
+    index = text_index(view)
+    asked = text[:MOST_CHARACTERS]
+    shown = len(index.roles) if all_considered else SHOWN_CANDIDATES + 1
+    similar = None if embedder is None else find_similar(view, asked, embedder)
+    lacking = _find_lacking(view, index, needs)
+    without = frozenset(number for number, role_id in enumerate(index.roles) if lacking.get(role_id))
+    ranking = rank_roles(index, asked, shown, without, similar)
+    passed = [
+        index.roles[each.role]
+        for each in (rank_roles(index, asked, shown, similar=similar).ranked if without else ())
+        if each.role in without
+    ]
+    candidates = tuple(_candidate(view, index, each, similar) for each in ranking.ranked)
+    if ranking.outcome != "role":
+        reason = _why_nobody(view, index, ranking, candidates, passed, lacking)
+        considered = tuple(
+            Considered(each.role_id, reason.code, f"its score is {each.score}", _lines(each))
+            for each in candidates
+        )
+        considered += tuple(_lacks(view, role_id, lacking) for role_id in passed)
+        return DispatchDecision(
+            "not_applicable", asked, None, None, None, (), (), (), (), (reason,),
+            considered, len(considered), view.digest, candidates, ranking.margin,
+        )  # fmt: skip
+    best = candidates[0]
+    others = tuple(
+        Considered(each.role_id, "LOWER_SCORE", f"role {quote(best.role_id)} fits better: {best.score} against {each.score}", _lines(each))
+        for each in candidates[1:]
+    ) + tuple(_lacks(view, role_id, lacking) for role_id in passed)  # fmt: skip
+    domains = (
+        (edge.target, (each.text for each in about_domain(view, edge.target)))
+        for edge in view.domains_of(best.role_id)
+    )
+    return answer_with_role(
+        view,
+        asked,
+        best.role_id,
+        nearest_domain(ranking.ranked[0].evidence, domains),
+        (_fits(best, ranking.ranked[0]), _choice(candidates, ranking)),
+        others,
+        len(others),
+        candidates,
+        ranking.margin,
+    )
+
+
+def _find_lacking(view: OrgView, index: TextIndex, needs: Sequence[str]) -> dict[str, list[str]]:
+    if not needs:
+        return {}
+    holders = {}
+    for tool in needs:
+        held = {
+            role_id
+            for role_id, attribute in view.ends_to(EdgeKind.EQUIPPED_WITH, tool)
+            if not attribute.endswith(":none")
+        }
+        if tool not in view.records.tools:
+            held = set()
+        elif any(tool == each for each, _ in view.essential):
+            held.update(role_id for role_id in index.roles if tool in view.essential_tools_of(role_id))
+        holders[tool] = held
+    return {role_id: [tool for tool in needs if role_id not in holders[tool]] for role_id in index.roles}
+
+
+def _candidate(
+    view: OrgView, index: TextIndex, ranked: Ranked, similar: dict[int, float] | None
+) -> RankedCandidate:
+    role_id = index.roles[ranked.role]
+    learned = [each for each in ranked.evidence if each.kind == "learned"]
+    words = [each for each in ranked.evidence if each.kind != "learned"][:_WORDS_TOLD]
+    reasons = [_explain(view, role_id, each) for each in (*words, *learned)]
+    if similar is not None:
+        near = similar.get(ranked.role, 0.0)
+        reasons.append(
+            Reason("SIMILAR_MEANING", f"the embedder finds the text {near:.2f} like role {quote(role_id)}")
+        )
+    return RankedCandidate(role_id, ranked.score, tuple(reasons))
+
+
+class _Found(NamedTuple):
+    source: TextSource
+    word: str
+    """The word of the source."""
+
+
+def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
+    if evidence.kind == "name":
+        source = next(each for each in sources_of(view, role_id) if each.field == "name")
+        return Reason("NAMED", f"the text asks role {quote(role_id)} by its name", (_why(source),))
+    if evidence.kind == "example":
+        same = (
+            each
+            for each in sources_of(view, role_id)
+            if each.field == "example" and list(content_of(each.text)) == evidence.stem.split()
+        )
+        return Reason(
+            "EXAMPLE", f"the text is an example of role {quote(role_id)}", tuple(map(_why, islice(same, 1)))
+        )
+    if evidence.kind == "learned":
+        return _explain_learned(view, role_id, evidence)
+    word = quote(evidence.word)
+    if evidence.kind == "word":
+        own = _find_word(view, role_id, evidence.stem)
+        if own is not None:
+            return Reason("WORD", f"{word} is in {own.subject}", (_why(own),))
+    found = _find_related(view, role_id, evidence.stem)
+    if found is None:
+        return Reason("RELATED_WORD", f"{word} belongs to the work of role {quote(role_id)}")
+    return Reason(
+        "RELATED_WORD",
+        f"{word} goes with {quote(found.word)} in {found.source.subject}",
+        (_why(found.source),),
+    )
+
+
+def _explain_learned(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
+    """What was learned has no line to show; that the role handles the domain, or leads, has."""
+    likely = f"{evidence.amount:.0%} likely to be"
+    if evidence.stem in (LEAD, COMMAND):
+        whole = (
+            "to be in charge of the whole"
+            if evidence.stem == COMMAND
+            else "to divide or coordinate the work of others"
+        )
+        below = view.edges_to(EdgeKind.REPORTS_TO, role_id)
+        return Reason(
+            "LEARNED_WORK",
+            f"the text is {likely} an order {whole}, and role {quote(role_id)} leads others",
+            tuple(map(why_edge, below[:_SUBORDINATES_TOLD])),
+        )
+    handled = (edge for edge in view.domains_of(role_id) if edge.target == evidence.stem)
+    return Reason(
+        "LEARNED_WORK",
+        f"the text is {likely} about work of domain {quote(evidence.stem)}",
+        tuple(map(why_edge, islice(handled, 1))),
+    )
+
+
+def _find_word(view: OrgView, role_id: str, stem: str) -> TextSource | None:
+    words = words_of(view, role_id)
+    if stem in words or not stem.endswith("-"):
+        return words.get(stem)
+    return next((source for word, source in words.items() if begin(word) == stem), None)
+
+
+def _find_related(view: OrgView, role_id: str, stem: str) -> _Found | None:
+    groups, of = set(groups_by_stem().get(stem, ())), trades_by_stem().get(stem, ())
+    titles = {title[0] for key in of for title in trades()[key].titles}
+    best: tuple[float, _Found] | None = None
+    for word, source in words_of(view, role_id).items():
+        if groups.intersection(groups_by_stem().get(word, ())):
+            weight = 2.0
+        elif word in titles:
+            weight = 1.5
+        elif set(of).intersection(trades_by_stem().get(word, ())):
+            weight = 1.0
+        else:
+            continue
+        weight *= FIELDS[source.field]
+        if best is None or weight > best[0]:
+            best = weight, _Found(source, word)
+    return None if best is None else best[1]
+
+
+def _why(source: TextSource) -> Why:
+    text = source.text if len(source.text) <= _QUOTED else f"{source.text[:_QUOTED]}…"
+    return why_place(f"{source.subject}: {text}", source.place())
+
+
+def _lines(candidate: RankedCandidate) -> tuple[Why, ...]:
+    return tuple(dict.fromkeys(why for reason in candidate.reasons for why in reason.why))
+
+
+def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
+    words = dict.fromkeys(
+        each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")
+    )
+    by = f", by {listing(words)}" if words else ""
+    learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
+    if learned is not None:
+        kind = {LEAD: "an order to lead others", COMMAND: "an order to take charge"}.get(learned)
+        about = kind or f"work of domain {quote(learned)}"
+        by += f" and as {about}" if by else f", as {about}"
+    return Reason(
+        "TEXT_FITS",
+        f"role {quote(best.role_id)} fits the text best{by}: its score is {best.score}",
+        _lines(best),
+    )
+
+
+def _choice(candidates: Sequence[RankedCandidate], ranking: Ranking) -> Reason:
+    if len(candidates) < 2:
+        return Reason("ONLY_CANDIDATE", "no other role fits the text")
+    second = candidates[1]
+    return Reason("HIGHER_SCORE", f"role {quote(candidates[0].role_id)} is preferred to {quote(second.role_id)}: its score is {candidates[0].score} against {second.score}", _lines(second))  # fmt: skip
+
+
+def _lacks(view: OrgView, role_id: str, lacking: dict[str, list[str]]) -> Considered:
+    included = view.edges_to(EdgeKind.INCLUDES, role_id)
+    return Considered(
+        role_id,
+        "LACKS_TOOL",
+        f"it is not equipped with {listing(lacking[role_id])}",
+        tuple(map(why_edge, included[:1])),
+    )
+
+
+def _why_nobody(
+    view: OrgView,
+    index: TextIndex,
+    ranking: Ranking,
+    candidates: Sequence[RankedCandidate],
+    passed: Sequence[str],
+    lacking: dict[str, list[str]],
+) -> Reason:
+    if passed and ranking.outcome != "close":
+        return say_lacking("fits the text", {role_id: lacking[role_id] for role_id in passed})
+    if ranking.outcome == "close":
+        best = candidates[0].score
+        near = [each.role_id for each in candidates if each.score >= best * 0.9]
+        text = f"the text fits {listing(near)} about equally well: name the role, or say more about the task"
+        return Reason(
+            "TEXT_AMBIGUOUS", text, tuple(why for each in candidates[:2] for why in _lines(each)[:1])
+        )
+    if ranking.outcome == "language":
+        text = f"the text seems to be {ranking.language}, and no role has `examples` in this language: add some to the profiles"
+        return Reason("TEXT_LANGUAGE", text)
+    if ranking.outcome == "small_talk":
+        return Reason(
+            "TEXT_SMALL_TALK",
+            "the text is small talk, general knowledge or amusement, which is nobody's task",
+        )
+    if ranking.outcome == "nothing":
+        return Reason("TEXT_WITHOUT_TASK", "no word of the text says what is to be done")
+    if candidates:
+        text = f"no role fits the text well enough; the nearest is {quote(candidates[0].role_id)} with score {candidates[0].score}"
+        return Reason("TEXT_TOO_WEAK", text, _lines(candidates[0])[:2])
+    return Reason("TEXT_TOO_WEAK", "no word of the text is about the work of a role")

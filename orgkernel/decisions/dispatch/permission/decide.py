@@ -1,0 +1,241 @@
+"""May one role or layer dispatch another? Whether it fails is asked step by step, and every step is asked.
+
+Edges, positions and layers are facts of the organization: no stored grant opens them. The right to delegate, depth,
+children, PACE and what stops the run are asked of access. Fails closed: a name that nobody declares is never allowed,
+and neither is a role without a layer where edges bind layers.
+
+What documents and briefs say is worked out once; what is stored is looked up. `decide_dispatch` says the codes, and
+`decide_dispatch_permission` the same with texts, lines and remedies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
+from orgkernel.decisions.access.decision import AccessDecision
+from orgkernel.decisions.access.explain import explain_access
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.resource import DISPATCH
+from orgkernel.decisions.dispatch.permission.brief_facts import facts_of
+from orgkernel.decisions.dispatch.permission.briefs import NO_BRIEFS, DispatchBriefs, find_writes_of_readers
+from orgkernel.decisions.dispatch.permission.failures import UNDECIDED, Failure
+from orgkernel.decisions.dispatch.permission.live_claims import find_broken_batch, find_claimed_files
+from orgkernel.decisions.dispatch.permission.pairs import DispatchPair, find_pairs
+from orgkernel.decisions.dispatch.permission.permission import (
+    DispatchFinding,
+    DispatchPermission,
+    DispatchRouting,
+    DispatchStep,
+    DispatchVerdict,
+    HandoverQuestion,
+    PermissionOutcome,
+)
+from orgkernel.decisions.dispatch.permission.routing import route_dispatch
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE, StateView
+from orgkernel.decisions.reasons import Reason
+from orgkernel.graph.questions import OrgView
+
+_STEP_OF: dict[str, DispatchStep] = {
+    "DISPATCH_EDGE_FORBIDDEN": "edge",
+    "WORKER_CANNOT_DISPATCH": "right to delegate",
+    "POSITION_CAP": "right to delegate",
+    "CANNOT_DELEGATE": "right to delegate",
+    "TARGET_NOT_ALLOWED": "right to delegate",
+    "DEPTH_EXCEEDED": "depth and children",
+    "CHILD_LIMIT": "depth and children",
+    "PACE_CAP": "pace",
+}
+_MOST_ROUTINGS = 64
+_SEVERITY: dict[PermissionOutcome, int] = {"allow": 0, "cannot_tell": 1, "deny": 2}
+
+
+class _Weighed(NamedTuple):
+    """What came of one pair."""
+
+    outcome: PermissionOutcome
+    code: str
+    sender: str
+    receiver: str
+    failures: tuple[Failure, ...]
+    reasons: tuple[Reason, ...] = ()
+    obligations: tuple[str, ...] = ()
+    routing: DispatchRouting | None = None
+
+
+def decide_dispatch(
+    view: OrgView,
+    question: HandoverQuestion,
+    state: StateView = EMPTY_STATE,
+    briefs: DispatchBriefs = NO_BRIEFS,
+) -> DispatchVerdict:
+    """Whether a sender may dispatch a receiver, with the code of each step that fails."""
+    weighed = _weigh(view, question, state, briefs, _codes_of_access)
+    return DispatchVerdict(
+        weighed.outcome,
+        weighed.code,
+        weighed.sender,
+        weighed.receiver,
+        tuple([(each.step, each.code) for each in weighed.failures]),
+        weighed.obligations,
+        weighed.routing,
+        view.digest,
+        state.version,
+    )
+
+
+def decide_dispatch_permission(
+    view: OrgView,
+    question: HandoverQuestion,
+    state: StateView = EMPTY_STATE,
+    briefs: DispatchBriefs = NO_BRIEFS,
+) -> DispatchPermission:
+    """The permission for a sender and a receiver. Of a layer with several roles, the strictest answer counts."""
+    weighed = _weigh(view, question, state, briefs, decide_with_reasons)
+    findings = tuple([each.tell() for each in weighed.failures])
+    told = findings[weighed.failures.index(_first(weighed.failures))] if findings else None
+    records, depth = view.records, question.depth
+    return DispatchPermission(
+        outcome=weighed.outcome,
+        code=weighed.code,
+        sender=weighed.sender,
+        receiver=weighed.receiver,
+        reasons=weighed.reasons if told is None else (Reason(told.code, told.text, told.why),),
+        findings=findings,
+        obligations=weighed.obligations,
+        routing=weighed.routing,
+        depth_left=None if depth is None else max(records.organization.limits.max_spawn_depth - depth - 1, 0),
+        governance="" if records.governance is None else records.governance.name,
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+_Access = Callable[[OrgView, AccessRequest, StateView], tuple[AccessDecision, tuple[Reason, ...]]]
+
+
+def _codes_of_access(
+    view: OrgView, request: AccessRequest, state: StateView
+) -> tuple[AccessDecision, tuple[Reason, ...]]:
+    """The decision; with reasons where they say which steps fail."""
+    decision = decide_access(view, request, state)
+    return (decision, ()) if decision.outcome == "allow" else decide_with_reasons(view, request, state)
+
+
+def _weigh(
+    view: OrgView, question: HandoverQuestion, state: StateView, briefs: DispatchBriefs, access: _Access
+) -> _Weighed:
+    pairs, problems = find_pairs(view, question.sender, question.receiver)
+    if problems:
+        failures = tuple(map(Failure.of, problems))
+        return _Weighed("cannot_tell", failures[0].code, question.sender, question.receiver, failures)
+    if len(pairs) == 1:
+        return _weigh_pair(view, pairs[0], question, state, briefs, access)
+    answers = [_weigh_pair(view, pair, question, state, briefs, access) for pair in pairs]
+    return max(answers, key=lambda each: _SEVERITY[each.outcome])
+
+
+def _weigh_pair(
+    view: OrgView,
+    pair: DispatchPair,
+    question: HandoverQuestion,
+    state: StateView,
+    briefs: DispatchBriefs,
+    access: _Access,
+) -> _Weighed:
+    records, sender, receiver = view.records, pair.sender.subject, f"role:{pair.receiver}"
+    failures = [*pair.failures]
+    if pair.readers and pair.found is not None and not question.budget_guard:
+        for layer, why in pair.readers:
+            failures += map(Failure.of, find_writes_of_readers(briefs, layer, (why,)))
+    request = AccessRequest(sender, DISPATCH, receiver, _circumstances(question), question.on_behalf_of)
+    decision, reasons = access(view, request, state)
+    if decision.outcome != "allow":
+        said = {each.code for each in failures}
+        # What the documents forbid, no remedy of access changes.
+        remedies = _no_remedies if said else _remedies(view, request, state)
+        for reason in reasons or (Reason(decision.code, decision.code),):
+            if reason.code not in said and not (
+                reason.code == "POSITION_CAP" and "WORKER_CANNOT_DISPATCH" in said
+            ):
+                failures.append(_of_access(reason, remedies))
+    facts = facts_of(view, pair, briefs)
+    failures += facts.failures
+    if briefs.brief is not None:
+        now = question.context.now
+        failures += find_claimed_files(briefs, state.claims, now, pair.words)
+        failures += find_broken_batch(records, briefs, state.claims, now)
+    if failures:
+        failures.sort(key=lambda each: each.order)
+        first = _first(failures)
+        if first.code in UNDECIDED:
+            owed = _owed(facts.obligations, question, decision.obligations)
+            return _Weighed("cannot_tell", first.code, sender, receiver, tuple(failures), obligations=owed)
+        return _Weighed("deny", first.code, sender, receiver, tuple(failures))
+    routing = pair.routings.get(question.on_behalf_of) or _route(view, pair, question.on_behalf_of)
+    owed = _owed(facts.obligations, question, decision.obligations)
+    because = reasons if pair.reason is None else (pair.reason, *reasons)
+    return _Weighed("allow", decision.code, sender, receiver, (), because, owed, routing)
+
+
+def _route(view: OrgView, pair: DispatchPair, principal: str | None) -> DispatchRouting:
+    sender = pair.sender
+    found = route_dispatch(view.org_id, sender.id, sender.kind, *pair.profiles, pair.found, principal)
+    if len(pair.routings) < _MOST_ROUTINGS:
+        pair.routings[principal] = found
+    return found
+
+
+def _first(failures: Sequence[Failure]) -> Failure:
+    """The failure that names the answer."""
+    return next((each for each in failures if each.code not in UNDECIDED), failures[0])
+
+
+def _circumstances(question: HandoverQuestion) -> AccessContext:
+    stated = {}
+    if question.depth is not None:
+        stated["depth"] = question.depth
+    if question.children is not None:
+        stated["children"] = question.children
+    if question.concurrent is not None:
+        stated["concurrent"] = question.concurrent
+    if question.pace is None:
+        return replace(question.context, **stated) if stated else question.context
+    return replace(question.context, **stated, pace=question.pace)
+
+
+def _owed(
+    of_briefs: tuple[str, ...], question: HandoverQuestion, of_access: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What the edge requires and is not shown, and what of the run is not stated."""
+    owed = of_briefs
+    if question.depth is None:
+        owed += ("state:depth",)
+    if question.children is None:
+        owed += ("state:children",)
+    if question.concurrent is None:
+        owed += ("state:concurrent",)
+    return owed + of_access
+
+
+_Remedies = Callable[[], tuple[str, ...]]
+
+
+def _no_remedies() -> tuple[str, ...]:
+    return ()
+
+
+def _remedies(view: OrgView, request: AccessRequest, state: StateView) -> _Remedies:
+    """What would open the right, worked out when somebody asks."""
+    return cache(lambda: tuple(each.text for each in explain_access(view, request, state).remedies))
+
+
+def _of_access(reason: Reason, remedies: _Remedies) -> Failure:
+    step = _STEP_OF.get(reason.code, "permissions")
+    return Failure(
+        step, reason.code, lambda: DispatchFinding(step, reason.code, reason.text, reason.why, remedies())
+    )

@@ -1,0 +1,56 @@
+"""Routing hints: into which session dispatched work goes, and what happens to it while the receiver works.
+
+INVARIANT: work of two principals never shares a session, whatever an edge says, so nothing merges it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from orgkernel.decisions.access.identity import SubjectKind
+from orgkernel.decisions.dispatch.permission.edges import EdgeFound
+from orgkernel.decisions.dispatch.permission.permission import DispatchRouting
+from orgkernel.documents.records import RoleProfile
+
+DEFAULT_KEY = "agent:{to}:dispatch:{from}"
+_VARIABLE = re.compile(r"\{([a-z]+)\}")
+
+
+def route_dispatch(
+    org_id: str,
+    sender: str,
+    sender_kind: SubjectKind,
+    sender_profile: RoleProfile | None,
+    receiver: RoleProfile,
+    found: EdgeFound | None,
+    principal: str | None,
+) -> DispatchRouting:
+    """The queue mode and the session key of a dispatch."""
+    edge = None if found is None else found.edge
+    mode = None if edge is None else edge.queue_mode
+    key = DEFAULT_KEY if edge is None or edge.session_key is None else edge.session_key
+    values = {"org": org_id, "from": sender, "to": receiver.role_id, "principal": principal or "none"}
+    filled = _VARIABLE.sub(lambda match: values[match[1]], key)
+    if principal is not None and "{principal}" not in key:
+        filled = f"{filled}:for:{principal}"
+    is_said = edge is not None and (edge.queue_mode is not None or edge.session_key is not None)
+    return DispatchRouting(
+        mode or _default_mode(sender_kind, sender_profile, receiver),
+        filled,
+        (found.why,) if found is not None and is_said else (),
+    )
+
+
+def _default_mode(kind: SubjectKind, sender: RoleProfile | None, receiver: RoleProfile) -> str:
+    """A person interrupts a manager; a timer and a worker wait for its turn to end; everything else is queued."""
+    if position_of(receiver) != "worker":
+        if kind == "person":
+            return "interrupt"
+        if kind == "system" or (sender is not None and position_of(sender) == "worker"):
+            return "followup"
+    return "queue"
+
+
+def position_of(profile: RoleProfile) -> str:
+    """The declared position; by default a manager can delegate and a worker cannot."""
+    return profile.position or ("manager" if profile.can_delegate else "worker")

@@ -1,0 +1,192 @@
+"""What is known about a role in words: the only place that says which texts a sentence is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics import Place
+from orgkernel.documents.records import UNIVERSAL, CognitiveSkill
+from orgkernel.graph.cognitive_skills import key_in
+from orgkernel.graph.memo import PerView, per_view_and_key
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.learned_work import is_learned
+from orgkernel.runtime.text_index import FIELDS, PRIORS, RoleTexts, TextIndex, build_index, content_of
+
+
+class TextSource(NamedTuple):
+    """A text about a role, and where it is written."""
+
+    field: str
+    """One of `runtime.text_index.FIELDS`."""
+    subject: str
+    """What the text belongs to: `description of role tester`."""
+    text: str
+    place: Callable[[], Place]
+
+
+def find_sources(view: OrgView, role_id: str) -> Iterator[TextSource]:
+    """Every text that speaks about a role, the strongest kinds first."""
+    post = view.records.posts[role_id]
+    profile = post.profile
+    for edge in view.edges_from(EdgeKind.SERVES_INTENT, role_id):
+        yield TextSource("intent", "an intent", edge.target, partial(_same, edge.place))
+    for number, text in enumerate(profile.examples):
+        yield TextSource(
+            "example", "an example", text, partial(_item, post.item_places, ("examples",), number)
+        )
+    named = bool(profile.role_name)
+    yield TextSource(
+        "name",
+        "the name" if named else "the id",
+        profile.role_name or role_id,
+        partial(post.place, "role_name" if named else "role_id"),
+    )
+    if profile.description:
+        yield TextSource(
+            "description", "the description", profile.description, partial(post.place, "description")
+        )
+    for edge in view.domains_of(role_id):
+        yield from about_domain(view, edge.target)
+    skills = view.records.skills
+    for edge in view.skills_of(role_id):
+        skill = skills.get(edge.target)
+        if skill is not None and skill.record.category != UNIVERSAL:
+            yield from _named(skill, "skill", skill.record.name, skill.record.description)
+        elif skill is None:
+            yield TextSource("skill_name", "a skill", edge.target, partial(_same, edge.place))
+    for edge in view.plans_of(role_id):
+        plan = view.records.plans.get(edge.target)
+        if plan is not None:
+            yield from _named(plan, "plan", plan.record.name, plan.record.description)
+    for edge in view.edges_from(EdgeKind.KNOWS, role_id):
+        known = view.records.cognitive_skills.get(edge.target)
+        if known is not None:
+            yield from _about_cognitive_skill(known)
+    for edge in view.edges_from(EdgeKind.PERFORMS, role_id):
+        procedure = view.records.procedures.get(edge.target)
+        if procedure is not None:
+            yield from _named(procedure, "procedure", procedure.record.name, procedure.record.description)
+    for edge in view.tools_of(role_id):
+        tool = view.records.tools.get(edge.target)
+        yield TextSource(
+            "tool_name",
+            "a tool",
+            (tool.record.name if tool else "") or edge.target,
+            partial(_same, edge.place),
+        )
+    for edge in view.edges_from(EdgeKind.BELONGS_TO, role_id):
+        department = view.records.organization.departments.get(edge.target)
+        name = (department.name if department else "") or edge.target
+        yield TextSource("department", "the department", name, partial(_same, edge.place))
+
+
+@per_view_and_key(most=100_000)
+def about_domain(view: OrgView, domain: str) -> tuple[TextSource, ...]:
+    """A domain that may pass through is conversation: its words give nobody work."""
+    declared = view.records.domains.get(domain)
+    if declared is None or declared.record.passthrough:
+        return ()
+    record, of = declared.record, f"of domain {domain}"
+    return (
+        TextSource("domain_name", f"the id {of}", domain, partial(declared.place)),
+        *((TextSource("domain_description", f"the description {of}", record.description, partial(declared.place, "description")),) if record.description else ()),
+        *(
+            TextSource("domain_trigger", f"a trigger {of}", text, partial(_item, declared.item_places, ("triggers",), number))
+            for number, text in enumerate(record.triggers)
+        ),
+        *(
+            TextSource("domain_example", f"an example {of}", text, partial(_item, declared.item_places, ("examples",), number))
+            for number, text in enumerate(record.examples)
+        ),
+    )  # fmt: skip
+
+
+def _named(entry: Definition[Any], kind: str, name: str, description: str) -> Iterator[TextSource]:
+    yield TextSource(
+        f"{kind}_name",
+        f"the name of {kind} {entry.id}",
+        name or entry.id,
+        partial(entry.place, *(("name",) if name else ())),
+    )
+    if description:
+        yield TextSource(
+            f"{kind}_description",
+            f"the description of {kind} {entry.id}",
+            description,
+            partial(entry.place, "description"),
+        )
+
+
+def _about_cognitive_skill(skill: Definition[CognitiveSkill]) -> Iterator[TextSource]:
+    """The description of a SKILL.md says when it is of use."""
+    document, record, of = skill.document, skill.record, f"of skill {skill.id}"
+    yield TextSource("cognitive_skill", f"the name {of}", record.name, partial(document.place, "name"))
+    yield TextSource(
+        "cognitive_skill", f"the description {of}", record.description, partial(document.place, "description")
+    )
+    key = key_in(record, "triggers")
+    if key in record.metadata:
+        yield TextSource(
+            "cognitive_skill",
+            f"a trigger {of}",
+            record.metadata[key],
+            partial(document.place, "metadata", key),
+        )
+
+
+def _same(place: Place) -> Place:
+    return place
+
+
+def _item(places: Callable[..., list[Place]], route: tuple[str, ...], number: int) -> Place:
+    return places(*route)[number]
+
+
+@per_view_and_key(most=2_048)
+def sources_of(view: OrgView, role_id: str) -> tuple[TextSource, ...]:
+    """The same, kept for the roles that answers were about."""
+    return tuple(find_sources(view, role_id))
+
+
+@per_view_and_key(most=2_048)
+def words_of(view: OrgView, role_id: str) -> dict[str, TextSource]:
+    """Every word of those texts, and the strongest text that it stands in."""
+    found: dict[str, TextSource] = {}
+    for source in sorted(sources_of(view, role_id), key=lambda each: -FIELDS[each.field]):
+        for word in content_of(source.text):
+            found.setdefault(word, source)
+    return found
+
+
+def texts_of(view: OrgView, role_id: str) -> RoleTexts:
+    """A role as the index takes it in."""
+    profile = view.records.posts[role_id].profile
+    return RoleTexts(
+        role_id,
+        (profile.name, role_id),
+        tuple((each.field, each.text) for each in find_sources(view, role_id)),
+        leads=view.subordinates.get(role_id, ()),
+        prior=PRIORS[profile.role_type],
+        not_examples=profile.not_examples,
+        domains=tuple(edge.target for edge in view.domains_of(role_id) if _is_learned(view, edge.target)),
+    )
+
+
+def _is_learned(view: OrgView, domain: str) -> bool:
+    """Whether messages of a domain were learned. One that may pass through is no work."""
+    declared = view.records.domains.get(domain)
+    return (
+        declared is not None
+        and not declared.record.passthrough
+        and is_learned(domain, declared.record.triggers)
+    )
+
+
+@PerView
+def text_index(view: OrgView) -> TextIndex:
+    """The words of all roles of an organization, weighed once."""
+    return build_index([texts_of(view, role_id) for role_id in view.roles])

@@ -1,0 +1,1 @@
+"""What the store and the rosters say about agents: results of tests, skills, trust, work done."""

@@ -1,0 +1,287 @@
+"""Qualifications on evidence: whether a test counts as passed now, what it is measured against, and whether it drifts.
+
+Nothing of this is stored: it follows from the recorded results, from what the documents declare now, and from the time. A
+result that says nothing about what was tested, or about how many cases its score rests on, does not count where the
+documents ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.evidence.state_view import QualificationResult, StateView
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Qualification
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.runtime.utc import as_utc
+
+_DAY = 86_400.0
+StandingCode = Literal[
+    "PASSED",
+    "NOT_DECLARED",
+    "NEVER_TESTED",
+    "ALL_INVALID",
+    "FAILED",
+    "SCORE_TOO_LOW",
+    "SAMPLE_TOO_SMALL",
+    "DIGEST_DIFFERS",
+    "EXPIRED",
+]
+LEVEL_SCORES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""The score that is needed for level 2, 3, 4, 5, 6 and 7, where a qualification declares no highest level."""
+
+ALARM, CRITICAL = 2.0, 3.0
+"""Standard deviations from the baseline."""
+FEWEST_RUNS = 3
+"""Runs before the latest: with fewer, a standard deviation says nothing."""
+LEAST_SIGMA = 0.01
+"""A test whose score never varied has no standard deviation to compare with; then a hundredth stands for it."""
+DriftOutcome = Literal["none", "alarm", "critical", "too_few_runs"]
+
+
+class Drift(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the latest run of a test lies from the first."""
+
+    outcome: DriftOutcome
+    text: str
+    runs: int
+    """Valid runs before the latest, the baseline among them."""
+    baseline: float
+    latest: float
+    sigma: float | None = None
+    distance: float | None = None
+    """The latest score minus the baseline, in sigmas."""
+
+
+class QualificationStanding(msgspec.Struct, frozen=True, kw_only=True):
+    """A test and an agent: whether it counts as passed, with the evidence."""
+
+    qualification: str
+    name: str
+    passed: bool
+    """Whether it counts as passed now."""
+    code: StandingCode
+    text: str
+    threshold: float | None
+    expires_at: str | None
+    """When the latest result stops counting."""
+    latest: QualificationResult | None
+    """The latest result that is not invalidated."""
+    baseline: QualificationResult | None
+    """The first result that is not invalidated and was passed."""
+    drift: Drift | None
+    runs: int
+    """Recorded results, invalid ones included."""
+    why: tuple[Why, ...]
+
+
+class QualificationRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """Every test that is declared or that an agent has taken, and every result."""
+
+    agent_id: str
+    org_id: str
+    qualifications: tuple[QualificationStanding, ...]
+    results: tuple[QualificationResult, ...]
+    """Oldest first, invalid ones included."""
+    snapshot: str
+    state_version: int
+
+
+def build_qualification_record(
+    view: OrgView, state: StateView, agent_id: str, now: float
+) -> QualificationRecord:
+    """How an agent stands in every test."""
+    results = state.results.get(agent_id, ())
+    names = dict.fromkeys((*view.records.qualifications, *(each.qualification for each in results)))
+    return QualificationRecord(
+        agent_id=agent_id,
+        org_id=view.org_id,
+        qualifications=tuple(decide_standing(view.records, results, name, now) for name in names),
+        results=results,
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+def valid_runs(results: Sequence[QualificationResult], qualification: str) -> list[QualificationResult]:
+    """The results in a test that nobody has invalidated, oldest first."""
+    return [each for each in results if each.qualification == qualification and each.invalidated_at is None]
+
+
+def find_latest(results: Sequence[QualificationResult], qualification: str) -> QualificationResult | None:
+    """The latest result in a test that nobody has invalidated."""
+    for each in reversed(results):
+        if each.qualification == qualification and each.invalidated_at is None:
+            return each
+    return None
+
+
+def has_passed(
+    records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
+) -> bool:
+    """Whether the latest valid result is a pass that still counts, by what is declared now.
+
+    A result that was recorded as failed stays failed, and without a declaration there is no threshold to reach.
+    """
+    return _code(records, results, qualification, now) == "PASSED"
+
+
+def ends_at(declared: Qualification | None, result: QualificationResult) -> float | None:
+    """When a result stops counting; None for never."""
+    days = None if declared is None else declared.expires_after_days
+    ends = [
+        each
+        for each in (result.expires_at, None if days is None else result.at + days * _DAY)
+        if each is not None
+    ]
+    return min(ends, default=None)
+
+
+def passing_result(records: OrgRecords, agent_id: str, qualification: str, at: float) -> QualificationResult:
+    """A result that counts by what is declared now, for whoever assumes that a test is passed."""
+    definition = records.qualifications.get(qualification)
+    declared = Qualification() if definition is None else definition.record
+    return QualificationResult(
+        agent_id, qualification, 1.0, passed=True, at=at, sample_size=declared.min_sample_size,
+        digests=dict(declared.digests),
+    )  # fmt: skip
+
+
+def _code(
+    records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
+) -> StandingCode:
+    definition, latest = records.qualifications.get(qualification), find_latest(results, qualification)
+    if definition is None:
+        return "NOT_DECLARED"
+    declared = definition.record
+    if latest is None:
+        is_tested = any(each.qualification == qualification for each in results)
+        return "ALL_INVALID" if is_tested else "NEVER_TESTED"
+    if latest.score < declared.threshold:
+        return "SCORE_TOO_LOW"
+    if not latest.passed:
+        return "FAILED"
+    if declared.min_sample_size is not None and (latest.sample_size or 0) < declared.min_sample_size:
+        return "SAMPLE_TOO_SMALL"
+    if any(latest.digests.get(name) != digest for name, digest in declared.digests.items()):
+        return "DIGEST_DIFFERS"
+    end = ends_at(declared, latest)
+    return "PASSED" if end is None or end > now else "EXPIRED"
+
+
+def decide_standing(
+    records: OrgRecords, results: Sequence[QualificationResult], qualification: str, now: float
+) -> QualificationStanding:
+    """How a test stands for the agent that these are the results of."""
+    code = _code(records, results, qualification, now)
+    definition, latest = records.qualifications.get(qualification), find_latest(results, qualification)
+    declared = None if definition is None else definition.record
+    runs = valid_runs(results, qualification)
+    end = None if latest is None else ends_at(declared, latest)
+    text, route = _explain(code, declared, latest, results, qualification)
+    why = (
+        ()
+        if definition is None
+        else (why_place(f"qualification {qualification} is declared", definition.place(*route, key=True)),)
+    )
+    return QualificationStanding(
+        qualification=qualification,
+        name=(declared.name if declared is not None else "") or qualification,
+        passed=code == "PASSED",
+        code=code,
+        text=text,
+        threshold=None if declared is None else declared.threshold,
+        expires_at=None if end is None else as_utc(end),
+        latest=latest,
+        baseline=next((each for each in runs if each.passed), None),
+        drift=decide_drift(runs),
+        runs=sum(each.qualification == qualification for each in results),
+        why=why,
+    )
+
+
+def _explain(
+    code: StandingCode,
+    declared: Qualification | None,
+    latest: QualificationResult | None,
+    results: Sequence[QualificationResult],
+    qualification: str,
+) -> tuple[str, tuple[str, ...]]:
+    """The sentence, and the field of the declaration that it rests on."""
+    if declared is None:
+        return f"no document declares {quote(qualification)}", ()
+    if latest is None:
+        if code == "NEVER_TESTED":
+            return "it was never tested", ()
+        last = next(each for each in reversed(results) if each.qualification == qualification)
+        return f"every result is invalid; the last one because {quote(last.invalid_reason)}", ()
+    scored = f"the result of {as_utc(latest.at)} is {latest.score:g}"
+    if code == "SCORE_TOO_LOW":
+        return f"{scored}, and {declared.threshold:g} is required", ("threshold",)
+    if code == "FAILED":
+        return f"{scored}, and was recorded as failed", ()
+    if code == "SAMPLE_TOO_SMALL":
+        size = (
+            "does not say on how many cases"
+            if latest.sample_size is None
+            else f"rests on {latest.sample_size} cases"
+        )
+        return f"{scored} and {size}, and {declared.min_sample_size} are required", ("min_sample_size",)
+    if code == "DIGEST_DIFFERS":
+        names = [name for name, digest in declared.digests.items() if latest.digests.get(name) != digest]
+        return f"{scored}, but of something else than is declared now: {listing(names)}", ("digests",)
+    if code == "EXPIRED":
+        end = ends_at(declared, latest)
+        assert end is not None
+        field = ("expires_after_days",) if latest.expires_at is None or end < latest.expires_at else ()
+        return f"{scored} and stopped counting at {as_utc(end)}", field
+    sample = "" if latest.sample_size is None else f" in {latest.sample_size} cases"
+    return f"{scored}{sample}, and {declared.threshold:g} is required", ("threshold",)
+
+
+def decide_drift(runs: Sequence[QualificationResult]) -> Drift | None:
+    """Whether the latest valid run has drifted away from the baseline; None without a baseline.
+
+    distance = (latest - baseline) / sigma; an alarm from 2 on, critical from 3 on, in either direction. Sigma is the
+    largest of three: the sample standard deviation of the runs before the latest, which is how much the score varies from
+    run to run; the standard error of the latest score, sqrt(p (1 - p) / n) with p the mean of the runs before it and n its
+    sample size, where that is known, because a small sample varies by itself; and 0.01, so that a score that never varied
+    has one. The latest run is not part of its own yardstick: it would widen it.
+    """
+    baseline = next((number for number, each in enumerate(runs) if each.passed), None)
+    if baseline is None or len(runs) - baseline < 2:
+        return None
+    first, latest, before = runs[baseline].score, runs[-1], [each.score for each in runs[baseline:-1]]
+    if len(before) < FEWEST_RUNS:
+        text = f"{len(before)} runs before the latest are too few to tell; {FEWEST_RUNS} are needed"
+        return Drift(outcome="too_few_runs", text=text, runs=len(before), baseline=first, latest=latest.score)
+    mean = sum(before) / len(before)
+    spread = sqrt(sum((each - mean) ** 2 for each in before) / (len(before) - 1))
+    error = 0.0 if latest.sample_size is None else sqrt(mean * (1 - mean) / latest.sample_size)
+    sigma = max(spread, error, LEAST_SIGMA)
+    distance = round((latest.score - first) / sigma, 9)
+    size = abs(distance)
+    outcome: DriftOutcome = "critical" if size >= CRITICAL else "alarm" if size >= ALARM else "none"
+    text = (
+        f"the latest score {latest.score:g} is {size:.1f} sigma {'below' if distance < 0 else 'above'} the baseline "
+        f"{first:g} (sigma {sigma:.3g} from {len(before)} runs)"
+    )
+    return Drift(
+        outcome=outcome, text=text, runs=len(before), baseline=first, latest=latest.score, sigma=round(sigma, 9),
+        distance=distance,
+    )  # fmt: skip
+
+
+def level_for_score(score: float) -> int:
+    """The highest level that a score reaches by itself.
+
+    >>> [level_for_score(score) for score in (0.49, 0.5, 0.8, 1)]
+    [1, 2, 5, 7]
+    """
+    return 1 + sum(score >= each for each in LEVEL_SCORES)

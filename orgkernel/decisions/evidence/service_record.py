@@ -1,0 +1,104 @@
+"""What the work of an agent adds up to, computed from what is stored: success rate, trajectory, drift of personality."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.evidence.crew_records import Personality, ServiceCounts
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.graph.questions import OrgView
+
+Trajectory = Literal["improving", "steady", "declining", "unknown"]
+LEAST_EPISODES = 6
+"""With fewer outcomes there is no trajectory."""
+LEAST_CHANGE = 0.1
+"""By so much the success rate of the newer half has to differ from that of the older half."""
+FORMULA = (
+    f"the success rate of the newer half of the last 20 outcomes less that of the older half: improving from "
+    f"+{LEAST_CHANGE:g}, declining from -{LEAST_CHANGE:g}; unknown below {LEAST_EPISODES} outcomes"
+)
+
+
+class ServiceSummary(msgspec.Struct, frozen=True):
+    """The work of an agent in one organization."""
+
+    total_episodes: int = 0
+    successes: int = 0
+    failures: int = 0
+    success_rate: float | None = None
+    """Successes by episodes; None without any."""
+    trust_trajectory: Trajectory = "unknown"
+    trajectory_formula: str = FORMULA
+    last_at: float | None = None
+
+
+def summarize_service(counts: ServiceCounts | None) -> ServiceSummary:
+    """The summary of what was counted.
+
+    >>> counts = ServiceCounts("worf", "shop", 8, 2, "--++++++++", 5.0)
+    >>> summary = summarize_service(counts)
+    >>> summary.success_rate, summary.trust_trajectory
+    (0.8, 'improving')
+    """
+    if counts is None or not counts.episodes:
+        return ServiceSummary()
+    return ServiceSummary(
+        counts.episodes, counts.successes, counts.failures, counts.successes / counts.episodes,
+        find_trajectory(counts.recent), last_at=counts.last_at,
+    )  # fmt: skip
+
+
+def find_trajectory(recent: str) -> Trajectory:
+    """Whether work succeeds more often than before, by the last outcomes, oldest first.
+
+    >>> [find_trajectory(each) for each in ("+++++", "++++++", "+++---", "---+++", "-+-+-+-+")]
+    ['unknown', 'steady', 'declining', 'improving', 'steady']
+    """
+    if len(recent) < LEAST_EPISODES:
+        return "unknown"
+    half = len(recent) // 2
+    older, newer = recent[:half], recent[-half:]
+    change = (newer.count("+") - older.count("+")) / half
+    return "improving" if change >= LEAST_CHANGE else "declining" if change <= -LEAST_CHANGE else "steady"
+
+
+class PersonalityDrift(msgspec.Struct, frozen=True):
+    """How far the observed personality of an agent is from the one in the roster."""
+
+    agent_id: str
+    seed: Personality
+    observed: Personality | None
+    """The latest observation; None where there is none."""
+    distance: float | None
+    """Euclidean."""
+    limit: float
+    alarm: bool
+    observed_at: float | None
+    why: tuple[Why, ...]
+
+
+def decide_drift(view: OrgView, agent_id: str, state: StateView) -> PersonalityDrift:
+    """The drift of a declared agent. Raises KeyError if no roster declares it."""
+    definition = view.records.agents[agent_id]
+    seed, limit = seed_of(view, agent_id), view.records.organization.limits.personality_drift
+    latest = state.personalities.get(agent_id)
+    place = definition.place("personality") if definition.record.personality else definition.place()
+    why = (
+        why_place(f"the personality of {agent_id} in the roster", place),
+        why_place("the limit of drift", view.records.document.place("limits", "personality_drift")),
+    )
+    if latest is None:
+        return PersonalityDrift(agent_id, seed, None, None, limit, False, None, why)
+    distance = seed.distance_to(latest.observed)
+    return PersonalityDrift(
+        agent_id, seed, latest.observed, distance, limit, distance > limit, latest.at, why
+    )
+
+
+def seed_of(view: OrgView, agent_id: str) -> Personality:
+    """The personality that a declared agent begins with."""
+    declared = view.records.agents[agent_id].record.personality
+    return Personality() if declared is None else Personality(**msgspec.structs.asdict(declared))

@@ -1,0 +1,132 @@
+"""The trust in an agent: a Beta distribution over the outcomes of its work, with the counts it rests on.
+
+The prior has the mean that the roster states, or that somebody recorded, and weighs as much as `trust_weight` outcomes. Each
+recorded success adds one to alpha, each failure one to beta. Where no mean is stated, nothing is known about an agent
+before its first outcome; from then on, its prior has the mean 0.5.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import exp, lgamma, log, sqrt
+
+import msgspec
+
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.graph.questions import OrgView
+
+UNSTATED_MEAN = 0.5
+DEFAULT_WEIGHT = 4.0
+CREDIBLE = 0.95
+_FIRST_STEPS = 30
+_MOST_STEPS = 100
+_PRECISION = 1e-6
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known about the trust in an agent."""
+
+    mean: float | None
+    """0 to 1; null where nothing is known."""
+    alpha: float
+    beta: float
+    prior_mean: float | None
+    """The stated mean, before any outcome."""
+    prior_weight: float
+    successes: int
+    failures: int
+
+    def __str__(self) -> str:
+        """In a few words, never a bare number.
+
+        >>> str(trust_from(0.5, 4, 6, 0)), str(trust_from(None, 4, 0, 0))
+        ('0.80 (alpha 8, beta 2; 6 of 6 succeeded)', 'unknown (no outcomes)')
+        """
+        if self.mean is None:
+            return "unknown (no outcomes)"
+        counts = f"{self.successes} of {self.successes + self.failures} succeeded"
+        return f"{self.mean:.2f} (alpha {self.alpha:g}, beta {self.beta:g}; {counts})"
+
+
+def trust_from(prior_mean: float | None, weight: float, successes: int, failures: int) -> Trust:
+    """The distribution that follows from a prior and counts."""
+    mean = UNSTATED_MEAN if prior_mean is None else prior_mean
+    alpha, beta = weight * mean + successes, weight * (1 - mean) + failures
+    is_known = prior_mean is not None or successes + failures > 0
+    return Trust(
+        mean=alpha / (alpha + beta) if is_known else None,
+        alpha=round(alpha, 9),
+        beta=round(beta, 9),
+        prior_mean=prior_mean,
+        prior_weight=weight,
+        successes=successes,
+        failures=failures,
+    )
+
+
+def trust_of(view: OrgView, state: StateView, agent_id: str) -> Trust:
+    """The trust in an agent now."""
+    declared, stored = view.records.agents.get(agent_id), state.agents.get(agent_id)
+    mean = None if declared is None else declared.record.trust
+    if stored is not None and stored.trust is not None:
+        mean = stored.trust
+    weight = DEFAULT_WEIGHT if declared is None else declared.record.trust_weight
+    return trust_from(
+        mean, weight, 0 if stored is None else stored.successes, 0 if stored is None else stored.failures
+    )
+
+
+def credible_interval(trust: Trust) -> tuple[float, float]:
+    """The middle 95 % of the distribution.
+
+    >>> [round(each, 3) for each in credible_interval(trust_from(0.5, 2, 0, 0))]
+    [0.025, 0.975]
+    """
+    tail = (1 - CREDIBLE) / 2
+    return _quantile(trust.alpha, trust.beta, tail), _quantile(trust.alpha, trust.beta, 1 - tail)
+
+
+@lru_cache(maxsize=1_024)
+def _quantile(alpha: float, beta: float, share: float) -> float:
+    """The value below which a share of a Beta distribution lies: by tangents, and by halves where a tangent leads astray."""
+    if alpha <= 0 or beta <= 0:  # all of it lies at one end
+        return 0.0 if alpha <= 0 else 1.0
+    low, high, value = 0.0, 1.0, alpha / (alpha + beta)
+    for _ in range(_MOST_STEPS):
+        below, density = _share_below(alpha, beta, value)
+        low, high = (value, high) if below < share else (low, value)
+        better = value - (below - share) / density if density > 0 else low
+        if not low < better < high:
+            better = (low + high) / 2
+        if abs(better - value) < _PRECISION:
+            return better
+        value = better
+    return value
+
+
+def _share_below(alpha: float, beta: float, value: float) -> tuple[float, float]:
+    """The share of a Beta distribution below a value, which is the regularized incomplete beta function; and its density."""
+    front = exp(
+        lgamma(alpha + beta) - lgamma(alpha) - lgamma(beta) + alpha * log(value) + beta * log(1 - value)
+    )
+    density = front / (value * (1 - value))
+    # The fraction converges fast on the side of the mean it is made for.
+    if value < (alpha + 1) / (alpha + beta + 2):
+        return front * _fraction(alpha, beta, value) / alpha, density
+    return 1 - front * _fraction(beta, alpha, 1 - value) / beta, density
+
+
+def _fraction(alpha: float, beta: float, value: float) -> float:
+    """The continued fraction of the incomplete beta function, from its last term to its first.
+
+    It converges within some multiple of the square root of the larger parameter.
+    """
+    rest = 0.0
+    for step in range(_FIRST_STEPS + int(3 * sqrt(max(alpha, beta))), 0, -1):
+        half = step // 2
+        if step % 2 == 0:
+            term = half * (beta - half) / ((alpha + step - 1) * (alpha + step))
+        else:
+            term = -(alpha + half) * (alpha + beta + half) / ((alpha + step - 1) * (alpha + step))
+        rest = term * value / (1 + rest)
+    return 1 / (1 + rest)

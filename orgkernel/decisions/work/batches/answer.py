@@ -1,0 +1,57 @@
+"""The batches of a plan in a text, or everything that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.work.batches.plan import BatchPlan, find_unknown, plan_batches
+from orgkernel.decisions.work.contracts.reading import check_read_contract, read_contract
+from orgkernel.diagnostics import Diagnostic, Place
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.documents.records import SubtaskPlan
+from orgkernel.loading.files import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedText:
+    """The answer about a plan."""
+
+    outcome: Literal["planned", "refused", "cannot_tell"]
+    """`refused` if something is wrong with the plan or with what is running. `cannot_tell` if it cannot be read as a plan,
+    or an id is unknown."""
+    plan: BatchPlan | None
+    diagnostics: tuple[Diagnostic, ...]
+    unknown: tuple[str, str, str] | None = None
+    """What is wrong with an id that was reported, the id, and what to do about it."""
+
+
+def plan_text(
+    source: SourceText, done: Collection[str] = (), running: Collection[str] = (), most: int | None = None
+) -> PlannedText:
+    """The batches of the plan in a text, given what is done and what is running. `most` bounds the batch size of the plan."""
+    read = read_contract(source)
+    if read.kind not in (None, "subtask_plan"):
+        message = f"a document of kind {quote(read.kind)} is not a plan of subtasks"
+        found = row.UNKNOWN_KIND.at(
+            Place(source.name, 1, 1), message, "write `_schema: orgkernel:subtask_plan`"
+        )
+        return PlannedText("cannot_tell", None, (found,))
+    checked = check_read_contract(read)
+    if checked.outcome == "cannot_tell":
+        return PlannedText("cannot_tell", None, checked.diagnostics)
+    if checked.outcome != "sound" or not isinstance(checked.contract, SubtaskPlan):
+        return PlannedText("refused", None, checked.diagnostics)
+    unknown = find_unknown(checked.contract, done, running)
+    if unknown is not None:
+        help = did_you_mean(unknown[1], [each.id for each in checked.contract.subtasks])
+        return PlannedText("cannot_tell", None, checked.diagnostics, (*unknown, help))
+    subtasks = checked.contract
+    if most is not None and most < subtasks.batch_size:
+        subtasks = msgspec.structs.replace(subtasks, batch_size=most)
+    plan = plan_batches(subtasks, done, running)
+    return PlannedText("refused" if plan.problems else "planned", plan, checked.diagnostics)

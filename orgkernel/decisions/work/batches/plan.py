@@ -1,0 +1,174 @@
+"""A plan of subtasks as batches, and what of it may start now.
+
+Error policy: fails closed. A plan in which anything is wrong gets no batches, and nothing of it may start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.work.batches.rules import (
+    BatchCode,
+    BatchProblem,
+    PlannedSubtask,
+    check_batch,
+    overlapping_files,
+    planned,
+)
+from orgkernel.decisions.work.batches.search import BatchSearch, find_batches
+from orgkernel.decisions.work.contracts.check import check_contract
+from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import SubtaskPlan
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """Subtasks that may be worked on at the same time, after the batch before."""
+
+    kind: SubtaskKind
+    subtasks: tuple[str, ...]
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Something that a subtask waits for."""
+
+    code: BatchCode
+    text: str
+    held_by: tuple[str, ...]
+    """The subtasks it waits for: all of them, or with BATCH_TOO_LARGE any of them."""
+    files: tuple[str, ...] = ()
+    """The files that it waits for."""
+
+
+class WaitingSubtask(msgspec.Struct, frozen=True):
+    """A subtask that may not start now."""
+
+    id: str
+    waits: tuple[Wait, ...]
+
+
+class BatchPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """How the work that is left is batched, and what may start now."""
+
+    batches: tuple[Batch, ...]
+    """What is neither done nor running, in the fewest batches that were found."""
+    is_minimal: bool
+    """Whether it is proved that there cannot be fewer batches."""
+    at_least: int
+    """There cannot be fewer batches than this."""
+    because: str
+    """Why not."""
+    start: tuple[str, ...]
+    """What may start now, beside what is running. No batch has to end first."""
+    waiting: tuple[WaitingSubtask, ...]
+    """What waits, for what, and who holds it."""
+    problems: tuple[BatchProblem, ...]
+    """What is wrong with what is running."""
+
+
+Reported = Literal["done", "running"]
+
+
+def find_unknown(
+    plan: SubtaskPlan, done: Collection[str], running: Collection[str]
+) -> tuple[str, str] | None:
+    """A reported id that cannot be: what is wrong with it, and the id."""
+    known = {each.id for each in plan.subtasks}
+    for each in (*done, *running):
+        if each not in known:
+            return "is not a subtask of the plan", each
+    both = [each for each in running if each in done]
+    return ("cannot be both done and running", both[0]) if both else None
+
+
+def plan_batches(plan: SubtaskPlan, done: Collection[str] = (), running: Collection[str] = ()) -> BatchPlan:
+    """The batches of a sound plan.
+
+    Raises `ValueError` for a plan that is not sound, or for ids that it does not have.
+    """
+    unknown = find_unknown(plan, done, running)
+    if unknown is not None:
+        raise ValueError(f"{unknown[1]} {unknown[0]}")
+    if check_contract(plan):
+        raise ValueError("the plan is not sound")
+    subtasks = [planned(each) for each in plan.subtasks]
+    left = [each for each in subtasks if each.id not in done and each.id not in running]
+    at_work = [each for each in subtasks if each.id in running]
+    found = find_batches(left, plan.batch_size)
+    batches = tuple(
+        Batch(left[batch[0]].kind, tuple(left[number].id for number in batch)) for batch in found.batches
+    )
+    if at_work:
+        start = _start_beside(left, at_work, plan.batch_size)
+    else:
+        start = [left[number] for number in found.batches[0]] if found.batches else []
+    started = {each.id for each in start}
+    waiting = tuple(
+        WaitingSubtask(each.id, tuple(_waits(each, left, at_work, start, plan.batch_size)))
+        for each in left
+        if each.id not in started
+    )
+    return BatchPlan(
+        batches=batches,
+        is_minimal=found.is_minimal,
+        at_least=found.bound.at_least,
+        because=found.bound.because,
+        start=tuple(each.id for each in start),
+        waiting=waiting,
+        problems=check_batch(at_work, left, plan.batch_size),
+    )
+
+
+def _start_beside(
+    left: Sequence[PlannedSubtask], at_work: Sequence[PlannedSubtask], size: int
+) -> list[PlannedSubtask]:
+    """As many narrow subtasks as fit beside what is running."""
+    if any(each.kind != "narrow" for each in at_work):
+        return []
+    unfinished = {each.id for each in (*left, *at_work)}
+    everything = [*(each for each in left if each.kind != "terminal"), *at_work]
+    ready = [
+        number
+        for number, each in enumerate(everything)
+        if each.kind == "narrow" and each not in at_work and unfinished.isdisjoint(each.depends_on)
+    ]
+    beside = sum(1 << number for number, each in enumerate(everything) if each in at_work)
+    return [everything[number] for number in sorted(BatchSearch(everything, size).fill(ready, beside))]
+
+
+def _waits(
+    subtask: PlannedSubtask,
+    left: Sequence[PlannedSubtask],
+    at_work: Sequence[PlannedSubtask],
+    start: Sequence[PlannedSubtask],
+    size: int,
+) -> Iterator[Wait]:
+    """Everything that a subtask waits for."""
+    busy = (*at_work, *start)
+    unfinished = {each.id for each in (*left, *at_work)}
+    needed = tuple(each for each in dict.fromkeys(subtask.depends_on) if each in unfinished)
+    if needed:
+        yield Wait("DEPENDENCY_NOT_DONE", f"it depends on {listing(needed)}", needed)
+    if subtask.kind == "terminal":
+        before = tuple(each.id for each in (*at_work, *left) if each.kind != "terminal")
+        others = tuple(each.id for each in busy if each.kind == "terminal")
+        if before or others:
+            holders = (*before, *(each for each in others if each not in before))
+            yield Wait("TERMINAL_NOT_LAST", f"it comes alone and after {listing(holders)}", holders)
+        return
+    alone = tuple(each.id for each in busy if each.kind != "narrow" or subtask.kind == "broad")
+    if alone:
+        who = "it is" if subtask.kind == "broad" else f"{quote(alone[0])} is"
+        yield Wait("BROAD_NOT_ALONE", f"{who} worked on alone", alone)
+        return
+    for other in busy:
+        files = overlapping_files(subtask, other)
+        if files:
+            yield Wait("BATCH_OVERLAP", f"{quote(other.id)} holds {listing(files)}", (other.id,), files)
+    if len(busy) >= size:
+        ids = tuple(each.id for each in busy)
+        text = f"{len(busy)} subtasks are worked on, and the batch size is {size}"
+        yield Wait("BATCH_TOO_LARGE", text, ids)

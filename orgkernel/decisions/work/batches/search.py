@@ -1,0 +1,252 @@
+"""The fewest batches for some subtasks.
+
+Only batches that nothing could be added to are tried: moving a subtask from a later batch into an earlier one that has room
+for it breaks no rule, so some shortest plan consists of such batches. The search goes level by level, from what is done after
+one batch to what is done after two. Up to `ALWAYS_EXACT` subtasks it always ends. For more it stops after `MOST_STATES` states,
+counted, so that an answer never depends on the speed of a machine; then a good plan and a bound are known, and the answer says
+so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from orgkernel.decisions.ownership.paths import Key
+from orgkernel.decisions.work.batches.rules import PlannedSubtask, overlapping_files
+from orgkernel.diagnostics.wording import quote
+
+ALWAYS_EXACT: Final = 12
+MOST_STATES: Final = 4_000
+"""For more than `ALWAYS_EXACT` subtasks."""
+MOST_CHOICES: Final = 400
+"""Batches that are tried from one state, for more than `ALWAYS_EXACT` subtasks."""
+
+
+class Bound(NamedTuple):
+    """Fewer batches are not possible, and why."""
+
+    at_least: int
+    because: str
+
+
+class FoundBatches(NamedTuple):
+    """Batches as numbers of subtasks."""
+
+    batches: tuple[tuple[int, ...], ...]
+    is_minimal: bool
+    bound: Bound
+
+
+def find_batches(subtasks: Sequence[PlannedSubtask], size: int) -> FoundBatches:
+    """The fewest batches for subtasks without cycles. Dependencies on others count as done."""
+    work = tuple(number for number, each in enumerate(subtasks) if each.kind != "terminal")
+    search = BatchSearch([subtasks[number] for number in work], size)
+    inner, is_minimal, bound = search.run()
+    batches = [tuple(work[number] for number in batch) for batch in inner]
+    last = _in_order(subtasks, [n for n, each in enumerate(subtasks) if each.kind == "terminal"])
+    if last:
+        each = f"{len(last)} for {_counted(len(last), 'terminal subtask')}"
+        because = f"{bound.because}, then {each}" if work else each
+        bound = Bound(bound.at_least + len(last), because)
+    return FoundBatches((*batches, *((number,) for number in last)), is_minimal, bound)
+
+
+def _in_order(subtasks: Sequence[PlannedSubtask], numbers: list[int]) -> list[int]:
+    """Numbers in the order of their dependencies, then of the plan."""
+    waiting, ordered = list(numbers), []
+    while waiting:
+        open_ids = {subtasks[number].id for number in waiting}
+        following = next(n for n in waiting if open_ids.isdisjoint(subtasks[n].depends_on))
+        waiting.remove(following)
+        ordered.append(following)
+    return ordered
+
+
+class BatchSearch:
+    """Narrow and broad subtasks as bits of numbers: who waits for whom, and who cannot stand beside whom."""
+
+    def __init__(self, subtasks: Sequence[PlannedSubtask], size: int) -> None:
+        self._subtasks = subtasks
+        self._size = size
+        self._count = len(subtasks)
+        numbers = {each.id: number for number, each in enumerate(subtasks)}
+        self._needs = [
+            sum(1 << numbers[other] for other in {*each.depends_on} if other in numbers) for each in subtasks
+        ]
+        self._broad = sum(1 << number for number, each in enumerate(subtasks) if each.kind == "broad")
+
+    @cached_property
+    def _beside(self) -> list[int]:
+        """For each subtask, those it cannot be worked on beside."""
+        conflicts = [0] * self._count
+        for one in range(self._count):
+            for other in range(one):
+                first, second = self._subtasks[one], self._subtasks[other]
+                if "broad" in (first.kind, second.kind) or overlapping_files(first, second):
+                    conflicts[one] |= 1 << other
+                    conflicts[other] |= 1 << one
+        return conflicts
+
+    @cached_property
+    def _tails(self) -> list[int]:
+        """For each subtask, the length of the longest chain that begins with it."""
+        tails = [0] * self._count
+        following: list[list[int]] = [[] for _ in range(self._count)]
+        open_needs = [need.bit_count() for need in self._needs]
+        for number, need in enumerate(self._needs):
+            for other in _bits(need):
+                following[other].append(number)
+        order = [number for number in range(self._count) if not open_needs[number]]
+        for number in order:
+            for other in following[number]:
+                open_needs[other] -= 1
+                if not open_needs[other]:
+                    order.append(other)
+        for number in reversed(order):
+            tails[number] = 1 + max((tails[other] for other in following[number]), default=0)
+        return tails
+
+    def run(self) -> FoundBatches:
+        """Batches, whether there can be no fewer, and why."""
+        if not self._count:
+            return FoundBatches((), True, Bound(0, "nothing is left"))
+        bound = self._bound()
+        quick = self._one_after_the_other()
+        if len(quick) == bound.at_least:
+            return FoundBatches(quick, True, bound)
+        exact = self._level_by_level(len(quick))
+        if exact is None:
+            return FoundBatches(quick, False, bound)
+        if len(exact) > bound.at_least:
+            bound = Bound(len(exact), f"every way to batch {self._count} subtasks in fewer was tried")
+        return FoundBatches(exact, True, bound)
+
+    def _ready(self, done: int) -> list[int]:
+        return [
+            number for number, need in enumerate(self._needs) if not done >> number & 1 and not need & ~done
+        ]
+
+    def _one_after_the_other(self) -> tuple[tuple[int, ...], ...]:
+        """A good plan: what the longest chain waits for comes first, narrow before broad, then what has the most conflicts."""
+        done, batches = 0, []
+        while done != (1 << self._count) - 1:
+            batch = self.fill(self._ready(done))
+            batches.append(tuple(sorted(batch)))
+            done |= sum(1 << number for number in batch)
+        return tuple(batches)
+
+    def fill(self, ready: Sequence[int], beside: int = 0) -> list[int]:
+        """Ready subtasks that can be worked on together, and beside others, until nothing can be added."""
+        batch: list[int] = []
+
+        def urgency(number: int) -> tuple[int, bool, int, int]:
+            is_broad = bool(self._broad >> number & 1)
+            return (-self._tails[number], is_broad, -self._beside[number].bit_count(), number)
+
+        for number in sorted(ready, key=urgency):
+            room = beside.bit_count() + len(batch) < self._size
+            alone = not beside and not batch
+            if not self._beside[number] & (beside | sum(1 << each for each in batch)) and (room or alone):
+                batch.append(number)
+        return batch
+
+    def _level_by_level(self, most: int) -> tuple[tuple[int, ...], ...] | None:
+        """A shortest plan; None if it was not found in time."""
+        is_small = self._count <= ALWAYS_EXACT
+        everything = (1 << self._count) - 1
+        came_from: dict[int, tuple[int, tuple[int, ...]]] = {0: (0, ())}
+        level = [0]
+        for _ in range(most):
+            following: list[int] = []
+            for done in level:
+                for tried, batch in enumerate(self._full_batches(self._ready(done))):
+                    if not is_small and (tried >= MOST_CHOICES or len(came_from) >= MOST_STATES):
+                        return None
+                    after = done | sum(1 << number for number in batch)
+                    if after in came_from:
+                        continue
+                    came_from[after] = (done, batch)
+                    if after == everything:
+                        return _way(came_from, after)
+                    following.append(after)
+            level = following
+        raise AssertionError("some plan has so few batches")
+
+    def _full_batches(self, ready: list[int]) -> Iterator[tuple[int, ...]]:
+        """The batches of ready subtasks that nothing could be added to, those with the first subtasks first."""
+        beside, size = self._beside, self._size
+        narrow = [number for number in ready if not self._broad >> number & 1]
+
+        def grow(
+            batch: tuple[int, ...], candidates: list[int], others: list[int]
+        ) -> Iterator[tuple[int, ...]]:
+            if len(batch) == size or not candidates:
+                # What was left out earlier, and still fits, would have been taken in another branch.
+                if len(batch) == size or not any(self._fits(each, batch) for each in others):
+                    yield batch
+                return
+            for at, number in enumerate(candidates):
+                later = [each for each in candidates[at + 1 :] if not beside[number] >> each & 1]
+                yield from grow((*batch, number), later, [*others, *candidates[:at]])
+
+        if narrow:
+            yield from grow((), narrow, [])
+        yield from ((number,) for number in ready if self._broad >> number & 1)
+
+    def _fits(self, number: int, batch: tuple[int, ...]) -> bool:
+        return not any(self._beside[number] >> each & 1 for each in batch)
+
+    def _bound(self) -> Bound:
+        """The largest of some reasons why there cannot be fewer batches."""
+        broad = self._broad.bit_count()
+        narrow = self._count - broad
+        alone = f", and {broad} for {_counted(broad, 'broad subtask')}" if broad else ""
+        by_size = -(-narrow // self._size)
+        bounds = [
+            Bound(
+                by_size + broad,
+                f"{by_size} for {_counted(narrow, 'narrow subtask')}, {self._size} at a time{alone}",
+            )
+        ]
+        shared = self._most_shared()
+        if shared is not None:
+            count, file = shared
+            bounds.append(Bound(count + broad, f"{count} for subtasks that overlap in {quote(file)}{alone}"))
+        longest = max(self._tails)
+        bounds.append(Bound(longest, f"{longest} for the longest chain of dependencies"))
+        return max(bounds, key=lambda each: each.at_least)
+
+    def _most_shared(self) -> tuple[int, str] | None:
+        """How many subtasks own one file or a folder above it, at most, and a path."""
+        owners: dict[Key, set[int]] = {}
+        for number, each in enumerate(self._subtasks):
+            for key in each.keys:
+                owners.setdefault(key, set()).add(number)
+        best: tuple[int, str] | None = None
+        for each in self._subtasks:
+            for file, key in zip(each.files, each.keys, strict=False):
+                above = {n for end in range(1, len(key) + 1) for n in owners.get(key[:end], ())}
+                if best is None or len(above) > best[0]:
+                    best = (len(above), file)
+        return best
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _way(came_from: dict[int, tuple[int, tuple[int, ...]]], state: int) -> tuple[tuple[int, ...], ...]:
+    batches = []
+    while state:
+        state, batch = came_from[state]
+        batches.append(batch)
+    return tuple(reversed(batches))

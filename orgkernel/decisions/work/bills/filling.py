@@ -1,0 +1,99 @@
+"""Who could take the parts of a bill: as many parts as possible at once, and each agent at most one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.work.bills.fitness import find_misfits, read_bill
+from orgkernel.decisions.work.bills.flow import read_count
+from orgkernel.decisions.work.bills.instance import BillAssignment, FilledPart, PartVacancy
+from orgkernel.decisions.work.bills.next_steps import digest_bill
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.matching import match_parts
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.sources import SourceDocument
+
+
+def fill_parts(
+    view: OrgView, state: StateView, document: SourceDocument, now: float, without: Collection[str] = ()
+) -> BillAssignment:
+    """A proposal of who takes which part, by the crew as it is now, without some agents."""
+    bill = read_bill(document)
+    agents = [
+        each for each in sorted(view.records.agents) if each not in without and view.roles_filled_by(each)
+    ]
+    misfits = {
+        part: {agent: find_misfits(view, state, document, part, agent, now) for agent in agents}
+        for part in bill.roles
+    }
+    able = {part: [agent for agent, found in each.items() if not found] for part, each in misfits.items()}
+    counts = {part: read_count(wanted.count) or (0, 0) for part, wanted in bill.roles.items()}
+    chosen = match_parts({part: least for part, (least, _) in counts.items()}, able)
+    taken_by = {agent: part for part, each in chosen.items() for agent in each}
+    parts, vacancies = [], []
+    for part, (least, most) in counts.items():
+        place = why_place(f"part {part}", document.place("roles", part, key=True))
+        taken = chosen[part]
+        others = tuple(agent for agent in able[part] if agent not in taken)
+        text = (
+            f"{listing(taken)} could take part {quote(part)}"
+            if taken
+            else f"nobody is proposed for part {quote(part)}"
+        )
+        parts.append(
+            FilledPart(
+                role=part, least=least, most=most, agents=taken, others=others,
+                reasons=(Reason("PART_PROPOSED", text, (place,)),),
+            )
+        )  # fmt: skip
+        if not most or len(taken) < least:
+            reasons = [
+                Reason(
+                    "PART_SHORT",
+                    f"part {quote(part)} takes at least {max(least, 1)} and gets {len(taken)}",
+                    (place,),
+                )
+            ]
+            elsewhere = [agent for agent in others if agent in taken_by]
+            if elsewhere:
+                held = listing(f"{agent} in {taken_by[agent]}" for agent in elsewhere)
+                reasons.append(
+                    Reason(
+                        "NEEDED_IN_ANOTHER_PART",
+                        f"others that could take it are needed elsewhere: {held}",
+                        (place,),
+                    )
+                )
+            reasons += _why_others_do_not_fit(misfits[part])
+            vacancies.append(
+                PartVacancy(role=part, missing=max(least, 1) - len(taken), reasons=tuple(reasons))
+            )
+    return BillAssignment(
+        outcome="vacant" if vacancies else "filled",
+        bill=bill.slug,
+        version=bill.edition,
+        digest=digest_bill(bill),
+        parts=tuple(parts),
+        vacancies=tuple(vacancies),
+        assignments={part: each for part, each in chosen.items() if each},
+        snapshot=view.digest,
+        state_version=state.version,
+    )
+
+
+def _why_others_do_not_fit(misfits: Mapping[str, tuple[Reason, ...]]) -> list[Reason]:
+    """The agents that come closest, with what they miss; of the others, how many miss what."""
+    unfit = {agent: found for agent, found in misfits.items() if found}
+    if not unfit:
+        return []
+    fewest = min(map(len, unfit.values()))
+    closest = [agent for agent, found in unfit.items() if len(found) == fewest]
+    shown = [reason for agent in closest[:3] for reason in unfit[agent]]
+    counted = Counter(reason.code for found in unfit.values() for reason in found)
+    text = f"of {len(unfit)} agents that do not fit: " + ", ".join(
+        f"{count} × {code}" for code, count in sorted(counted.items())
+    )
+    return [*shown, Reason("AGENTS_DO_NOT_FIT", text)]

@@ -1,0 +1,207 @@
+"""Who may take a part of a bill, start it, or do one of its steps: at this moment, by the documents and the state.
+
+Error policy: fails closed. What nobody declares fits nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.decisions.access.decide import decide_with_reasons
+from orgkernel.decisions.access.identity import identify
+from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.access.subject import rank_number
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.qualifications import has_passed
+from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
+from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.work.capability.holder import find_member
+from orgkernel.decisions.work.capability.skills import skills_of, withhold
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Bill, BillRole, BillStep
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.sources import SourceDocument
+
+CHIEF = "department_chief"
+AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
+
+
+def read_bill(document: SourceDocument) -> Bill:
+    """The bill of a document."""
+    assert isinstance(document.record, Bill)
+    return document.record
+
+
+def find_misfits(
+    view: OrgView, state: StateView, document: SourceDocument, part: str, agent_id: str, now: float
+) -> tuple[Reason, ...]:
+    """Every condition of a part that an agent does not meet now."""
+    return tuple(_misfits(view, state, document, part, agent_id, now))
+
+
+def _misfits(
+    view: OrgView, state: StateView, document: SourceDocument, part: str, agent_id: str, now: float
+) -> Iterator[Reason]:
+    wanted, who = read_bill(document).roles[part], f"agent {quote(agent_id)}"
+    subject = tables_of(view).subject(f"agent:{agent_id}")
+    filled = view.roles_filled_by(agent_id)
+    if subject is None or not filled:
+        yield Reason("AGENT_FILLS_NO_ROLE", f"{who} fills no role of the organization")
+        return
+    if is_away(state, agent_id):
+        yield Reason("AGENT_AWAY", f"{who} is {state.lifecycle_of(agent_id)}")
+
+    def why(field: str, *route: str | int) -> tuple[Why, ...]:
+        return (why_place(f"{field} of part {part}", document.place("roles", part, field, *route)),)
+
+    roles = [edge.target for edge in filled]
+    if wanted.role is not None and wanted.role not in roles:
+        yield Reason("ROLE_NOT_FILLED", f"{who} does not fill role {quote(wanted.role)}", why("role"))
+    if wanted.department is not None and wanted.department not in departments_of(view, roles):
+        text = f"{who} fills no role in department {quote(wanted.department)}"
+        yield Reason("OUTSIDE_DEPARTMENT", text, why("department"))
+    if wanted.min_rank is not None:
+        ranks = view.records.ranks
+        needed, held = rank_number(view, wanted.min_rank), rank_now(view, state, subject)
+        if needed < 0 or held < needed:
+            has = f"rank {quote(ranks[held].id)}" if 0 <= held < len(ranks) else "no rank of the ladder"
+            text = f"{who} has {has}, and the part takes {quote(wanted.min_rank)} or above"
+            yield Reason("RANK_BELOW_PART", text, why("min_rank"))
+    results = state.results.get(agent_id, ())
+    for number, each in enumerate(wanted.qualifications):
+        if not has_passed(view.records, results, each, now):
+            text = f"{who} has no result in {quote(each)} that passes and still counts"
+            yield Reason("TEST_NOT_PASSED", text, why("qualifications", number))
+
+
+def departments_of(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
+    """The departments of roles."""
+    posts = (view.records.posts.get(role_id) for role_id in roles)
+    return frozenset(post.profile.department for post in posts if post and post.profile.department)
+
+
+def fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
+    """The roles of the organization whose holders can take a part, as far as the documents of roles say it."""
+    return tuple(
+        role_id
+        for role_id in view.roles
+        if wanted.role in (None, role_id)
+        and (wanted.department is None or wanted.department == view.records.posts[role_id].profile.department)
+    )
+
+
+def authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
+    """The roles that may start a bill by hand, in the order of the hierarchy."""
+    named = bill.activation.authority
+    base = _chiefs(view, bill) if named == CHIEF and not view.is_role(CHIEF) else {named}
+    above = {superior for role_id in base for superior in view.superiors_above(role_id)}
+    return tuple(role_id for role_id in view.roles if role_id in base or role_id in above)
+
+
+def _chiefs(view: OrgView, bill: Bill) -> set[str]:
+    """The heads of the departments that the parts of a bill name, or of all departments if they name none."""
+    wanted = {each.department for each in bill.roles.values() if each.department is not None}
+    wanted |= departments_of(view, (each.role for each in bill.roles.values() if each.role is not None))
+    department = {role_id: view.records.posts[role_id].profile.department for role_id in view.roles}
+    return {
+        role_id
+        for role_id, own in department.items()
+        if own is not None
+        and (not wanted or own in wanted)
+        and department.get(view.superiors.get(role_id, "")) != own
+    }
+
+
+def may_activate(view: OrgView, state: StateView, bill: Bill, subject: str) -> bool:
+    """Whether somebody, or the trigger of the bill, may start it."""
+    trigger = bill.activation.trigger
+    if trigger != "manual" and subject == trigger:
+        return True
+    return is_owner(view, subject) or fills_one(view, state, subject, authorities(view, bill))
+
+
+def is_owner(view: OrgView, subject: str) -> bool:
+    """Whether a subject is the owner of the organization."""
+    identity = identify(view, subject) if subject.startswith("person:") else None
+    return identity is not None and identity.is_owner
+
+
+def is_away(state: StateView, agent_id: str) -> bool:
+    """Whether an agent is not at work: not yet, not now, or not any more."""
+    return state.lifecycle_of(agent_id) in AWAY
+
+
+def fills_one(view: OrgView, state: StateView, subject: str, roles: Iterable[str]) -> bool:
+    """Whether an agent at work fills one of these roles."""
+    kind, _, agent_id = subject.partition(":")
+    if kind != "agent" or is_away(state, agent_id):
+        return False
+    return not {edge.target for edge in view.roles_filled_by(agent_id)}.isdisjoint(roles)
+
+
+def find_obstacles(
+    view: OrgView,
+    state: StateView,
+    document: SourceDocument,
+    number: int,
+    agent_id: str,
+    context: AccessContext,
+) -> tuple[tuple[Reason, ...], bool]:
+    """Why an agent cannot do a step now, beside the conditions of its part; and whether it has to ask for the tool."""
+    reasons: list[Reason] = []
+    step = read_bill(document).steps[number]
+    roles = [edge.target for edge in view.roles_filled_by(agent_id)]
+    who = f"agent {quote(agent_id)}"
+    member = find_member(view, state, f"agent:{agent_id}", context)
+    if isinstance(member, Reason):
+        # Who is not at work or not declared does not fit the part, and is told so there.
+        reasons += [member] if member.code == "PACE_CAP" else []
+    elif step.skill in (gated := skills_of(view)):
+        reasons += withhold(view, member, gated[step.skill])
+    if step.skill is not None and (reason := _skill(view, state, step, agent_id)):
+        place = document.place("steps", number, "skill")
+        reasons.append(Reason(*reason, (why_place(f"skill of step {step.id}", place),)))
+    if step.channel is not None and not may_speak(view, step.channel, roles):
+        text = f"{who} has no role that may speak in channel {quote(step.channel)}"
+        place = document.place("steps", number, "channel")
+        reasons.append(Reason("CHANNEL_CLOSED", text, (why_place(f"channel of step {step.id}", place),)))
+    asking = False
+    if step.tool is not None:
+        request = AccessRequest(f"agent:{agent_id}", step.tool_action, f"tool:{step.tool}", context)
+        decision, said = decide_with_reasons(view, request, state)
+        asking = decision.outcome == "ask"
+        if decision.outcome not in ("allow", "ask"):
+            text = f"{who} may not {step.tool_action} tool {quote(step.tool)} now: {listing(decision.codes)}"
+            places = tuple(why for reason in said for why in reason.why)
+            reasons.append(Reason("TOOL_NOT_ALLOWED", text, places))
+    return tuple(reasons), asking
+
+
+def _skill(view: OrgView, state: StateView, step: BillStep, agent_id: str) -> tuple[str, str] | None:
+    assert step.skill is not None
+    if step.skill in view.records.cognitive_skills and step.skill not in view.records.skills:
+        return None
+    skill, who = quote(step.skill), f"agent {quote(agent_id)}"
+    held = (each for each in state.skills.get(agent_id, ()) if each.org_id == view.org_id)
+    record = next((each for each in held if each.skill == step.skill), None)
+    if record is not None and record.suspended:
+        return "SKILL_SUSPENDED", f"skill {skill} of {who} is suspended"
+    required = any(
+        edge.target == step.skill
+        for filled in view.roles_filled_by(agent_id)
+        for edge in view.skills_of(filled.target)
+    )
+    if step.skill in view.records.skills and (record is not None or required):
+        return None
+    return "SKILL_NOT_HELD", f"{who} does not hold skill {skill}, and none of its roles requires it"
+
+
+def may_speak(view: OrgView, channel: str, roles: Iterable[str]) -> bool:
+    """Whether one of these roles may speak in a channel: in one without pairs everybody may."""
+    declared = view.records.organization.communication_channels.get(channel)
+    if declared is None:
+        return False
+    return not declared.allowed_pairs or not {
+        role_id for pair in declared.allowed_pairs for role_id in pair
+    }.isdisjoint(roles)

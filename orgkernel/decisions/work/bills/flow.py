@@ -1,0 +1,121 @@
+"""The order of the steps of a bill: which step leads to which.
+
+Without branches a step leads to its `next`, or to the next one in the list. With branches it leads to these alone. A step
+that several ways lead to waits until each of them is taken or passed by, and starts if one is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from typing import NamedTuple
+
+from orgkernel.documents.records import Bill, BillStep, Branch
+
+END = "end"
+
+
+class Way(NamedTuple):
+    """A way from one step to another."""
+
+    source: str
+    target: str
+    condition: str | None
+    branch: int | None
+    """Which branch it is; None for the way to the next step."""
+
+
+class Flow:
+    """The steps of a bill by id, and the ways between them."""
+
+    def __init__(self, bill: Bill) -> None:
+        self.numbers: dict[str, int] = {}
+        for number, step in enumerate(bill.steps):
+            self.numbers.setdefault(step.id, number)
+        self.steps: Mapping[str, BillStep] = {
+            step_id: bill.steps[number] for step_id, number in self.numbers.items()
+        }
+        self.start = bill.steps[0].id if bill.steps else None
+        self.ways: dict[str, tuple[Way, ...]] = {}
+        self.into: dict[str, list[Way]] = {step_id: [] for step_id in self.steps}
+        self.unknown: list[Way] = []
+        """Ways to what is no step."""
+        for step_id, number in self.numbers.items():
+            ways = tuple(_ways(bill, number))
+            self.ways[step_id] = ways
+            for way in ways:
+                if way.target in self.into:
+                    self.into[way.target].append(way)
+                else:
+                    self.unknown.append(way)
+
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Source and target of every way to a step."""
+        return tuple((way.source, way.target) for ways in self.into.values() for way in ways)
+
+    def sorted(self) -> tuple[str, ...] | None:
+        """The steps, each after those that lead to it; None where they lead in a circle."""
+        sorter: TopologicalSorter[str] = TopologicalSorter(
+            {step_id: [way.source for way in ways] for step_id, ways in self.into.items()}
+        )
+        try:
+            return tuple(sorter.static_order())
+        except CycleError:
+            return None
+
+    def reached(self) -> frozenset[str]:
+        """The steps that some way from the first one leads to."""
+        first = () if self.start is None else (self.start,)
+        return _walk(first, lambda each: [way.target for way in self.ways[each] if way.target in self.steps])
+
+    def before(self, step_id: str) -> frozenset[str]:
+        """The steps from which a way leads to a step."""
+        first = (way.source for way in self.into.get(step_id, ()))
+        return _walk(first, lambda each: [way.source for way in self.into[each]])
+
+
+def _walk(first: Iterable[str], onward: Callable[[str], Iterable[str]]) -> frozenset[str]:
+    """The first steps, and all that lie further on."""
+    found: set[str] = set()
+    pending = [*first]
+    while pending:
+        step_id = pending.pop()
+        if step_id not in found:
+            found.add(step_id)
+            pending += onward(step_id)
+    return frozenset(found)
+
+
+def _ways(bill: Bill, number: int) -> Iterator[Way]:
+    step = bill.steps[number]
+    if step.branches:
+        for branch, entry in enumerate(step.branches):
+            written = Branch(to=entry) if isinstance(entry, str) else entry
+            yield Way(step.id, written.to, written.condition, branch)
+        return
+    following = step.next
+    if following is None:
+        following = bill.steps[number + 1].id if number + 1 < len(bill.steps) else END
+    if following != END:
+        yield Way(step.id, following, None, None)
+
+
+def parts_of(step: BillStep) -> tuple[str, ...]:
+    """The parts of a bill that do a step."""
+    named = (step.role, *step.roles) if step.role is not None else step.roles
+    return tuple(dict.fromkeys(named))
+
+
+def read_count(count: int | str) -> tuple[int, int] | None:
+    """The least and the most agents of a part; None where the text says neither.
+
+    >>> read_count(2), read_count("1"), read_count("1-3"), read_count("3-1"), read_count("some")
+    ((2, 2), (1, 1), (1, 3), None, None)
+    """
+    low, dash, high = str(count).strip().partition("-")
+    if not (low.isdecimal() and low.isascii() and len(low) < 5):
+        return None
+    if dash and not (high.isdecimal() and high.isascii() and len(high) < 5):
+        return None
+    least, most = int(low), int(high or low)
+    return (least, most) if 1 <= least <= most else None

@@ -1,0 +1,548 @@
+"""Which steps of a bill may start now, with what goes with them, and which may not, with what has to happen first.
+
+Error policy: fails closed. A report about a step that does not fit the bill is a finding and does not count, and what it
+leaves unknown opens no branch. Nothing is run and nothing is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.work.bills.conditions import Value, holds, known_outputs
+from orgkernel.decisions.work.bills.fitness import (
+    authorities,
+    find_misfits,
+    find_obstacles,
+    is_away,
+    is_owner,
+    may_activate,
+    read_bill,
+)
+from orgkernel.decisions.work.bills.flow import Flow, Way, parts_of, read_count
+from orgkernel.decisions.work.bills.instance import (
+    BillInstance,
+    BlockedStep,
+    InstanceState,
+    NextSteps,
+    PartOfStep,
+    RunningStep,
+    StepObligation,
+    StepReport,
+    StepToStart,
+    UnfitAgent,
+)
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Bill, BillStep
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.sources import SourceDocument
+
+ACTIVATION = "activation"
+APPROVAL = "captain_approval"
+
+
+def digest_bill(bill: Bill) -> str:
+    """Digest of what a bill says, wherever it is written."""
+    return "sha256:" + hashlib.sha256(msgspec.json.encode(bill, order="deterministic")).hexdigest()
+
+
+def decide_next_steps(
+    view: OrgView, state: StateView, document: SourceDocument, instance: BillInstance, context: AccessContext
+) -> NextSteps:
+    """What may happen next in an instance of a bill. `context` says the time, and what else is known."""
+    return _Situation(view, state, document, instance, context).decide()
+
+
+class _Situation:
+    """An instance beside its bill, and what is found out about it on the way to one answer."""
+
+    def __init__(
+        self,
+        view: OrgView,
+        state: StateView,
+        document: SourceDocument,
+        instance: BillInstance,
+        context: AccessContext,
+    ) -> None:
+        self.view, self.state, self.document, self.instance = view, state, document, instance
+        self.bill = read_bill(document)
+        self.context = context
+        self.flow = Flow(self.bill)
+        self.outputs: dict[tuple[str, str], Value] = {}
+        self.findings: list[Reason] = []
+        self.to_start: list[StepToStart] = []
+        self.running: list[RunningStep] = []
+        self.blocked: list[BlockedStep] = []
+        self.completed: list[str] = []
+        self.skipped: list[str] = []
+        self.failed: list[str] = []
+        self.taken: dict[tuple[str, int | None], bool | None] = {}
+        """Whether each way is taken: None while it is open."""
+        self.misfits: dict[tuple[str, str], tuple[Reason, ...]] = {}
+        self.doubled = self._doubled()
+        self.stopped: list[Reason] = []
+        """Why nothing may start at all."""
+
+    # -- the whole instance -------------------------------------------------------------------------------------------
+
+    def decide(self) -> NextSteps:
+        digest = digest_bill(self.bill)
+        order = self.flow.sorted()
+        refused = list(self._refusals(digest, order))
+        waiting = [] if refused else list(self._not_started())
+        if order is not None and not refused:
+            self._check_assignments()
+            self._check_names()
+            self.stopped = list(waiting)
+            if self.instance.cancelled:
+                self.stopped.append(Reason("INSTANCE_CANCELLED", "the instance is cancelled"))
+            for step_id in order:
+                self._settle(step_id)
+            self._stop_after_failures()
+        number = self.flow.numbers.__getitem__
+        state = self._state(refused, waiting)
+        over = state in ("completed", "failed", "cancelled")
+        reasons = (*refused, *waiting, *self._reasons(state))
+        return NextSteps(
+            outcome="refused" if refused else "over" if over else "start" if self.to_start else "wait",
+            bill=self.bill.slug,
+            version=self.bill.edition,
+            digest=digest,
+            state=state,
+            reasons=reasons,
+            may_start=tuple(sorted(self.to_start, key=lambda each: number(each.step))),
+            running=tuple(sorted(self.running, key=lambda each: number(each.step))),
+            blocked=tuple(sorted(self.blocked, key=lambda each: number(each.step))),
+            completed=tuple(sorted(self.completed, key=number)),
+            skipped=tuple(sorted(self.skipped, key=number)),
+            findings=tuple(dict.fromkeys(self.findings)),
+            snapshot=self.view.digest,
+            state_version=self.state.version,
+        )
+
+    def _refusals(self, digest: str, order: tuple[str, ...] | None) -> Iterator[Reason]:
+        """What makes the instance one that nothing can be said about."""
+        bill, by = self.bill, self.instance.activated_by
+        if self.instance.digest is not None and self.instance.digest != digest:
+            text = f"bill {quote(bill.slug)} has changed since it was started"
+            yield Reason("BILL_CHANGED", text, self._why("slug"))
+        if order is None or self.flow.unknown or not bill.steps or len(bill.steps) != len(self.flow.steps):
+            text = f"the steps of bill {quote(bill.slug)} lead in a circle, to no step, or are not told apart"
+            yield Reason("BILL_INVALID", text, self._why("steps"))
+        if by is not None and not may_activate(self.view, self.state, bill, by):
+            roles = authorities(self.view, bill)
+            who = f"; {listing(roles)} may" if roles else ""
+            text = f"{quote(by)} may not start bill {quote(bill.slug)}{who}"
+            yield Reason("NO_AUTHORITY_TO_START", text, self._why("activation"))
+
+    def _not_started(self) -> Iterator[Reason]:
+        """What is missing before the first step may start."""
+        bill, instance = self.bill, self.instance
+        if instance.activated_by is None:
+            roles = authorities(self.view, bill)
+            trigger = (
+                "" if bill.activation.trigger == "manual" else f" {quote(bill.activation.trigger)} or by"
+            )
+            who = listing(roles) if roles else "the owner"
+            yield Reason(
+                "NOT_STARTED",
+                f"nobody has started it; it is started by{trigger} {who}",
+                self._why("activation"),
+            )
+        for part, wanted in bill.roles.items():
+            counts = read_count(wanted.count)
+            assigned = tuple(dict.fromkeys(instance.assignments.get(part, ())))
+            why = self._why("roles", part)
+            if counts is None:
+                yield Reason(
+                    "PART_UNCOUNTABLE", f"nothing says how many agents part {quote(part)} takes", why
+                )
+            elif len(assigned) < counts[0]:
+                text = f"part {quote(part)} takes at least {counts[0]} and has {len(assigned)}"
+                yield Reason("PART_VACANT", text, why)
+            elif len(assigned) > counts[1]:
+                text = f"part {quote(part)} takes at most {counts[1]} and has {len(assigned)}"
+                yield Reason("PART_OVERFILLED", text, why)
+
+    def _doubled(self) -> frozenset[str]:
+        """Agents that have several parts: they count for none."""
+        parts: dict[str, int] = {}
+        for part in self.bill.roles:
+            for agent in set(self.instance.assignments.get(part, ())):
+                parts[agent] = parts.get(agent, 0) + 1
+        return frozenset(agent for agent, count in parts.items() if count > 1)
+
+    def _check_assignments(self) -> None:
+        for part, agents in self.instance.assignments.items():
+            if part not in self.bill.roles:
+                text = f"bill {quote(self.bill.slug)} has no part {quote(part)}"
+                self.findings.append(Reason("UNKNOWN_PART", text, self._why("roles")))
+                continue
+            for agent in dict.fromkeys(agents):
+                self.findings += self._misfits_of(part, agent)
+
+    def _misfits_of(self, part: str, agent: str) -> tuple[Reason, ...]:
+        key = (part, agent)
+        if key not in self.misfits:
+            found = find_misfits(self.view, self.state, self.document, part, agent, self.context.now)
+            if agent in self.doubled:
+                text = f"agent {quote(agent)} has several parts of the bill, and counts for none"
+                found = (*found, Reason("AGENT_IN_SEVERAL_PARTS", text))
+            self.misfits[key] = found
+        return self.misfits[key]
+
+    def _check_names(self) -> None:
+        for step_id in dict.fromkeys((*self.instance.steps, *self.instance.approvals)):
+            if step_id not in self.flow.steps:
+                text = f"bill {quote(self.bill.slug)} has no step {quote(step_id)}"
+                self.findings.append(Reason("UNKNOWN_STEP", text, self._why("steps")))
+
+    def _stop_after_failures(self) -> None:
+        """Nothing starts any more once a step has failed."""
+        if not self.failed:
+            return
+        self.stopped += [
+            Reason("STEP_FAILED", f"step {quote(step_id)} has failed", self._why_step(step_id))
+            for step_id in self.failed
+        ]
+        for each in self.to_start:
+            self.blocked.append(BlockedStep(step=each.step, reasons=tuple(self.stopped), parts=each.parts))
+        self.to_start = []
+
+    def _state(self, refused: list[Reason], waiting: list[Reason]) -> InstanceState:
+        if self.instance.cancelled:
+            return "cancelled"
+        if refused or self.instance.activated_by is None or (waiting and not self.instance.steps):
+            return "pending"
+        if self.failed:
+            return "failed"
+        open_steps = self.to_start or self.running or self.blocked
+        return "active" if open_steps else "completed"
+
+    def _reasons(self, state: InstanceState) -> Iterator[Reason]:
+        if state == "cancelled":
+            yield Reason("INSTANCE_CANCELLED", "the instance is cancelled")
+        elif state == "failed":
+            yield from self.stopped
+        elif state == "completed":
+            yield Reason("ALL_STEPS_SETTLED", "every step is completed or skipped")
+        elif self.to_start:
+            yield Reason(
+                "STEPS_READY", f"what comes before {listing(each.step for each in self.to_start)} is done"
+            )
+
+        elif state == "active":
+            waiting = [*(each.step for each in self.running), *(each.step for each in self.blocked)]
+            verb = "are" if waiting[1:] else "is"
+            yield Reason("NOTHING_TO_START", f"nothing may start while {listing(waiting)} {verb} open")
+
+    # -- one step -----------------------------------------------------------------------------------------------------
+
+    def _settle(self, step_id: str) -> None:
+        """Find out how a step stands, and which of the ways from it are taken. Those before it are settled."""
+        step, report = self.flow.steps[step_id], self.instance.steps.get(step_id)
+        into = [self.taken[way.source, way.branch] for way in self.flow.into[step_id]]
+        if step_id == self.flow.start and not into:
+            reached: bool | None = True
+        else:
+            reached = None if None in into else True in into
+        told = report is not None and report.status in ("active", "completed", "failed")
+        if reached is not True:
+            if told:
+                came = "is not reached" if reached is False else "came before the steps that lead to it"
+                code = "STEP_NOT_REACHED" if reached is False else "STEP_OUT_OF_ORDER"
+                self._find(code, f"step {quote(step_id)} {came}, so its report does not count", step_id)
+            self._leave(step_id, reached)
+            if reached is False:
+                self.skipped.append(step_id)
+            else:
+                self._wait_for(step_id)
+            return
+        wanted = holds(step.condition, self.outputs)
+        if wanted is not True:
+            if told:
+                said = "false" if wanted is False else "not known to be true"
+                text = f"the condition of step {quote(step_id)} is {said}, so its report does not count"
+                self._find("STEP_WITHOUT_CONDITION", text, step_id)
+            if wanted is False:
+                self.skipped.append(step_id)
+                self._lead_on(step_id)
+            else:
+                text = f"nothing says yet whether {quote(str(step.condition))} is true"
+                self._block(step_id, Reason("CONDITION_UNKNOWN", text, self._why_step(step_id, "condition")))
+            return
+        if report is None or report.status in ("pending", "blocked"):
+            self._consider(step_id)
+        elif report.status == "skipped":
+            text = f"step {quote(step_id)} is reached and its condition is true, so it cannot be skipped"
+            self._find("SKIPPED_WITHOUT_CAUSE", text, step_id)
+            self._consider(step_id)
+        else:
+            self._count(step_id, report)
+
+    def _leave(self, step_id: str, taken: bool | None) -> None:
+        """All ways from a step are open, or passed by."""
+        for way in self.flow.ways[step_id]:
+            self.taken[way.source, way.branch] = taken
+
+    def _block(self, step_id: str, *reasons: Reason, parts: tuple[PartOfStep, ...] = ()) -> None:
+        self.blocked.append(BlockedStep(step=step_id, reasons=(*self.stopped, *reasons), parts=parts))
+        self._leave(step_id, None)
+
+    def _wait_for(self, step_id: str) -> None:
+        sources = [
+            way.source for way in self.flow.into[step_id] if self.taken[way.source, way.branch] is None
+        ]
+        text = f"step {quote(step_id)} waits for {listing(dict.fromkeys(sources))}"
+        self._block(step_id, Reason("WAITS_FOR_STEP", text, self._why_step(step_id)))
+
+    def _count(self, step_id: str, report: StepReport) -> None:
+        """A step of which something was reported and that could start."""
+        step = self.flow.steps[step_id]
+        if not self._may_have_done(step, report.by):
+            text = f"{quote(report.by)} has no part in step {quote(step_id)}, so its report does not count"
+            self._find("DONE_BY_ANOTHER", text, step_id)
+            self._consider(step_id)
+            return
+        approved = self._approval(step)
+        if approved is not None:
+            text = f"step {quote(step_id)} was started without its approval, so its report does not count"
+            self._find("STARTED_UNAPPROVED", text, step_id)
+            self._block(step_id, approved)
+            return
+        if report.status == "failed":
+            self.failed.append(step_id)
+            self._leave(step_id, None)
+            return
+        if report.status == "active":
+            due = None if report.started_at is None else report.started_at + step.timeout
+            overdue = due is not None and self.context.now > due
+            if overdue:
+                text = f"step {quote(step_id)} has taken longer than {step.timeout:g} seconds"
+                self._find("STEP_OVERDUE", text, step_id, "timeout")
+            self.running.append(RunningStep(step=step_id, by=report.by, due_at=due, overdue=overdue))
+            self._leave(step_id, None)
+            return
+        self._read_outputs(step, report.outputs)
+        self.completed.append(step_id)
+        self._lead_on(step_id)
+
+    def _may_have_done(self, step: BillStep, by: str) -> bool:
+        parts = parts_of(step)
+        if not parts and step.action == APPROVAL:
+            return is_owner(self.view, by)
+        kind, _, agent = by.partition(":")
+        if kind != "agent" or agent in self.doubled:
+            return False
+        return any(agent in self.instance.assignments.get(part, ()) for part in parts)
+
+    def _read_outputs(self, step: BillStep, reported: Mapping[str, Any]) -> None:
+        declared = {output.name: output for output in step.outputs}
+        known = known_outputs(step.outputs, step.id, reported)
+        self.outputs.update(known)
+        for name in reported:
+            if name not in declared:
+                text = f"step {quote(step.id)} declares no output {quote(name)}"
+                self._find("UNKNOWN_OUTPUT", text, step.id)
+            elif (step.id, name) not in known:
+                text = f"output {quote(name)} of step {quote(step.id)} is no {declared[name].type} that it declares, so it is unknown"
+                self._find("OUTPUT_OF_WRONG_TYPE", text, step.id, "outputs")
+
+    def _lead_on(self, step_id: str) -> None:
+        """Take the ways from a step that is done or whose condition is false."""
+        step, ways = self.flow.steps[step_id], self.flow.ways[step_id]
+        if step.gateway in ("sequential", "parallel") or not step.branches:
+            self._leave(step_id, True)
+            return
+        taken = [self._branch(way, last=way is ways[-1]) for way in ways]
+        if step.gateway == "xor":
+            first = next((number for number, each in enumerate(taken) if each is not False), None)
+            if first is not None:
+                # Whether a later branch is taken is open as long as that of an earlier one is.
+                rest = None if taken[first] is None else False
+                taken = [*taken[: first + 1], *(rest for _ in taken[first + 1 :])]
+        elif step.branches and self._is_else(ways[-1]):
+            others = taken[:-1]
+            taken[-1] = False if True in others else None if None in others else True
+        for way, each in zip(ways, taken, strict=True):
+            self.taken[way.source, way.branch] = each
+        if None in taken:
+            unknown = [way for way, each in zip(ways, taken, strict=True) if each is None and way.condition]
+            text = f"nothing says which branch follows step {quote(step_id)}: {listing(str(way.condition) for way in unknown)}"
+            why = tuple(why for way in unknown for why in self._why_step(step_id, "branches", way.branch))
+            reason = Reason("BRANCH_UNKNOWN", text, why)
+            self.blocked.append(BlockedStep(step=step_id, reasons=(reason,)))
+        elif True not in taken:
+            self._find("NO_BRANCH_TAKEN", f"no branch after step {quote(step_id)} is taken", step_id)
+
+    def _branch(self, way: Way, *, last: bool) -> bool | None:
+        return (
+            True
+            if last and self._is_else(way)
+            else False
+            if way.condition is None
+            else holds(way.condition, self.outputs)
+        )
+
+    def _is_else(self, way: Way) -> bool:
+        return way.condition is None
+
+    # -- a step that is its turn --------------------------------------------------------------------------------------
+
+    def _consider(self, step_id: str) -> None:
+        step = self.flow.steps[step_id]
+        parts = tuple(self._part(step, part) for part in parts_of(step))
+        reasons = [
+            Reason(
+                "NOBODY_MAY_DO_IT",
+                f"no agent of part {quote(part.role)} may do step {quote(step_id)} now",
+                self._why_step(step_id),
+            )
+            for part in parts
+            if not part.agents
+        ]
+        if not parts and step.action != APPROVAL:
+            reasons.append(
+                Reason("STEP_WITHOUT_PART", f"no part does step {quote(step_id)}", self._why_step(step_id))
+            )
+        missing = self._approval(step)
+        if missing is not None:
+            reasons.append(missing)
+        inputs, lacking = self._inputs(step)
+        reasons += lacking
+        if reasons or self.stopped:
+            self._block(step_id, *reasons, parts=parts)
+            return
+        self._leave(step_id, None)
+        self.to_start.append(
+            StepToStart(
+                step=step_id,
+                name=step.name,
+                action=step.action,
+                parts=parts,
+                inputs=inputs,
+                obligations=tuple(self._obligations(step, parts)),
+                reasons=(self._turn(step_id),),
+            )
+        )
+
+    def _turn(self, step_id: str) -> Reason:
+        sources = [way.source for way in self.flow.into[step_id] if self.taken[way.source, way.branch]]
+        text = (
+            f"step {quote(step_id)} follows {listing(dict.fromkeys(sources))}"
+            if sources
+            else f"step {quote(step_id)} is the first"
+        )
+        return Reason("STEP_IS_NEXT", text, self._why_step(step_id))
+
+    def _part(self, step: BillStep, part: str) -> PartOfStep:
+        able: list[str] = []
+        asking: list[str] = []
+        unfit: list[UnfitAgent] = []
+        for agent in dict.fromkeys(self.instance.assignments.get(part, ())):
+            reasons = self._misfits_of(part, agent) if part in self.bill.roles else ()
+            obstacles, asks = find_obstacles(
+                self.view, self.state, self.document, self.flow.numbers[step.id], agent, self.context
+            )
+            reasons = (*reasons, *obstacles)
+            if reasons or part not in self.bill.roles:
+                unfit.append(UnfitAgent(agent, reasons))
+            else:
+                able.append(agent)
+                if asks:
+                    asking.append(agent)
+        return PartOfStep(role=part, agents=tuple(able), asking=tuple(asking), unfit=tuple(unfit))
+
+    def _approval(self, step: BillStep) -> Reason | None:
+        """What is missing of the approval that the gate of a step asks for."""
+        if step.gate is None:
+            return None
+        gate, given = step.gate, self.instance.approvals.get(step.id)
+        doing = {agent for part in parts_of(step) for agent in self.instance.assignments.get(part, ())}
+        if gate in self.bill.roles:
+            able = [
+                agent
+                for agent in self.instance.assignments.get(gate, ())
+                if not self._misfits_of(gate, agent)
+            ]
+        else:
+            able = [edge.source for edge in self.view.agents_in(gate)] if self.view.is_role(gate) else []
+            able = [agent for agent in able if not is_away(self.state, agent)]
+        able = [agent for agent in able if agent not in doing]
+        if given is not None:
+            kind, _, agent = given.by.partition(":")
+            if (kind == "agent" and agent in able) or is_owner(self.view, given.by):
+                return None
+            text = f"{quote(given.by)} cannot approve step {quote(step.id)} for {quote(gate)}"
+            return Reason("APPROVAL_DOES_NOT_COUNT", text, self._why_step(step.id, "gate"))
+        who = (
+            f"by {listing(able)}" if able else "and of its agents nobody can give it who does not do the step"
+        )
+        text = f"step {quote(step.id)} needs an approval of {quote(gate)}, {who}"
+        return Reason("APPROVAL_MISSING", text, self._why_step(step.id, "gate"))
+
+    def _inputs(self, step: BillStep) -> tuple[dict[str, Any], list[Reason]]:
+        """What a step is given, and what of it is missing although the step that yields it was done."""
+        found: dict[str, Any] = {}
+        lacking: list[Reason] = []
+        for number, each in enumerate(step.inputs):
+            source, _, name = each.source.partition(".")
+            if source == ACTIVATION and name in self.instance.inputs:
+                found[each.name] = self.instance.inputs[name]
+            elif (source, name) in self.outputs:
+                found[each.name] = self.outputs[source, name]
+            elif source not in self.skipped:
+                text = f"input {quote(each.name)} of step {quote(step.id)} is not known: {quote(each.source)}"
+                lacking.append(Reason("INPUT_UNKNOWN", text, self._why_step(step.id, "inputs", number)))
+        return found, lacking
+
+    def _obligations(self, step: BillStep, parts: tuple[PartOfStep, ...]) -> Iterator[StepObligation]:
+        for part in parts:
+            yield StepObligation(
+                "DO",
+                f"one of {listing(part.agents)} does it as {quote(part.role)}"
+                if part.agents[1:]
+                else f"{quote(part.agents[0])} does it as {quote(part.role)}",
+            )
+            if part.asking:
+                yield StepObligation(
+                    "ASK", f"{listing(part.asking)} first asks for permission to use {quote(str(step.tool))}"
+                )
+        if not parts:
+            yield StepObligation("APPROVE", "the owner approves it")
+        if step.tool is not None:
+            yield StepObligation(
+                "USE_TOOL",
+                f"use tool {quote(step.tool)} with action {quote(step.tool_action)}, with a permission for each call",
+            )
+        if step.skill is not None:
+            yield StepObligation("EXERCISE_SKILL", f"exercise skill {quote(step.skill)}, and record it")
+        if step.channel is not None:
+            yield StepObligation("SPEAK", f"speak in channel {quote(step.channel)}")
+        if step.sub_bill is not None:
+            yield StepObligation("RUN_BILL", f"run bill {quote(step.sub_bill)} to its end")
+        if step.outputs:
+            yield StepObligation("REPORT", f"report {listing(output.name for output in step.outputs)}")
+        yield StepObligation("FINISH_BY", f"finish within {step.timeout:g} seconds")
+
+    # -- places -------------------------------------------------------------------------------------------------------
+
+    def _find(self, code: str, text: str, step_id: str, *route: str | int) -> None:
+        self.findings.append(Reason(code, text, self._why_step(step_id, *route)))
+
+    def _why(self, *route: str | int) -> tuple[Why, ...]:
+        place = self.document.place(*route, key=isinstance(route[-1], str))
+        return (why_place(f"bill {self.bill.slug}", place),)
+
+    def _why_step(self, step_id: str, *route: str | int | None) -> tuple[Why, ...]:
+        steps = tuple(each for each in route if each is not None)
+        text = " of ".join(
+            [*(str(each) for each in reversed(steps) if isinstance(each, str)), f"step {step_id}"]
+        )
+        return (why_place(text, self.document.place("steps", self.flow.numbers[step_id], *steps)),)

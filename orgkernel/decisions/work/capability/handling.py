@@ -1,0 +1,376 @@
+"""How somebody handles an intent: by a procedure, a cognitive skill, a tool, reasoning of its own, or not at all.
+
+The tiers are tried in this order, and each one that is passed over is answered with its reason. What failed before in the
+same run is passed over too, so a caller whose procedure fails asks again and gets the next. Error policy: fails closed.
+An intent that is served only by skills that are shut is declined, not thought through: the gate would have no effect.
+The answer opens no tool. Each call is decided again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext, AccessRequest
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.work.capability.holder import CrewMember, check_run, find_member
+from orgkernel.decisions.work.capability.procedures import (
+    WITHOUT_MODEL_FROM,
+    RunnableProcedure,
+    ToolCheck,
+    check_tool,
+    decide_procedure,
+    performed_by,
+    procedures_for,
+)
+from orgkernel.decisions.work.capability.skills import OpenSkill, card_of, skills_of, withhold
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.records import USER, ToolLevel
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import Edge, EdgeKind
+
+CapabilityTier = Literal["executable_skill", "cognitive_skill", "tool", "reasoning", "decline"]
+TIERS: tuple[CapabilityTier, ...] = ("executable_skill", "cognitive_skill", "tool", "reasoning", "decline")
+"""In the order in which they are tried."""
+FAILABLE = ("executable_skill", "cognitive_skill", "tool", "reasoning")
+# What an episode calls them.
+_EPISODES: Mapping[str, str] = {
+    "executable_skill": "procedure",
+    "cognitive_skill": "cognitive_skill",
+    "tool": "tool",
+}
+_NAMED = 5
+_WORD = re.compile(r"\w+")
+# An approval is less than a permission, and a circumstance that nobody stated is in between.
+_CERTAINTY = {"allow": 0, "conditional": 1, "ask": 2}
+
+
+class HandlingRequest(msgspec.Struct, frozen=True):
+    """Who is to handle what, and what failed before."""
+
+    subject: str
+    """`role:ID` or `agent:ID`."""
+    intent: str
+    context: AccessContext = AccessContext()
+    on_behalf_of: str | None = None
+    via: tuple[str, ...] = ()
+    envelope: Mapping[str, ToolLevel] | None = None
+    text: str = ""
+    """The task in words, which triggers of skills are compared with."""
+    failed: tuple[str, ...] = ()
+    """What was tried in this run and failed, as `TIER:NAME`, such as `executable_skill:publish_post`."""
+
+
+class PassedOver(msgspec.Struct, frozen=True):
+    """Something that serves the intent and was not chosen."""
+
+    tier: CapabilityTier
+    name: str
+    reasons: tuple[Reason, ...]
+
+
+class NextWay(msgspec.Struct, frozen=True):
+    """What comes next if the chosen way fails."""
+
+    tier: Literal["executable_skill", "cognitive_skill", "tool", "own_reasoning", "superior", "top"]
+    name: str
+    why: tuple[Why, ...] = ()
+
+
+class HandlingDecision(msgspec.Struct, frozen=True):
+    """The way in which somebody handles an intent."""
+
+    tier: CapabilityTier
+    name: str
+    """Id of the procedure or tool, name of the skill; empty for reasoning and decline."""
+    subject: str
+    intent: str
+    reasons: tuple[Reason, ...]
+    passed_over: tuple[PassedOver, ...]
+    fallbacks: tuple[NextWay, ...]
+    """In this order, if it fails."""
+    augmented_by: tuple[str, ...]
+    """Skills to load besides, because their intent or a trigger in the text fits."""
+    obligations: tuple[str, ...]
+    """What the caller has to do, `WORD:KIND:ID` each."""
+    level: int | None
+    """The level at which a procedure runs."""
+    without_model: bool
+    """Whether it is a procedure that runs without a model."""
+    tools: tuple[ToolCheck, ...]
+    """The tools of a procedure's steps, or the actions of the tool."""
+    snapshot: str
+    state_version: int
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """Something that may be chosen."""
+
+    tier: CapabilityTier
+    name: str
+    reason: Reason
+    obligations: tuple[str, ...] = ()
+    level: int | None = None
+    tools: tuple[ToolCheck, ...] = ()
+
+
+def decide_handling(view: OrgView, state: StateView, asked: HandlingRequest) -> HandlingDecision:
+    """The way in which a subject handles an intent now."""
+    holder = find_member(view, state, asked.subject, asked.context)
+    above = (*asked.via, *(() if asked.on_behalf_of is None else (asked.on_behalf_of,)))
+    if (wrong := check_run(view, state, above)) is not None:
+        return _answer(view, state, asked, _decline(wrong), [], None)
+    if isinstance(holder, Reason):
+        return _answer(view, state, asked, _decline(holder), [], None)
+    ways: list[_Way] = []
+    passed: list[PassedOver] = []
+    for found in _ways(view, state, holder, asked):
+        if isinstance(found, PassedOver):
+            passed.append(found)
+        elif _key(found.tier, found.name) in asked.failed:
+            reason = Reason("FAILED_BEFORE", f"{_words(found.tier)} {quote(found.name)} failed in this run")
+            passed.append(PassedOver(found.tier, found.name, (reason,)))
+        else:
+            ways.append(found)
+    reasoning = _reasoning(view, holder, asked, passed)
+    if reasoning is not None and "reasoning" not in asked.failed:
+        ways.append(reasoning)
+    elif reasoning is not None:
+        failed = Reason("FAILED_BEFORE", "reasoning failed in this run")
+        passed.append(PassedOver("reasoning", "", (failed,)))
+    if not ways:
+        return _answer(view, state, asked, _decline(_nobody(view, holder, asked, passed)), passed, holder)
+    first, *others = ways
+    fallbacks = tuple(_fallbacks(view, holder, others))
+    return _answer(view, state, asked, first, passed, holder, fallbacks)
+
+
+def _answer(
+    view: OrgView,
+    state: StateView,
+    asked: HandlingRequest,
+    way: _Way,
+    passed: list[PassedOver],
+    holder: CrewMember | None,
+    fallbacks: tuple[NextWay, ...] = (),
+) -> HandlingDecision:
+    if holder is not None and way.tier == "decline":
+        fallbacks = tuple(_up(view, holder))
+    recorded = (f"record_episode:{_EPISODES[way.tier]}:{way.name}",) if way.name else ()
+    without = (way.level or 0) >= WITHOUT_MODEL_FROM
+    more = () if holder is None or way.tier == "decline" else tuple(_augmenting(view, holder, asked, way))
+    loaded = tuple(f"load_skill:{name}" for name in more)
+    return HandlingDecision(
+        way.tier, way.name, asked.subject, asked.intent, (way.reason,), tuple(passed), fallbacks,
+        more, (*way.obligations, *loaded, *recorded), way.level, without, way.tools, view.digest, state.version,
+    )  # fmt: skip
+
+
+def _key(tier: str, name: str) -> str:
+    return f"{tier}:{name}"
+
+
+def _words(tier: str) -> str:
+    return tier.replace("_", " ")
+
+
+def _decline(reason: Reason) -> _Way:
+    return _Way("decline", "", reason)
+
+
+# -- the tiers ---------------------------------------------------------------------------------------------------------
+
+
+def _ways(
+    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
+) -> Iterator[_Way | PassedOver]:
+    """Everything that serves the intent and that the subject has, tier by tier, best first."""
+    yield from _procedures(view, state, holder, asked)
+    yield from _skills(view, holder, asked)
+    yield from _tools(view, state, holder, asked)
+
+
+def _request(asked: HandlingRequest) -> AccessRequest:
+    return AccessRequest(asked.subject, "", "", asked.context, asked.on_behalf_of, asked.via, asked.envelope)
+
+
+def _procedures(
+    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
+) -> Iterator[_Way | PassedOver]:
+    runnable: list[RunnableProcedure] = []
+    performed = performed_by(view, holder.roles)
+    for procedure in procedures_for(view, asked.intent):
+        if procedure.id not in performed:
+            continue
+        found = decide_procedure(view, state, holder, _request(asked), procedure)
+        if isinstance(found, Reason):
+            yield PassedOver("executable_skill", procedure.id, (found,))
+        else:
+            runnable.append(found)
+    for each in sorted(runnable, key=lambda one: -one.level):
+        name = each.procedure.id
+        text = f"procedure {quote(name)} serves {quote(asked.intent)} and runs at level {each.level}"
+        line = _line_of_intent(view, holder, asked.intent, f"procedure:{name}", text)
+        yield _Way(
+            "executable_skill", name, Reason("PROCEDURE_RUNS", text, line), each.obligations, each.level,
+            each.checks,
+        )  # fmt: skip
+
+
+def _skills(view: OrgView, holder: CrewMember, asked: HandlingRequest) -> Iterator[_Way | PassedOver]:
+    """Skills that take over for a procedure first, then those that the intent finds."""
+    performed = performed_by(view, holder.roles)
+    taking_over = {
+        each.record.falls_back_to: each
+        for each in procedures_for(view, asked.intent)
+        if each.record.falls_back_to is not None and each.id in performed
+    }
+    known = skills_of(view)
+    named = [known[name] for name in taking_over if name in known]
+    named += [each for each in known.values() if each.name not in taking_over and _serves(each, asked.intent)]
+    for skill in named:
+        reasons = withhold(view, holder, skill)
+        if reasons:
+            yield PassedOver("cognitive_skill", skill.name, reasons)
+            continue
+        card = card_of(view, holder, skill)
+        if skill.name in taking_over:
+            procedure = taking_over[skill.name]
+            text = f"skill {quote(skill.name)} takes over for procedure {quote(procedure.id)}"
+            reason = Reason("SKILL_TAKES_OVER", text, (why_place(text, procedure.place("falls_back_to")),))
+        else:
+            text = f"skill {quote(skill.name)} serves {quote(asked.intent)}"
+            reason = Reason("SKILL_SERVES", text, (why_place(text, skill.place("intents")), *card.why))
+        yield _Way("cognitive_skill", skill.name, reason, (f"load_skill:{skill.name}",))
+
+
+def _augmenting(view: OrgView, holder: CrewMember, asked: HandlingRequest, way: _Way) -> Iterator[str]:
+    """Open skills that are added to work that is handled: found by the intent, or by a trigger in the text."""
+    words = f" {' '.join(_WORD.findall(asked.text.casefold()))} "
+    for skill in skills_of(view).values():
+        gates = skill.gates
+        if gates.activation == "discovery" or (way.tier, way.name) == ("cognitive_skill", skill.name):
+            continue
+        fits = asked.intent in gates.intents or any(
+            f" {' '.join(_WORD.findall(trigger.casefold()))} " in words for trigger in gates.triggers
+        )
+        if fits and not withhold(view, holder, skill):
+            yield skill.name
+
+
+def _serves(skill: OpenSkill, intent: str) -> bool:
+    return intent in skill.gates.intents and skill.gates.is_found_by_intent
+
+
+def _tools(
+    view: OrgView, state: StateView, holder: CrewMember, asked: HandlingRequest
+) -> Iterator[_Way | PassedOver]:
+    usable: list[tuple[int, _Way]] = []
+    for tool_id in _tools_by_intent(view).get(asked.intent, ()):
+        tool = view.records.tools[tool_id]
+        checks: list[ToolCheck] = []
+        obligations: list[str] = []
+        denied: tuple[Reason, ...] = ()
+        for action in tool.record.required_levels:
+            check, owed, reasons = check_tool(view, state, _request(asked), tool_id, action)
+            if check.outcome == "deny":
+                denied = denied or reasons
+            else:
+                checks.append(check)
+                obligations += owed
+        if not checks:
+            yield PassedOver("tool", tool_id, denied)
+            continue
+        text = f"tool {quote(tool_id)} serves {quote(asked.intent)}"
+        place = tool.place("intents", tool.record.intents.index(asked.intent))
+        reason = Reason("TOOL_SERVES", text, (why_place(text, place),))
+        way = _Way("tool", tool_id, reason, tuple(dict.fromkeys(obligations)), None, tuple(checks))
+        usable.append((min(_CERTAINTY[each.outcome] for each in checks), way))
+    yield from (way for _, way in sorted(usable, key=lambda each: each[0]))
+
+
+@PerView
+def _tools_by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for tool in view.records.tools.values():
+        for intent in tool.record.intents:
+            found.setdefault(intent, []).append(tool.id)
+    return {intent: tuple(dict.fromkeys(ids)) for intent, ids in found.items()}
+
+
+def _reasoning(
+    view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]
+) -> _Way | None:
+    """A profile that lists the intent, or a procedure of the subject that could not be run."""
+    for role in holder.roles:
+        for edge in view.edges_from(EdgeKind.SERVES_INTENT, role):
+            if edge.target == asked.intent and not edge.attribute:
+                text = f"role {quote(role)} serves {quote(asked.intent)} by its standing orders"
+                return _Way("reasoning", "", Reason("ROLE_SERVES", text, (why_edge(edge),)))
+    for each in passed:
+        if each.tier == "executable_skill" and each.reasons[0].code != "SKILL_SUSPENDED":
+            text = f"procedure {quote(each.name)} serves {quote(asked.intent)} and cannot run, so a model reasons"
+            line = _line_of_intent(view, holder, asked.intent, f"procedure:{each.name}", text)
+            return _Way("reasoning", "", Reason("PROCEDURE_REASONED", text, line))
+    return None
+
+
+def _line_of_intent(view: OrgView, holder: CrewMember, intent: str, by: str, text: str) -> tuple[Why, ...]:
+    for role in holder.roles:
+        for edge in view.edges_from(EdgeKind.SERVES_INTENT, role):
+            if edge.target == intent and edge.attribute == by:
+                return (why_edge(edge),)
+    return ()
+
+
+def _nobody(view: OrgView, holder: CrewMember, asked: HandlingRequest, passed: list[PassedOver]) -> Reason:
+    """Why an intent is declined, and who serves it."""
+    who, intent = quote(holder.name), quote(asked.intent)
+    serving = dict.fromkeys(view.sources_to(EdgeKind.SERVES_INTENT, asked.intent))
+    if not serving and not passed and asked.intent not in _tools_by_intent(view):
+        help = did_you_mean(asked.intent, view.targets_of(EdgeKind.SERVES_INTENT))
+        text = f"nothing serves the intent {intent}" + (f"; {help}" if help else "")
+        return Reason("INTENT_UNKNOWN", text)
+    others = [role for role in serving if role not in holder.roles]
+    more = f"; it is served by {listing(others[:_NAMED])}" if others else ""
+    if len(others) > _NAMED:
+        more += f" and {len(others) - _NAMED} more"
+    edges = [_serving_edge(view, role, asked.intent) for role in others[:_NAMED]]
+    why = tuple(map(why_edge, edges))
+    if passed:
+        return Reason("NOTHING_LEFT", f"{who} has nothing left that serves {intent}{more}", why)
+    return Reason("INTENT_NOT_SERVED", f"{who} does not serve {intent}{more}", why)
+
+
+def _serving_edge(view: OrgView, role: str, intent: str) -> Edge:
+    return next(edge for edge in view.edges_from(EdgeKind.SERVES_INTENT, role) if edge.target == intent)
+
+
+# -- what comes next ---------------------------------------------------------------------------------------------------
+
+
+def _fallbacks(view: OrgView, holder: CrewMember, others: list[_Way]) -> Iterator[NextWay]:
+    """The other ways, then what the toolbox does when no tool is left: own reasoning, the superiors, the top."""
+    for way in others:
+        if way.tier in ("executable_skill", "cognitive_skill", "tool"):
+            yield NextWay(way.tier, way.name, way.reason.why)
+    yield NextWay("own_reasoning", holder.name)
+    yield from _up(view, holder)
+
+
+def _up(view: OrgView, holder: CrewMember) -> Iterator[NextWay]:
+    top = f"person:{USER}"
+    named: set[str] = set()
+    for role in holder.roles:
+        for edge in view.chain_above(role):
+            if not view.is_role(edge.target):
+                top = f"person:{edge.target}"
+            elif edge.target not in holder.roles and edge.target not in named:
+                named.add(edge.target)
+                yield NextWay("superior", f"role:{edge.target}", (why_edge(edge),))
+    yield NextWay("top", top)

@@ -1,0 +1,98 @@
+"""Who would do it: a member of the crew with its roles, its rank and the levels of its skills now.
+
+Error policy: fails closed. Somebody who is not declared, not of the crew or not at work does nothing. A role is answered
+as a holder who was just commissioned: at its entry rank, with every skill it requires at level 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from orgkernel.decisions.access.layers.identity import is_at_work
+from orgkernel.decisions.access.layers.pace import find_report
+from orgkernel.decisions.access.layers.rank import rank_now
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.subject import Subject
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.skill_levels import level_now
+from orgkernel.decisions.evidence.state_view import SkillRecord, StateView
+from orgkernel.decisions.reasons import Reason
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.cognitive_skills import required_skills
+from orgkernel.graph.questions import OrgView
+from orgkernel.runtime.tiers import NO_NEW_WORK, TIERS
+
+
+class CrewMember(msgspec.Struct, frozen=True):
+    """A member of the crew at work."""
+
+    subject: Subject
+    rank: int
+    """Its step on the ladder; -1 without one."""
+    skills: dict[str, SkillRecord]
+    """What an agent holds, by skill id."""
+    now: float
+
+    @property
+    def name(self) -> str:
+        """`role:ID` or `agent:ID`."""
+        return self.subject.subject
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The roles that it is, or fills."""
+        return self.subject.identity.roles
+
+
+def find_member(view: OrgView, state: StateView, subject: str, context: AccessContext) -> CrewMember | Reason:
+    """Who a subject is, or the reason why nobody of that name can begin work now."""
+    found = tables_of(view).subject(subject)
+    if found is None:
+        kind, _, name = subject.partition(":")
+        known = {"role": view.roles, "agent": view.records.agents}.get(kind, ())
+        help = did_you_mean(name, known)
+        text = f"{quote(subject)} is not declared" + (f"; {help}" if help else "")
+        return Reason("UNKNOWN_PRINCIPAL", text)
+    if not found.is_crew:
+        return Reason("SUBJECT_NOT_CREW", f"{quote(subject)} is no role or agent of the organization")
+    if not is_at_work(found, state):
+        return _inactive(found, state)
+    tier = context.pace
+    if tier is None:
+        report = find_report(state, found.keys, context.now)
+        tier = None if report is None else report.tier
+    if tier is not None and (tier in NO_NEW_WORK or tier not in TIERS):
+        return Reason("PACE_CAP", f"{quote(subject)} is in PACE tier {quote(tier)}, which allows no new work")
+    stored = state.skills.get(found.identity.id, ()) if found.is_agent else ()
+    skills = {each.skill: each for each in stored if each.org_id == view.org_id}
+    return CrewMember(found, rank_now(view, state, found), skills, context.now)
+
+
+def check_run(view: OrgView, state: StateView, subjects: Iterable[str]) -> Reason | None:
+    """Why a run cannot be what the caller says: somebody for whom it runs is not declared, or not at work."""
+    for each in subjects:
+        found = tables_of(view).subject(each)
+        if found is None:
+            return Reason("UNKNOWN_PRINCIPAL", f"{quote(each)} is not declared")
+        if not is_at_work(found, state):
+            return _inactive(found, state)
+    return None
+
+
+def _inactive(found: Subject, state: StateView) -> Reason:
+    lifecycle = state.lifecycle_of(found.identity.id)
+    return Reason("AGENT_INACTIVE", f"agent {quote(found.identity.id)} is {lifecycle}")
+
+
+def held_level(view: OrgView, holder: CrewMember, skill: str) -> int:
+    """The level of a skill that somebody holds now; 0 for one that is not held."""
+    if not holder.subject.is_agent:
+        needs = (required_skills(view.records.posts[role].profile) for role in holder.roles)
+        return int(any(skill in each for each in needs))
+    record = holder.skills.get(skill)
+    declared = view.records.skills.get(skill)
+    if record is None or declared is None:
+        return 0
+    return level_now(record, declared.record.decay_rate_days, holder.now)

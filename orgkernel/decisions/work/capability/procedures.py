@@ -1,0 +1,168 @@
+"""Procedures: at which level somebody runs one, and whether its steps get their tools.
+
+A procedure is compiled to level 1 novice, 2 guided, 3 validated, 4 autonomous or 5 expert. The agency of a rank says up to
+which level its holder may run one, so a procedure runs at the lower of the two. Below level 3 it is not run: a model does
+the work. At level 3 a model confirms the result, and from level 4 on it runs without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from orgkernel.decisions.access.decide import decide_with_reasons
+from orgkernel.decisions.access.decision import Outcome
+from orgkernel.decisions.access.layers.policies import LEFT_OPEN
+from orgkernel.decisions.access.listing import what_can
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Reason, why_place
+from orgkernel.decisions.work.capability.holder import CrewMember
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Procedure, ToolNeed
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+from orgkernel.graph.schema import EdgeKind
+
+LEVEL_NAMES = ("novice", "guided", "validated", "autonomous", "expert")
+RUNS_FROM, WITHOUT_MODEL_FROM, HIGHEST = 3, 4, 5
+LEVEL_OF_AGENCY: Mapping[str, int] = {"reactive": 2, "suggestive": 3, "autonomous": 4, "unrestricted": 5}
+_LOWEST_AGENCY = 2
+
+
+class ToolCheck(msgspec.Struct, frozen=True):
+    """Whether a step gets a tool. Each call is decided again, with its input."""
+
+    step: str
+    """Empty for a tool that is used by itself."""
+    tool: str
+    action: str
+    outcome: Outcome
+    code: str
+
+
+class RunnableProcedure(msgspec.Struct, frozen=True):
+    """A procedure that somebody may run now."""
+
+    procedure: Definition[Procedure]
+    level: int
+    checks: tuple[ToolCheck, ...]
+    obligations: tuple[str, ...]
+
+
+@PerView
+def levels_of_ranks(view: OrgView) -> tuple[int, ...]:
+    """The highest level of each rank, lowest rank first. A ladder that states no agency limits nothing.
+
+    A rank without agency has that of the nearest lower rank with one.
+    """
+    agencies = [rank.agency for rank in view.records.ranks]
+    if not any(agencies):
+        return (HIGHEST,) * len(agencies)
+    levels, level = [], _LOWEST_AGENCY
+    for agency in agencies:
+        level = level if agency is None else LEVEL_OF_AGENCY[agency]
+        levels.append(level)
+    return tuple(levels)
+
+
+def level_for(view: OrgView, holder: CrewMember, procedure: Procedure) -> int:
+    """The level at which somebody runs a procedure."""
+    levels = levels_of_ranks(view)
+    most = levels[holder.rank] if holder.rank >= 0 else _LOWEST_AGENCY if levels else HIGHEST
+    return min(procedure.compilation_level, most)
+
+
+def decide_procedure(
+    view: OrgView,
+    state: StateView,
+    holder: CrewMember,
+    asked: AccessRequest,
+    procedure: Definition[Procedure],
+) -> RunnableProcedure | Reason:
+    """Whether somebody may run a procedure now, or the reason why not. `asked` has the circumstances."""
+    record, name = procedure.record, quote(procedure.id)
+    held = holder.skills.get(record.skill or "")
+    if held is not None and held.suspended:
+        text = f"{quote(holder.name)} holds {quote(held.skill)}, which is suspended"
+        return Reason("SKILL_SUSPENDED", text, (why_place(text, procedure.place("skill")),))
+    level = level_for(view, holder, record)
+    if level < RUNS_FROM:
+        compiled = record.compilation_level
+        where = procedure.place("compilation_level")
+        if compiled < RUNS_FROM:
+            text = f"procedure {name} is compiled to level {compiled}, and runs from level {RUNS_FROM}"
+            return Reason("PROCEDURE_NOT_VALIDATED", text, (why_place(text, where),))
+        text = f"the rank of {quote(holder.name)} runs procedures up to level {level}, and {name} runs from {RUNS_FROM}"
+        ladder = view.records.ladder
+        place = where if ladder is None else ladder.place("ranks", max(holder.rank, 0))
+        return Reason("PROCEDURE_ABOVE_RANK", text, (why_place(text, place),))
+    checks: list[ToolCheck] = []
+    obligations: list[str] = []
+    for number, step in enumerate(record.steps):
+        for at, need in enumerate(step.required_tools):
+            for action in actions_needed(view, need):
+                check, owed, reasons = check_tool(view, state, asked, _tool(need), action, step.id)
+                checks.append(check)
+                obligations += owed
+                if check.outcome == "deny":
+                    text = f"step {quote(step.id)} of procedure {name} needs {quote(_tool(need))}: {reasons[0].text}"
+                    line = why_place(text, procedure.place("steps", number, "required_tools", at))
+                    return Reason("PROCEDURE_TOOL_DENIED", text, (line, *reasons[0].why))
+    if level < WITHOUT_MODEL_FROM:
+        obligations.append(f"confirm:procedure:{procedure.id}")
+    return RunnableProcedure(procedure, level, tuple(checks), tuple(dict.fromkeys(obligations)))
+
+
+def check_tool(
+    view: OrgView, state: StateView, asked: AccessRequest, tool: str, action: str, step: str = ""
+) -> tuple[ToolCheck, tuple[str, ...], tuple[Reason, ...]]:
+    """Whether somebody gets a tool, what that obliges to, and why.
+
+    No path and no command is known yet. Where only some would be denied, the answer is conditional, and the call itself
+    is decided with what it states.
+    """
+    context = msgspec.structs.replace(asked.context, input=None)
+    request = msgspec.structs.replace(asked, action=action, resource=f"tool:{tool}", context=context)
+    decision, reasons = decide_with_reasons(view, request, state)
+    outcome, obligations = decision.outcome, decision.obligations
+    if outcome == "deny" and LEFT_OPEN.issuperset(decision.codes):
+        rows = what_can(view, request.subject, request=request, state=state)
+        kinds = {word.partition(":")[0] for row in rows for word in row.conditions}
+        stated = tuple(f"state:{kind}" for kind in ("path", "command") if kind in kinds)
+        outcome, obligations = "conditional", stated or ("state:path",)
+    return ToolCheck(step, tool, action, outcome, decision.code), obligations, reasons
+
+
+def _tool(need: str | ToolNeed) -> str:
+    return need.tool if isinstance(need, ToolNeed) else need
+
+
+def actions_needed(view: OrgView, need: str | ToolNeed) -> tuple[str, ...]:
+    """The actions of a tool that a step needs: the named one, or all."""
+    if isinstance(need, ToolNeed) and need.action is not None:
+        return (need.action,)
+    tool = view.records.tools.get(_tool(need))
+    return ("use",) if tool is None else tuple(tool.record.required_levels)
+
+
+def procedures_for(view: OrgView, intent: str) -> Iterator[Definition[Procedure]]:
+    """The procedures that serve an intent, in the order of declaration."""
+    for procedure_id in dict.fromkeys(_by_intent(view).get(intent, ())):
+        yield view.records.procedures[procedure_id]
+
+
+def performed_by(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
+    """The procedures that roles perform: they list them, or require the skills that these are for."""
+    return frozenset(end for role in roles for end, _ in view.ends_from(EdgeKind.PERFORMS, role))
+
+
+@PerView
+def _by_intent(view: OrgView) -> dict[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for procedure in view.records.procedures.values():
+        for intent in procedure.record.intents:
+            found.setdefault(intent, []).append(procedure.id)
+    return {intent: tuple(ids) for intent, ids in found.items()}

@@ -1,0 +1,104 @@
+"""Cognitive skills that succeeded so often that a procedure could do their work. A proposal makes nothing.
+
+The organization states how many successes it takes, and which share of all outcomes. The evidence are the outcomes that
+were recorded, agent by agent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.work.capability.skills import OpenSkill, skills_of
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
+
+
+class OutcomesOfAgent(msgspec.Struct, frozen=True):
+    """How often a skill succeeded and failed in the hands of one agent."""
+
+    agent: str
+    successes: int
+    failures: int
+    last_at: float
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A cognitive skill that could become a procedure, with its evidence."""
+
+    skill: str
+    intents: tuple[str, ...]
+    skill_id: str
+    """The declared skill that the procedure would be for."""
+    successes: int
+    failures: int
+    success_rate: float
+    agents: tuple[OutcomesOfAgent, ...]
+    text: str
+    why: tuple[Why, ...]
+
+
+class Proposals(msgspec.Struct, frozen=True):
+    """What is proposed, and by which threshold."""
+
+    org_id: str
+    min_successes: int
+    min_success_rate: float
+    proposals: tuple[Proposal, ...]
+    snapshot: str
+    state_version: int
+
+
+def decide_proposals(view: OrgView, state: StateView) -> Proposals:
+    """The skills that are proposed as procedures, those with the most successes first."""
+    terms = view.records.organization.procedure_proposals
+    counted: dict[str, list[OutcomesOfAgent]] = {}
+    for agent_id, outcomes in state.outcomes.items():
+        for each in outcomes:
+            if each.kind == "cognitive_skill" and each.org_id == view.org_id:
+                found = OutcomesOfAgent(f"agent:{agent_id}", each.successes, each.failures, each.last_at)
+                counted.setdefault(each.name, []).append(found)
+    proposals = sorted(_proposals(view, counted), key=lambda each: (-each.successes, each.skill))
+    return Proposals(
+        view.org_id, terms.min_successes, terms.min_success_rate, tuple(proposals), view.digest, state.version
+    )
+
+
+def _proposals(view: OrgView, counted: dict[str, list[OutcomesOfAgent]]) -> Iterator[Proposal]:
+    terms = view.records.organization.procedure_proposals
+    for name, skill in skills_of(view).items():
+        if skill.problems or name in _with_procedure(view):
+            continue
+        agents = tuple(sorted(counted.get(name, ()), key=lambda each: each.agent))
+        successes, failures = (
+            sum(each.successes for each in agents),
+            sum(each.failures for each in agents),
+        )
+        # Compared without a division: 9 of 10 are nine tenths, whatever a float makes of them.
+        total = successes + failures
+        if successes >= terms.min_successes and successes >= terms.min_success_rate * total - 1e-9:
+            yield _proposal(skill, agents, successes, failures)
+
+
+def _proposal(
+    skill: OpenSkill, agents: tuple[OutcomesOfAgent, ...], successes: int, failures: int
+) -> Proposal:
+    gates, total = skill.gates, successes + failures
+    text = f"skill `{skill.name}` succeeded {successes} of {total} times in the hands of {len(agents)} agent{'s' * (len(agents) > 1)}"
+    why = (why_place(f"skill {skill.name} is declared", skill.definition.place("name")),)
+    return Proposal(
+        skill.name, gates.intents, gates.skill_id, successes, failures, round(successes / total, 4), agents,
+        text, why,
+    )  # fmt: skip
+
+
+@PerView
+def _with_procedure(view: OrgView) -> frozenset[str]:
+    """Skills that a procedure falls back to: it was made of them already."""
+    procedures = view.records.procedures.values()
+    return frozenset(
+        each.record.falls_back_to for each in procedures if each.record.falls_back_to is not None
+    )

@@ -1,0 +1,247 @@
+"""Cognitive skills: which ones somebody sees, and whether one may be activated. Both ask the same gates.
+
+What is disclosed grows in steps: name and description of each skill, then the instructions of one, then single files
+beside it. Error policy: fails closed. A gate that cannot be read, or that names what nobody declares, is shut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from orgkernel.decisions.access.request import AccessContext
+from orgkernel.decisions.access.subject import rank_number
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.work.capability.holder import CrewMember, find_member, held_level
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.documents.records import CognitiveSkill
+from orgkernel.graph.cognitive_skills import (
+    SkillGates,
+    SkillProblem,
+    find_unknown_names,
+    find_violations,
+    has_cognitive_skill,
+    is_for_department,
+    key_in,
+    read_gates,
+    required_skills,
+)
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+
+DisclosureOutcome = Literal["allow", "deny"]
+
+
+class SkillCard(msgspec.Struct, frozen=True):
+    """What is said of a skill before it is activated."""
+
+    name: str
+    description: str
+    origin: Literal["internal", "external"]
+    """`external` for a skill without metadata of ours, which is open to everybody who sees it."""
+    departments: tuple[str, ...]
+    """Empty means all."""
+    skill_id: str
+    min_proficiency: int
+    min_rank: str
+    intents: tuple[str, ...]
+    triggers: tuple[str, ...]
+    activation: str
+    proficiency: int | None
+    """The level of `skill_id` that the subject holds now."""
+    why: tuple[Why, ...]
+
+
+class WithheldSkill(msgspec.Struct, frozen=True):
+    """A skill that is not shown, and why."""
+
+    name: str
+    reasons: tuple[Reason, ...]
+
+
+class SkillList(msgspec.Struct, frozen=True):
+    """The skills that somebody sees."""
+
+    subject: str
+    skills: tuple[SkillCard, ...]
+    withheld: tuple[WithheldSkill, ...]
+    reasons: tuple[Reason, ...]
+    """Why somebody sees nothing at all."""
+    snapshot: str
+    state_version: int
+
+
+class SkillActivation(msgspec.Struct, frozen=True):
+    """Whether a skill may be activated, and its instructions."""
+
+    outcome: DisclosureOutcome
+    subject: str
+    name: str
+    reasons: tuple[Reason, ...]
+    card: SkillCard | None
+    body: str
+    sha256: str
+    """Of the bytes of SKILL.md; empty where the skill is withheld."""
+    snapshot: str
+    state_version: int
+
+
+class OpenSkill(NamedTuple):
+    """A skill as an organization sees it, with what its metadata says."""
+
+    definition: Definition[CognitiveSkill]
+    gates: SkillGates
+    problems: tuple[SkillProblem, ...]
+    """What closes it for everybody."""
+
+    @property
+    def name(self) -> str:
+        """The name of the skill."""
+        return self.definition.id
+
+    def place(self, key: str) -> Place:
+        """Where a key of the metadata is written, or the skill."""
+        if key not in self.gates.written:
+            return self.definition.place("name")
+        return self.definition.place("metadata", key_in(self.definition.record, key))
+
+
+@PerView
+def skills_of(view: OrgView) -> dict[str, OpenSkill]:
+    """Every skill that an organization sees, by name: the most special one first, then by name."""
+    found = []
+    for definition in view.records.cognitive_skills.values():
+        gates = read_gates(definition.record)
+        problems = (
+            *find_violations(definition.record, definition.document.path),
+            *gates.problems,
+            *find_unknown_names(view.records, definition, gates),
+        )
+        found.append(OpenSkill(definition, gates, problems))
+    found.sort(key=lambda each: (-_gates_in(each.gates), each.name))
+    return {each.name: each for each in found}
+
+
+def _gates_in(gates: SkillGates) -> int:
+    """How many gates a skill has: who passes more of them is meant more."""
+    return bool(gates.departments) + bool(gates.skill_id) + bool(gates.min_rank) + (gates.min_proficiency > 1)
+
+
+def withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> tuple[Reason, ...]:
+    """The reasons why a skill is shut for somebody, the first gate first; empty where it is open."""
+    return tuple(_withhold(view, holder, skill))
+
+
+def _withhold(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
+    gates, name = skill.gates, quote(skill.name)
+    if skill.problems:
+        why = tuple(why_place(each.text, skill.definition.place(*each.route)) for each in skill.problems)
+        yield Reason("SKILL_INVALID", f"skill {name} {skill.problems[0].text}", why)
+        return
+    profiles = [view.records.posts[role].profile for role in holder.roles]
+    if not any(has_cognitive_skill(profile, gates) for profile in profiles):
+        fitting = [each for each in profiles if is_for_department(each, gates)]
+        if not fitting:
+            text = f"skill {name} is for {_departments(gates)}, and {quote(holder.name)} is not in it"
+            yield Reason("SKILL_OF_OTHER_DEPARTMENT", text, (_why(skill, "department", text),))
+        elif not any(gates.skill_id in required_skills(each) for each in fitting):
+            text = f"skill {name} is for roles that require {quote(gates.skill_id)}"
+            yield Reason("SKILL_NOT_OF_ROLE", text, (_why(skill, "skill-id", text),))
+        return
+    if gates.min_rank and holder.rank < rank_number(view, gates.min_rank):
+        ranks = view.records.ranks
+        held = f"rank {quote(ranks[holder.rank].id)}" if holder.rank >= 0 else "no rank"
+        text = f"skill {name} needs rank {quote(gates.min_rank)}, and {quote(holder.name)} has {held}"
+        yield Reason("SKILL_RANK_TOO_LOW", text, (_why(skill, "min-rank", text),))
+    if gates.skill_id:
+        yield from _proficiency(view, holder, skill)
+
+
+def _proficiency(view: OrgView, holder: CrewMember, skill: OpenSkill) -> Iterator[Reason]:
+    gates, name, who = skill.gates, quote(skill.name), quote(holder.name)
+    record = holder.skills.get(gates.skill_id)
+    if record is not None and record.suspended:
+        text = f"{who} holds {quote(gates.skill_id)}, which is suspended"
+        yield Reason("SKILL_SUSPENDED", text, (_why(skill, "skill-id", text),))
+        return
+    level = held_level(view, holder, gates.skill_id)
+    if gates.min_proficiency > 1 and level < gates.min_proficiency:
+        held = f"level {level}" if level else "nothing"
+        text = (
+            f"skill {name} needs level {gates.min_proficiency} of {quote(gates.skill_id)}, "
+            f"and {who} holds {held} of it"
+        )
+        yield Reason("SKILL_PROFICIENCY_TOO_LOW", text, (_why(skill, "min-proficiency", text),))
+
+
+def _departments(gates: SkillGates) -> str:
+    return f"department{'s' * (len(gates.departments) > 1)} {listing(gates.departments)}"
+
+
+def _why(skill: OpenSkill, key: str, text: str) -> Why:
+    return why_place(text, skill.place(key))
+
+
+def card_of(view: OrgView, holder: CrewMember, skill: OpenSkill) -> SkillCard:
+    """What is said of a skill that is open."""
+    gates, record = skill.gates, skill.definition.record
+    return SkillCard(
+        name=record.name,
+        description=record.description,
+        origin="internal" if gates.written else "external",
+        departments=gates.departments,
+        skill_id=gates.skill_id,
+        min_proficiency=gates.min_proficiency,
+        min_rank=gates.min_rank,
+        intents=gates.intents,
+        triggers=gates.triggers,
+        activation=gates.activation,
+        proficiency=held_level(view, holder, gates.skill_id) if gates.skill_id else None,
+        why=(why_place(f"skill {record.name} is declared", skill.definition.place("name")),),
+    )
+
+
+def list_skills(view: OrgView, state: StateView, subject: str, context: AccessContext) -> SkillList:
+    """The names and descriptions of the skills that a subject sees now."""
+    holder = find_member(view, state, subject, context)
+    if isinstance(holder, Reason):
+        return SkillList(subject, (), (), (holder,), view.digest, state.version)
+    shown, withheld = [], []
+    for skill in skills_of(view).values():
+        reasons = withhold(view, holder, skill)
+        if reasons:
+            withheld.append(WithheldSkill(skill.name, reasons))
+        else:
+            shown.append(card_of(view, holder, skill))
+    return SkillList(subject, tuple(shown), tuple(withheld), (), view.digest, state.version)
+
+
+def activate_skill(
+    view: OrgView, state: StateView, subject: str, name: str, context: AccessContext
+) -> SkillActivation:
+    """The instructions of a skill, if a subject may have them now."""
+    holder = find_member(view, state, subject, context)
+    found = skills_of(view).get(name)
+    if isinstance(holder, Reason):
+        reasons: tuple[Reason, ...] = (holder,)
+    elif found is None:
+        help = did_you_mean(name, skills_of(view))
+        text = f"there is no skill {quote(name)}" + (f"; {help}" if help else "")
+        reasons = (Reason("SKILL_UNKNOWN", text),)
+    else:
+        reasons = withhold(view, holder, found)
+    if reasons or found is None or isinstance(holder, Reason):
+        return SkillActivation("deny", subject, name, reasons, None, "", "", view.digest, state.version)
+    card = card_of(view, holder, found)
+    text = f"{quote(subject)} passes every gate of skill {quote(name)}"
+    opened = Reason("SKILL_OPEN", text, card.why)
+    document = found.definition.document
+    return SkillActivation(
+        "allow", subject, name, (opened,), card, found.definition.record.body, document.digest, view.digest,
+        state.version,
+    )  # fmt: skip

@@ -1,0 +1,92 @@
+"""When a blocker is legal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from orgkernel.decisions.work.contracts.findings import ContractFinding, find_mismatch, is_blank
+from orgkernel.decisions.work.contracts.preferences import find_phrase, find_preference, is_idle
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Blocker, Brief, SessionReport
+
+_WORD: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def find_nothing_blocked(blocker: Blocker) -> Iterator[ContractFinding]:
+    """BLOCK_NOT_GENUINE."""
+    for name, value, what in (
+        ("question", blocker.question, "asks nothing"),
+        ("best_guess", blocker.best_guess, "has no best guess"),
+    ):
+        if is_blank(value):
+            yield ContractFinding(row.BLOCK_NOT_GENUINE, (name,), f"the blocker {what}", f"write `{name}`")
+
+
+def find_authorized_block(blocker: Blocker, brief: Brief) -> Iterator[ContractFinding]:
+    """BLOCK_NOT_GENUINE: beside its brief, a blocker for what the brief authorizes. Of another brief: a mismatch."""
+    yield from find_mismatch("blocker", blocker.brief, brief.id)
+    if blocker.human_required_for != "destructive op":
+        return
+    words = _WORD.findall(blocker.question or "")
+    for number, operation in enumerate(brief.destructive):
+        if operation in words:
+            message = f"the blocker asks for {quote(operation)}, which its brief authorizes"
+            yield ContractFinding(
+                row.BLOCK_NOT_GENUINE, ("question",), message, "carry out the operation with its pre-flight",
+                ("spec", "scope", "destructive", number), "the brief",
+            )  # fmt: skip
+
+
+def find_no_fallback(blocker: Blocker) -> Iterator[ContractFinding]:
+    """BLOCK_NO_FALLBACK."""
+    if is_blank(blocker.fallback_action):
+        yield ContractFinding(
+            row.BLOCK_NO_FALLBACK, ("fallback_action",), "the blocker has no `fallback_action`"
+        )
+    elif is_idle(blocker.fallback_action or ""):
+        message = f"the fallback {quote(blocker.fallback_action)} does no work now"
+        yield ContractFinding(row.BLOCK_NO_FALLBACK, ("fallback_action",), message)
+
+
+def find_not_resumable(blocker: Blocker) -> Iterator[ContractFinding]:
+    """BLOCK_NOT_RESUMABLE."""
+    if blocker.can_resume_without_answer is not True:
+        said = (
+            "says that the work cannot go on"
+            if blocker.can_resume_without_answer is False
+            else "does not say that the work can go on"
+        )
+        yield ContractFinding(
+            row.BLOCK_NOT_RESUMABLE, ("can_resume_without_answer",), f"the blocker {said} without an answer"
+        )
+
+
+def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
+    """BLOCK_IS_PREFERENCE. The phrases always count, other words only where no human is required."""
+    question = blocker.question or ""
+    words = find_phrase(question) or ("" if blocker.human_required_for else find_preference(question))
+    if words:
+        message = f"the blocker asks for a preference or a confirmation ({quote(words)})"
+        yield ContractFinding(
+            row.BLOCK_IS_PREFERENCE,
+            ("question",),
+            message,
+            "decide, write the decision to the log, and go on",
+        )
+
+
+def find_blocker_of_done(blocker: Blocker, report: SessionReport) -> Iterator[ContractFinding]:
+    """ILLEGAL_TERMINAL_STATE: a session that is done has no open question. Beside another session's result: a mismatch."""
+    if report.session is not None and report.session != blocker.session:
+        message = f"the blocker is of session {quote(blocker.session)}, the result of session {quote(report.session)}"
+        yield ContractFinding(
+            row.RESULT_BRIEF_MISMATCH, ("session",), message, "", ("session",), "the result"
+        )
+    elif report.status == "done_clean":
+        message = f"session {quote(blocker.session)} has a blocker, but is `done_clean`"
+        yield ContractFinding(
+            row.ILLEGAL_TERMINAL_STATE, ("session",), message, "", ("status",), "the result"
+        )

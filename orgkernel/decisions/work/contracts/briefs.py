@@ -1,0 +1,103 @@
+"""What a brief must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_uuid4
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Brief, Contract
+from orgkernel.loading.marks import route_text
+from orgkernel.shell.verification import why_trivial
+
+MOST_MISSION: Final = 200
+_WITH_WORDS: Final = ("mission", "purpose", "done_criteria")
+
+
+def sections(brief: Brief) -> dict[Route, object]:
+    """The ten sections by their fields. None for one that is missing."""
+    return {
+        ("mission",): brief.mission,
+        ("purpose",): brief.purpose,
+        ("context",): brief.context,
+        ("whats_done",): brief.whats_done,
+        ("current_task",): brief.current_task,
+        ("done_criteria",): brief.done_criteria,
+        ("verify_command",): brief.verify_command,
+        ("key_decisions",): brief.key_decisions,
+        ("spec", "scope", "files_owned"): brief.spec.scope.files_owned,
+        ("relevant_memories",): brief.relevant_memories,
+    }
+
+
+def find_missing_sections(brief: Brief) -> Iterator[ContractFinding]:
+    """BRIEF_SECTION_MISSING."""
+    required = {("id",): brief.id, **sections(brief), ("ship",): brief.ship}
+    for route, value in required.items():
+        if value is None:
+            name = quote(route_text(route))
+            yield ContractFinding(
+                row.BRIEF_SECTION_MISSING, route, f"the brief has no {name}", f"write {name}"
+            )
+        elif route[0] in _WITH_WORDS and not str(value).strip():
+            name = quote(route_text(route))
+            yield ContractFinding(row.BRIEF_SECTION_MISSING, route, f"{name} of the brief is empty")
+
+
+def find_long_mission(brief: Brief) -> Iterator[ContractFinding]:
+    """MISSION_TOO_LONG."""
+    length = len(brief.mission or "")
+    if length > MOST_MISSION:
+        message = f"the mission has {length:,} characters, more than {MOST_MISSION}"
+        yield ContractFinding(
+            row.MISSION_TOO_LONG,
+            ("mission",),
+            message,
+            "divide the mission, or move details to `current_task`",
+        )
+
+
+def find_trivial_verify(brief: Brief) -> Iterator[ContractFinding]:
+    """VERIFY_TRIVIAL."""
+    if brief.verify_command is None:
+        return
+    why = why_trivial(brief.verify_command)
+    if why:
+        message = f"the verify command {quote(brief.verify_command)} {why}"
+        help = "name a command that exits 0 only if the criteria are met"
+        yield ContractFinding(row.VERIFY_TRIVIAL, ("verify_command",), message, help)
+
+
+def find_bad_contract_ids(contract: Contract) -> Iterator[ContractFinding]:
+    """CONTRACT_ID_MALFORMED, in a contract of any kind."""
+    for name in ("id", "parent", "replaces", "brief"):
+        value = getattr(contract, name, None)
+        if value is not None and not is_uuid4(value):
+            message = f"{quote(name)} is {quote(value)}, which is not a UUID of version 4"
+            yield ContractFinding(row.CONTRACT_ID_MALFORMED, (name,), message)
+
+
+def find_acts_of_readers(brief: Brief) -> Iterator[ContractFinding]:
+    """READ_ONLY_BRIEF_ACTS."""
+    if brief.spec.scope.files_owned != ():
+        return
+    scope: Route = ("spec", "scope")
+    allowed: dict[Route, bool] = {
+        (*scope, "destructive"): bool(brief.destructive),
+        (*scope, "allow_billing"): brief.allow_billing,
+        (*scope, "allow_dependency_change"): brief.allow_dependency_change,
+        ("ship",): bool(brief.ship),
+    }
+    if found := [route for route, is_allowed in allowed.items() if is_allowed]:
+        names = listing(str(route[-1]) for route in found)
+        message = f"the brief owns no files, so the work only reads, but it allows {names}"
+        yield ContractFinding(row.READ_ONLY_BRIEF_ACTS, found[0], message)
+
+
+def find_other_parent(brief: Brief, parent: Brief) -> Iterator[ContractFinding]:
+    """RESULT_BRIEF_MISMATCH: a brief beside the one it is derived from."""
+    if brief.parent != parent.id:
+        message = f"the brief is derived from {quote(brief.parent or 'none')}, not from {quote(parent.id or 'none')}"
+        yield ContractFinding(row.RESULT_BRIEF_MISMATCH, ("parent",), message, "", ("id",), "the other brief")

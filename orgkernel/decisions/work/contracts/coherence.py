@@ -1,0 +1,117 @@
+"""What a mission comes to by what is stored: its open blockers, and whether a close agrees with the results of the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from orgkernel.decisions.evidence.state_records import ContractRecord
+from orgkernel.decisions.work.contracts.findings import ContractFinding, is_same_id, is_same_name
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import ClosedWorker, MissionClose, SessionReport
+
+
+def is_about_blockers(record: ContractRecord) -> bool:
+    """Whether a stored contract may open or answer a blocker."""
+    cites = record.body.get("answers") is not None or record.body.get("supersedes") is not None
+    return record.kind == "blocker" or (record.kind == "decision_entry" and cites)
+
+
+def find_open_blockers(records: Iterable[ContractRecord]) -> tuple[ContractRecord, ...]:
+    """The blockers that no decision in effect answers, oldest first. A superseded decision answers nothing any more."""
+    records = tuple(records)
+    entries = [each for each in records if each.kind == "decision_entry"]
+    superseded = {each.body.get("supersedes") for each in entries}
+    answered = {each.body.get("answers") for each in entries if each.record_id not in superseded}
+    return tuple(each for each in records if each.kind == "blocker" and each.record_id not in answered)
+
+
+def find_incoherence(report: SessionReport, records: Sequence[ContractRecord]) -> Iterator[ContractFinding]:
+    """CLOSE_COHERENCE_MISSING, for a close beside everything that is stored, or for the correction of one.
+
+    The workers that it lists end as it says. One that is `done_clean` leaves out no brief and no open blocker.
+    """
+    mission = _Mission(report.brief, records)
+    if report.brief is None:
+        yield _finding(("brief",), "the close of the mission names no brief, so its workers are not known")
+        return
+    listed = set()
+    for number, worker in enumerate(report.workers or () if isinstance(report, MissionClose) else ()):
+        last = mission.last_report(worker)
+        if last is None:
+            message = (
+                f"worker {quote(worker.agent)} is listed, but no result of it is stored for this mission"
+            )
+            yield _finding(("workers", number, "agent"), message)
+            continue
+        listed.add(last.session)
+        if last.body["status"] != worker.status:
+            message = f"worker {quote(worker.agent)} is listed as {quote(worker.status)}, but its last report is {quote(last.body['status'])}"
+            yield _finding(("workers", number, "status"), message)
+    if report.status == "done_clean":
+        for message in mission.unfinished(listed if isinstance(report, MissionClose) else None):
+            yield _finding(("status",), f"the mission is closed as `done_clean`, but {message}")
+
+
+def _finding(route: tuple[str | int, ...], message: str) -> ContractFinding:
+    return ContractFinding(row.CLOSE_COHERENCE_MISSING, route, message)
+
+
+class _Mission:
+    """The briefs below that of a mission, the last report of each session, and what is open."""
+
+    def __init__(self, brief_id: str | None, records: Sequence[ContractRecord]) -> None:
+        below = [
+            each for each in records if each.kind == "brief" and is_same_id(each.body.get("parent"), brief_id)
+        ]
+        replaced = {_folded(each.body.get("replaces")) for each in below}
+        self._briefs = {_folded(each.record_id): _folded(each.record_id) in replaced for each in below}
+        self._ends: dict[str | None, ContractRecord] = {
+            each.session: each
+            for each in records
+            if each.kind in ("result", "correction") and _folded(each.brief_id) in self._briefs
+        }
+        self._names: Mapping[str, str | None] = {
+            each.record_id: each.session for each in records if each.session in self._ends
+        }
+        self._open = [
+            each
+            for each in find_open_blockers(records)
+            if _folded(each.brief_id) in self._briefs or each.session in self._ends
+        ]
+
+    def last_report(self, worker: ClosedWorker) -> ContractRecord | None:
+        """The last report of a listed worker: by its session, its result, or its only session."""
+        if worker.session is not None or worker.result is not None:
+            session = worker.session if worker.session is not None else self._names.get(worker.result or "")
+            found = self._ends.get(session) if session is not None else None
+            if worker.result is not None and self._names.get(worker.result) != session:
+                return None
+            return found if found is not None and _is_of(found.body, worker) else None
+        own = [each for each in self._ends.values() if _is_of(each.body, worker)]
+        return own[0] if len(own) == 1 else None
+
+    def unfinished(self, listed: set[str | None] | None) -> Iterator[str]:
+        """What keeps the mission from being done."""
+        for brief_id, is_replaced in self._briefs.items():
+            if is_replaced:
+                continue
+            reports = [each for each in self._ends.values() if _folded(each.brief_id) == brief_id]
+            last = max(reports, key=lambda each: each.sequence, default=None)
+            if last is None:
+                yield f"brief {quote(brief_id)} has no result"
+            elif last.body["status"] != "done_clean":
+                yield f"the last report about brief {quote(brief_id)} is {quote(last.body['status'])}"
+            elif listed is not None and last.session not in listed:
+                yield f"it leaves out session {quote(last.session or '')}"
+        for blocker in self._open:
+            yield f"blocker {quote(blocker.record_id)} of session {quote(blocker.session or '')} is open"
+
+
+def _folded(name: str | None) -> str:
+    return (name or "").lower()
+
+
+def _is_of(body: Mapping[str, Any], worker: ClosedWorker) -> bool:
+    return is_same_name(str(body.get("agent")), worker.agent)

@@ -1,0 +1,110 @@
+"""May a shell command run: it destroys nothing, or its brief authorizes it and its pre-flight is complete.
+
+Fails closed: what cannot be read is not allowed, whatever a brief authorizes, and a pre-flight counts for one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from orgkernel.decisions.work.contracts.findings import is_same_id
+from orgkernel.decisions.work.contracts.preflights import BEFORE, find_missing_steps
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Brief, Preflight
+from orgkernel.shell.check import check_command
+from orgkernel.shell.ownership import Ground
+from orgkernel.shell.verdict import CommandCheck
+
+Permission = Literal["allow", "deny", "cannot_tell"]
+
+
+class CommandRefusal(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a command may not run."""
+
+    code: Literal["DESTRUCTIVE_NOT_AUTHORISED", "PREFLIGHT_STEP_MISSING"]
+    operation: str
+    """Id of the operation in the catalog."""
+    step: str | None = None
+    """The first step that is missing, such as `backup`. It is null if the operation is not authorized."""
+    message: str
+    help: str
+
+
+class CommandPermission(CommandCheck, frozen=True, kw_only=True):
+    """What is known about a shell command, and whether it may run."""
+
+    permission: Permission
+    refusals: tuple[CommandRefusal, ...] = ()
+
+
+def permit_command(
+    command: str,
+    ground: Ground | None = None,
+    brief: Brief | None = None,
+    preflights: Sequence[Preflight] = (),
+) -> CommandPermission:
+    """Whether a command may run. `ground` is where it would run, `brief` what authorizes it.
+
+    >>> permit_command("pytest -q").permission, permit_command("git push --force").refusals[0].code
+    ('allow', 'DESTRUCTIVE_NOT_AUTHORISED')
+    """
+    found = check_command(command, ground)
+    operations = dict.fromkeys(each.id for each in found.operations)
+    refusals = tuple(
+        refusal
+        for operation in operations
+        if (refusal := _refuse(command, operation, brief, preflights)) is not None
+    )
+    permission: Permission = "deny" if refusals else "cannot_tell" if found.unread else "allow"
+    return CommandPermission(
+        outcome=found.outcome,
+        operations=found.operations,
+        unread=found.unread,
+        permission=permission,
+        refusals=refusals,
+    )
+
+
+def _refuse(
+    command: str, operation: str, brief: Brief | None, preflights: Sequence[Preflight]
+) -> CommandRefusal | None:
+    if brief is None or operation not in brief.destructive:
+        said = "there is no brief that authorizes it" if brief is None else "the brief does not authorize it"
+        return CommandRefusal(
+            code="DESTRUCTIVE_NOT_AUTHORISED",
+            operation=operation,
+            message=f"the command would do {quote(operation)}, and {said}",
+            help="list the operation in `spec.scope.destructive` of the brief, or report it as pending",
+        )
+    own = [
+        each for each in preflights if each.operation == operation and each.command.strip() == command.strip()
+    ]
+    problems = [_problem_of(each, brief) for each in own]
+    if None in problems:
+        return None
+    step, problem = next(filter(None, problems), (BEFORE[0].field, "no pre-flight of this command was given"))
+    return CommandRefusal(
+        code="PREFLIGHT_STEP_MISSING",
+        operation=operation,
+        step=step,
+        message=f"the command would do {quote(operation)}, and {problem}",
+        help="record all steps up to `backup`, then check the command again",
+    )
+
+
+def _problem_of(preflight: Preflight, brief: Brief) -> tuple[str, str] | None:
+    """The first step that is missing before the operation, and why. None if it may be carried out."""
+    for found in find_missing_steps(preflight):
+        return str(found.route[0]), found.message
+    named = preflight.authorization.brief if preflight.authorization else None
+    if not is_same_id(named, brief.id):
+        return (
+            "authorization",
+            f"the authorization names the brief {quote(named or 'none')}, which is another one",
+        )
+    if preflight.execution is not None:
+        return BEFORE[0].field, "its pre-flight was already used for a run"
+    return None

@@ -1,0 +1,124 @@
+"""The brief of the next task, made from what is recorded: the dispatcher writes what only it can know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from orgkernel.decisions.work.contracts.briefs import sections
+from orgkernel.documents.records import (
+    Brief,
+    BriefContext,
+    BriefScope,
+    BriefSpec,
+    DecisionEntry,
+    SessionReport,
+)
+
+TITLES = {
+    "mission": "Mission",
+    "purpose": "Purpose",
+    "context": "Context",
+    "whats_done": "What's Done",
+    "current_task": "Current Task",
+    "done_criteria": "Done Criteria",
+    "verify_command": "Verify Command",
+    "key_decisions": "Key Decisions",
+    "files_owned": "Files in Scope",
+    "relevant_memories": "Relevant Memories",
+}
+"""The ten sections in their order."""
+
+
+def draft_brief(
+    parent: Brief, reports: Iterable[SessionReport], log: Iterable[DecisionEntry], brief_id: str
+) -> Brief:
+    """A brief below another one, with what was done for its mission and what was decided.
+
+    What the task is, how it is verified and which files it owns stays empty, so that the brief is not sound until somebody
+    has written it.
+    """
+    reports, log = tuple(reports), tuple(log)
+    context = parent.context or BriefContext()
+    runs = [report.id for report in reports if report.id is not None]
+    replaced = {entry.supersedes for entry in log}
+    return Brief(
+        id=brief_id,
+        parent=parent.id,
+        mission=parent.mission,
+        purpose=parent.purpose,
+        context=msgspec.structs.replace(context, prior_runs=(*context.prior_runs, *runs)),
+        whats_done=(*(parent.whats_done or ()), *(_done(report) for report in reports)),
+        current_task="",
+        done_criteria="",
+        verify_command="",
+        key_decisions=tuple(
+            f"[{entry.timestamp}] {entry.title}: {entry.decision}"
+            for entry in log
+            if entry.task == parent.mission and entry.id not in replaced
+        ),
+        spec=BriefSpec(scope=BriefScope(files_owned=())),
+        relevant_memories=parent.relevant_memories or (),
+        ship=False,
+        audit_gates=parent.audit_gates,
+    )
+
+
+def render_brief(brief: Brief) -> str:
+    """The ten sections as Markdown, for an agent that knows nothing else."""
+    context = brief.context or BriefContext()
+    about = {
+        "Project root": context.project_root,
+        "Deployed URL": context.deployed_url,
+        "Stack": context.stack,
+        "Prior runs": ", ".join(context.prior_runs),
+    }
+    bodies = {
+        "mission": brief.mission,
+        "purpose": brief.purpose,
+        "context": _bullets(f"{name}: {value}" for name, value in about.items() if value),
+        "whats_done": _bullets(brief.whats_done or ()),
+        "current_task": brief.current_task,
+        "done_criteria": brief.done_criteria,
+        "verify_command": brief.verify_command,
+        "key_decisions": _bullets(brief.key_decisions or ()),
+        "files_owned": _bullets(brief.files_owned),
+        "relevant_memories": _bullets(brief.relevant_memories or ()),
+    }
+    return "\n".join(f"## {TITLES[name]}\n{_closed(body)}" for name, body in bodies.items())
+
+
+def as_document(brief: Brief) -> dict[str, Any]:
+    """A brief as it is written, with every section."""
+    said: dict[str, Any] = msgspec.to_builtins(brief)
+    written = {"_schema": brief.kind, "_version": brief.version, **said}
+    for route in sections(brief):
+        inner = written
+        for step in route[:-1]:
+            inner = inner.setdefault(str(step), {})
+        inner.setdefault(str(route[-1]), {} if route == ("context",) else [])
+    return written
+
+
+def _done(report: SessionReport) -> str:
+    """A line about a result."""
+    rest = {
+        "done_clean": "",
+        "pending": f": {', '.join(report.pending_actions)}",
+        "failed": f": {report.refusal_reason or report.evidence.verify_stderr}",
+    }[report.status]
+    return f"{report.session or report.agent}: {report.status}{rest}"
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {' '.join(line.split())}" for line in lines)
+
+
+def _closed(body: str | None) -> str:
+    """A body with an end of line, and no line that looks like the heading of a section."""
+    text = "\n".join(
+        f"\\{line}" if line.startswith("#") else line for line in (body or "").strip().splitlines()
+    )
+    return f"{text}\n" if text else ""

@@ -1,0 +1,37 @@
+"""The decision log as the Markdown that people and agents read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orgkernel.documents.records import DecisionEntry
+
+
+def render_decision_log(entries: Iterable[DecisionEntry]) -> str:
+    """Each entry with a heading and a list, in order. What replaces an entry cites it by time and title."""
+    known: dict[str, DecisionEntry] = {}
+    parts = []
+    for entry in entries:
+        lines = [
+            f"### [{_line(entry.timestamp)}] {_line(entry.title)}",
+            f"- **Task:** {_line(entry.task)}",
+            f"- **Classification:** {(entry.classification or '').upper()}",
+            f"- **Decision:** {_line(entry.decision)}",
+            f"- **Rationale:** {_line(entry.rationale)}",
+            f"- **Falsifier:** {_line(entry.falsifier)}",
+        ]
+        if entry.corrects_premise:
+            lines.append(f"- **Corrects the premise:** {_line(entry.corrects_premise)}")
+        if entry.supersedes:
+            old = known.get(entry.supersedes)
+            cited = f"[{_line(old.timestamp)}] {_line(old.title)}" if old else _line(entry.supersedes)
+            lines.append(f"- **Supersedes:** {cited}")
+        if entry.id:
+            known[entry.id] = entry
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _line(text: str | None) -> str:
+    """A text on one line."""
+    return " ".join((text or "").split())

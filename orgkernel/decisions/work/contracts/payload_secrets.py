@@ -1,0 +1,26 @@
+"""A contract holds no secret: it is stored for good, and shown to everyone who works on the mission.
+
+It is refused rather than masked, because a contract with a mask in it is not the one that its writer signed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from orgkernel.decisions.work.contracts.findings import ContractFinding
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Contract
+from orgkernel.runtime.secret_shapes import find_in_value, may_hold_secrets
+
+
+def find_payload_secrets(contract: Contract) -> Iterator[ContractFinding]:
+    """SECRET_IN_PAYLOAD."""
+    if not may_hold_secrets(msgspec.json.encode(contract).decode()):
+        return
+    for route, _, found in find_in_value(msgspec.to_builtins(contract)):
+        message = f"{quote('.'.join(map(str, route)))} contains {quote(found.masked)}, which looks like {found.what}"
+        help = "revoke the secret, and write the name of a credential instead"
+        yield ContractFinding(row.SECRET_IN_PAYLOAD, route, message, help)

@@ -1,0 +1,130 @@
+"""What the steps around a destructive operation must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from orgkernel.decisions.work.contracts.findings import ContractFinding, Route, is_blank, is_same_id, is_uuid4
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Brief, Preflight
+from orgkernel.runtime.utc import as_seconds
+from orgkernel.shell.check import check_command
+from orgkernel.shell.verdict import CATALOG
+from orgkernel.shell.verification import why_trivial
+
+
+class PreflightStep(NamedTuple):
+    """A step: its field, what it is called, and what it must say."""
+
+    field: str
+    name: str
+    says: str
+    must_succeed: bool = False
+
+
+STEPS: Final = (
+    PreflightStep("dry_run", "the dry run", "command", must_succeed=True),
+    PreflightStep("dry_run_output", "the output of the dry run", "text"),
+    PreflightStep("blast_radius", "the blast radius", "text"),
+    PreflightStep("authorization", "the authorization", "brief"),
+    PreflightStep("backup", "the backup", "path"),
+    PreflightStep("execution", "the execution", "output"),
+    PreflightStep("verification", "the verification", "command"),
+)
+"""The seven steps in their order."""
+BEFORE: Final = STEPS[:5]
+"""The steps that come before the operation is carried out."""
+
+
+def find_missing_steps(preflight: Preflight) -> Iterator[ContractFinding]:
+    """PREFLIGHT_STEP_MISSING. After the operation was carried out, it must also be verified."""
+    is_run = preflight.execution is not None or preflight.verification is not None
+    for step in STEPS if is_run else BEFORE:
+        if problem := _explain_missing(preflight, step):
+            help = f"write `{step.field}` before the operation" if step in BEFORE else f"write `{step.field}`"
+            yield ContractFinding(row.PREFLIGHT_STEP_MISSING, (step.field,), problem, help)
+    yield from _find_wrong_order(preflight)
+
+
+def _explain_missing(preflight: Preflight, step: PreflightStep) -> str:
+    """Why a step counts as missing; empty if it is there."""
+    done = getattr(preflight, step.field)
+    if done is None:
+        return f"{step.name} is missing"
+    said = getattr(done, step.says)
+    if said is None or (is_blank(said) and step.field != "execution"):
+        return f"{step.name} has no {quote(step.says)}"
+    if hasattr(done, "exit_code"):
+        if done.exit_code is None:
+            return f"{step.name} has no `exit_code`"
+        if step.must_succeed and done.exit_code != 0:
+            return f"{step.name} ended with exit code {done.exit_code}, so it shows nothing"
+    return _why_no_proof(preflight, step, said)
+
+
+def _why_no_proof(preflight: Preflight, step: PreflightStep, said: str) -> str:
+    if step.field == "authorization" and not is_uuid4(said):
+        return f"{step.name} names the brief {quote(said)}, which is not a UUID of version 4"
+    if step.field == "verification" and (why := why_trivial(said)):
+        return f"the command of {step.name} {why}"
+    if step.field == "dry_run":
+        if said.strip() == preflight.command.strip():
+            return f"{step.name} is the operation itself"
+        if check_command(said).outcome == "destructive":
+            return f"{step.name} would itself destroy something"
+    return ""
+
+
+def _find_wrong_order(preflight: Preflight) -> Iterator[ContractFinding]:
+    """A step that is written later than one that follows it."""
+    times: list[tuple[PreflightStep, float, bool]] = []
+    for step in STEPS:
+        if (done := getattr(preflight, step.field)) is None:
+            continue
+        if (at := as_seconds(done.at)) is None:  # such as the 31st of February
+            message = f"the time of {step.name} is no date that exists"
+            yield ContractFinding(row.PREFLIGHT_STEP_MISSING, (step.field, "at"), message)
+        else:
+            times.append((step, at, _has_zone(done.at)))
+    for (step, at, has_zone), (following, then, also) in pairwise(times):
+        if has_zone != also:
+            problem = f"{step.name} and {following.name} cannot be ordered, because only one time has a zone"
+        elif then < at:
+            problem = f"{following.name} was before {step.name}"
+        else:
+            continue
+        yield ContractFinding(
+            row.PREFLIGHT_STEP_MISSING, (following.field, "at"), problem, "do the steps in their order",
+            (step.field, "at"), step.name,
+        )  # fmt: skip
+
+
+def _has_zone(time: str) -> bool:
+    clock = time[len("2026-01-31") :]
+    return clock[-1:] in "Zz" or "+" in clock or "-" in clock
+
+
+def find_unknown_operation(preflight: Preflight) -> Iterator[ContractFinding]:
+    """DESTRUCTIVE_NOT_AUTHORISED: nobody can authorize what is not in the catalog."""
+    if preflight.operation not in CATALOG:
+        message = f"{quote(preflight.operation)} is not in the catalog of destructive operations"
+        help = f"the catalog has {listing(tuple(CATALOG), len(CATALOG))}"
+        yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, help)
+
+
+def find_unlisted_operation(preflight: Preflight, brief: Brief) -> Iterator[ContractFinding]:
+    """DESTRUCTIVE_NOT_AUTHORISED: the brief beside it does not list the operation, or another brief was named."""
+    done = preflight.authorization
+    if done is not None and done.brief is not None and not is_same_id(done.brief, brief.id):
+        message = f"the authorization names the brief {quote(done.brief)}, not {quote(brief.id or 'none')}"
+        route: Route = ("authorization", "brief")
+        yield ContractFinding(row.DESTRUCTIVE_NOT_AUTHORISED, route, message, "", ("id",), "the brief")
+    if preflight.operation not in brief.destructive:
+        message = f"the brief does not authorize {quote(preflight.operation)}"
+        yield ContractFinding(
+            row.DESTRUCTIVE_NOT_AUTHORISED, ("operation",), message, "report it as pending, or ask with a blocker",
+            ("spec", "scope", "destructive"), "the operations that the brief authorizes",
+        )  # fmt: skip

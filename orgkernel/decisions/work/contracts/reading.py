@@ -1,0 +1,183 @@
+"""Read a contract from a text, and check it: every finding with its line and column.
+
+Error policy: fails closed. A field that nothing reads is an error here, because a misspelled `regressions` would otherwise
+be no regressions at all, and a contract cannot suppress what is found in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeVar
+
+import msgspec
+
+from orgkernel.decisions.work.contracts.check import check_contract, explain_strange_companion
+from orgkernel.decisions.work.contracts.findings import ContractFinding, Route
+from orgkernel.decisions.work.contracts.terms import ContractTerms
+from orgkernel.diagnostics import Diagnostic, Place, Severity
+from orgkernel.diagnostics import catalog as row
+from orgkernel.diagnostics.diagnostic import Related, sort_diagnostics
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import RECORDS, Contract
+from orgkernel.errors import UsageError
+from orgkernel.loading.documents import check_version, kind_of, parse_source
+from orgkernel.loading.files import SourceText
+from orgkernel.loading.marks import Marks, find_mark, has_value, pack_mark, unpack_mark
+from orgkernel.loading.parsed import Refusal
+from orgkernel.loading.shape import validate_shape
+from orgkernel.prepared_types import prepared
+
+AnyContract = TypeVar("AnyContract", bound=Contract)
+CONTRACT_KINDS: Final = tuple(kind for kind, record in RECORDS.items() if issubclass(record, Contract))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContract:
+    """A text that was read as a contract."""
+
+    name: str
+    kind: str | None
+    """None if the text does not say which kind of contract it is, so that nothing can be said about it."""
+    contract: Contract | None
+    """None if it does not fit its kind."""
+    marks: Marks
+    diagnostics: tuple[Diagnostic, ...]
+
+    def place(self, route: Route) -> Place:
+        """Where a value is, or the nearest one around it."""
+        at_key = bool(route) and not has_value(self.marks, route)
+        return Place(self.name, *unpack_mark(find_mark(self.marks, route, key=at_key)))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedContract:
+    """A contract with everything that was found in it."""
+
+    kind: str | None
+    contract: Contract | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def outcome(self) -> Literal["sound", "unsound", "cannot_tell"]:
+        """`sound`, `unsound`, or `cannot_tell` if it is not known what kind of contract it is."""
+        if self.kind is None:
+            return "cannot_tell"
+        return "unsound" if any(each.severity is Severity.ERROR for each in self.diagnostics) else "sound"
+
+
+_FIRST: Final = pack_mark(1, 1)
+
+
+def read_contract(source: SourceText) -> ReadContract:
+    """The contract in a text."""
+
+    def unread(refusals: list[Refusal], kind: str | None = None, marks: Marks = _FIRST) -> ReadContract:
+        found = tuple(_diagnostic(source.name, each) for each in refusals)
+        return ReadContract(source.name, kind, None, marks, found)
+
+    if source.refusal is not None:
+        return unread([source.refusal])
+    parsed = parse_source(source)
+    if parsed.refusals:
+        return unread(list(parsed.refusals))
+    written = [each for each in parsed.documents if each.value is not None]
+    if len(written) != 1:
+        what = (
+            f"the file contains {len(written)} documents, but"
+            if written
+            else "the file contains no document;"
+        )
+        return unread([Refusal(row.EMPTY, _FIRST, f"{what} a contract is one document in a file of its own")])
+    value, marks = written[0].value, written[0].marks
+    if not isinstance(value, dict):
+        return unread([Refusal(row.NOT_A_MAPPING, find_mark(marks, ()), "the document is not a mapping")])
+    kind, refusal = kind_of(value, marks)
+    if kind is None or kind not in CONTRACT_KINDS:
+        message = f"a document of kind {quote(kind)} is not a contract"
+        kinds = f"contracts are {listing(CONTRACT_KINDS, len(CONTRACT_KINDS))}"
+        mark = find_mark(marks, ("_schema",))
+        return unread(
+            [refusal if kind is None and refusal else Refusal(row.UNKNOWN_KIND, mark, message, kinds)]
+        )
+    version, refusals = check_version(value, marks)
+    if version is None:
+        return unread(refusals, None, marks)
+    if "suppressions" in value:
+        message = "a contract has `suppressions`, which have no effect: nothing found in a contract can be suppressed"
+        refusals.append(Refusal(row.UNKNOWN_FIELD, find_mark(marks, ("suppressions",), key=True), message))
+        value = {name: each for name, each in value.items() if name != "suppressions"}
+    shape, more, _ = validate_shape(kind, {**value, "_version": version}, marks)
+    found = tuple(_strict(_diagnostic(source.name, each)) for each in [*refusals, *more])
+    contract = None if shape is None else msgspec.convert(msgspec.to_builtins(shape), prepared(RECORDS[kind]))
+    assert contract is None or isinstance(contract, Contract)
+    return ReadContract(source.name, kind, contract, marks, found)
+
+
+def check_read_contract(
+    read: ReadContract, against: ReadContract | None = None, terms: ContractTerms | None = None
+) -> CheckedContract:
+    """Everything that is found in a contract, by itself, beside the one it belongs to, and by the terms of an organization.
+
+    Nothing is said about the other contract, except that it cannot be read.
+    """
+    diagnostics = list(read.diagnostics)
+    kind = read.kind
+    if against is not None:
+        strange = (
+            ""
+            if read.kind is None or against.kind is None
+            else explain_strange_companion(read.kind, against.kind)
+        )
+        if against.contract is None or strange:
+            kind = None
+            errors = [each for each in against.diagnostics if each.severity is Severity.ERROR]
+            diagnostics += errors
+        if strange:
+            refusal = Refusal(row.UNKNOWN_KIND, find_mark(against.marks, ("_schema",)), strange)
+            diagnostics.append(_diagnostic(against.name, refusal))
+            against = None
+    if read.contract is not None:
+        other = None if against is None else against.contract
+        for each in check_contract(read.contract, other, terms):
+            diagnostics.append(_finding(each, read, against))
+    return CheckedContract(kind, read.contract, sort_diagnostics(diagnostics))
+
+
+def expect_readable(read: ReadContract, record: type[AnyContract]) -> AnyContract:
+    """The contract that was read, of a kind that is expected. Raises `UsageError` if it is none."""
+    wrong = [each for each in read.diagnostics if each.severity is Severity.ERROR]
+    if wrong or not isinstance(read.contract, record):
+        kind = record.__name__.lower()
+        said = wrong[0].message if wrong else f"it is of kind {quote(read.kind or 'none')}"
+        raise UsageError(
+            f"{quote(read.name)} is no {kind} that can be read: {said}",
+            f"`orgkernel contract check {read.name}` shows everything that is wrong with it",
+        )
+    return read.contract
+
+
+def expect_sound(read: ReadContract, record: type[AnyContract]) -> AnyContract:
+    """Like `expect_readable`, and nothing is wrong with it. Raises `UsageError`."""
+    contract = expect_readable(read, record)
+    if found := check_contract(contract):
+        raise UsageError(
+            f"{quote(read.name)} is not sound: {found[0].message}",
+            f"`orgkernel contract check {read.name}` shows everything that is wrong with it",
+        )
+    return contract
+
+
+def _strict(found: Diagnostic) -> Diagnostic:
+    """A field without effect is an error in a contract."""
+    return replace(found, severity=Severity.ERROR) if found.code == row.UNKNOWN_FIELD.code else found
+
+
+def _diagnostic(name: str, refusal: Refusal) -> Diagnostic:
+    return refusal.row.at(Place(name, *unpack_mark(refusal.mark)), refusal.message, refusal.help)
+
+
+def _finding(found: ContractFinding, read: ReadContract, against: ReadContract | None) -> Diagnostic:
+    related: tuple[Related, ...] = ()
+    if found.related is not None and against is not None:
+        related = (Related(against.place(found.related), found.related_text),)
+    return replace(found.row.at(read.place(found.route), found.message, found.help), related=related)

@@ -1,0 +1,107 @@
+"""What an organization demands of contracts besides their own rules: modes, phrases, and how many work at the same time.
+
+A lead that nobody declares is held to the strictest mode of the organization: an unknown name never loosens anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from orgkernel.decisions.work.contracts.findings import ContractFinding, bare_name
+from orgkernel.decisions.work.contracts.preferences import find_one_of
+from orgkernel.diagnostics import contract_rows as row
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Blocker, LmcRecord, SessionReport
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.memo import PerView
+from orgkernel.graph.questions import OrgView
+
+LmcMode = Literal["direct", "lite", "full"]
+MODES: Final[tuple[LmcMode, ...]] = ("direct", "lite", "full")
+"""The least first."""
+
+
+class LeadTerms(msgspec.Struct, frozen=True):
+    """The mode in which somebody leads, and who says so."""
+
+    mode: LmcMode
+    said_by: str
+    """Such as `role planner`."""
+
+
+class ContractTerms(msgspec.Struct, frozen=True):
+    """What an organization demands."""
+
+    phrases: tuple[str, ...] = ()
+    """Words that a session that waits for nobody never says, besides those that always count."""
+    leads: Mapping[str, LeadTerms] = {}
+    """By the name of a role or an agent."""
+    others: LeadTerms | None = None
+    """For a lead that nobody declares."""
+    batch_size: int | None = None
+
+
+NO_TERMS: Final = ContractTerms()
+
+
+@PerView
+def terms_of(view: OrgView) -> ContractTerms:
+    """The terms of an organization."""
+    records = view.records
+    governance = read_governance(records.governance)
+    by_layer = {} if governance is None else governance.lmc_modes
+    roles: dict[str, LeadTerms] = {}
+    for role_id, post in records.posts.items():
+        profile = post.profile
+        if profile.lmc_mode is not None:
+            roles[role_id] = LeadTerms(profile.lmc_mode, f"role {quote(role_id)}")
+        elif profile.layer in by_layer:
+            roles[role_id] = LeadTerms(by_layer[profile.layer], f"layer {quote(profile.layer)}")
+    direct = LeadTerms("direct", "")
+    leads = {bare_name(role_id): roles.get(role_id, direct) for role_id in records.posts}
+    for agent_id in records.agents:
+        own = [edge.target for edge in view.roles_filled_by(agent_id)]
+        name = bare_name(agent_id)
+        found = [roles[each] for each in own if each in roles]
+        # A name that a role and an agent share means both.
+        leads[name] = _strictest([*found, *([leads[name]] if name in leads else [direct])])
+    return ContractTerms(
+        () if governance is None else governance.phrases,
+        leads,
+        _strictest(roles.values()) if roles else None,
+        None if governance is None else governance.batch_size,
+    )
+
+
+def _strictest(found: Iterable[LeadTerms]) -> LeadTerms:
+    return max(found, key=lambda each: MODES.index(each.mode))
+
+
+def find_weak_mode(record: LmcRecord, terms: ContractTerms) -> Iterator[ContractFinding]:
+    """LMC_INCOMPLETE: less is checked than the organization declares for the lead."""
+    demanded = terms.leads.get(bare_name(record.lead.strip().removeprefix("role:")), terms.others)
+    if demanded is not None and MODES.index(record.mode) < MODES.index(demanded.mode):
+        message = (
+            f"mode {quote(record.mode)} is less than {quote(demanded.mode)}, which {demanded.said_by} demands"
+        )
+        yield ContractFinding(row.LMC_INCOMPLETE, ("mode",), message)
+
+
+def find_declared_phrase(blocker: Blocker, terms: ContractTerms) -> Iterator[ContractFinding]:
+    """BLOCK_IS_PREFERENCE: words that the organization flags."""
+    if words := find_one_of(terms.phrases, blocker.question or ""):
+        message = f"the blocker asks for a preference or a confirmation ({quote(words)})"
+        help = "decide, write the decision to the log, and go on"
+        yield ContractFinding(row.BLOCK_IS_PREFERENCE, ("question",), message, help)
+
+
+def find_declared_waiting(report: SessionReport, terms: ContractTerms) -> Iterator[ContractFinding]:
+    """ILLEGAL_TERMINAL_STATE: words that the organization flags, in what remains to be done."""
+    for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
+        if words := find_one_of(terms.phrases, action):
+            message = f"the pending action {quote(action)} waits for an answer ({quote(words)})"
+            help = "decide, write the decision to the log, and list what remains to be done"
+            yield ContractFinding(row.ILLEGAL_TERMINAL_STATE, ("pending_actions", number), message, help)

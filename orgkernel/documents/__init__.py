@@ -1,0 +1,1 @@
+"""Documents: their pydantic models, and the plain structs generated from them."""

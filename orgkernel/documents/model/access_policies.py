@@ -1,0 +1,266 @@
+"""`access_policies`: who may use what, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Discriminator, Field, StringConstraints, Tag
+
+from orgkernel.documents.model.directory import Relationship
+from orgkernel.documents.model.record import Document, Id, PathGlob, PersonId, PolicyId, Record
+
+STAR = "*"
+
+# Words as a shell reads them without quotes.
+CommandBeginning = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9_./:@%+,=~-]+( [A-Za-z0-9_./:@%+,=~-]+)*$", max_length=200)
+]
+
+Effect = Literal["allow", "deny", "ask", "annotate"]
+DataTier = Literal["none", "minimal", "contextual", "full"]
+# Lowest first.
+DATA_TIERS: tuple[DataTier, ...] = ("none", "minimal", "contextual", "full")
+PeerKind = Literal["dm", "group"]
+QueueMode = Literal["steer", "followup", "collect", "interrupt", "queue", "steer-backlog"]
+
+# A tool, a prefix of tool ids with a star, or a star alone.
+ToolGlob = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,199}\*?)$")]
+# An id, or a star for any.
+AnyOr = Annotated[str, StringConstraints(pattern=r"^(\*|[A-Za-z_][A-Za-z0-9_-]{0,99})$")]
+TimeWindow = Annotated[
+    str,
+    StringConstraints(pattern=r"^(weekends|([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])$"),
+]
+
+
+def _in_our_words(words: dict[str, str]) -> Callable[[Any], Any]:
+    """Map alternative words for a value to the word that decisions use."""
+    return lambda value: words.get(value, value) if isinstance(value, str) else value
+
+
+# Older files say `restricted`.
+Data = Annotated[
+    DataTier,
+    BeforeValidator(
+        _in_our_words({"restricted": "contextual"}), json_schema_input_type=DataTier | Literal["restricted"]
+    ),
+]
+# Other files name kinds of containers.
+PolicyPeer = Annotated[
+    PeerKind,
+    BeforeValidator(
+        _in_our_words({"direct": "dm", "channel": "group"}),
+        json_schema_input_type=PeerKind | Literal["direct", "channel"],
+    ),
+]
+
+
+class ToolRules(Record):
+    """Allowed and denied tools. Each is an id or a prefix with a star."""
+
+    allow: tuple[ToolGlob, ...] = ()
+    """Allowed tools. In a `deny` or `ask` policy, next to a `*` under `deny`, the tools that it spares."""
+    deny: tuple[ToolGlob, ...] = ()
+    """Denied tools, whatever the effect of the policy. Next to an `allow` list, `*` means all other tools."""
+
+
+def _tools_form(value: Any) -> str:
+    if isinstance(value, str):
+        return "(every-tool)"
+    return "(tools)" if isinstance(value, tuple | list) else "(allow-deny)"
+
+
+ToolPermission = Annotated[
+    Annotated[Literal["*"], Tag("(every-tool)")]
+    | Annotated[tuple[ToolGlob, ...], Tag("(tools)")]
+    | Annotated[ToolRules, Tag("(allow-deny)")],
+    Discriminator(_tools_form),
+]
+
+
+def _names_form(value: Any) -> str:
+    return "(every-name)" if isinstance(value, str) else "(names)"
+
+
+CredentialPermission = Annotated[
+    Annotated[Literal["*"], Tag("(every-name)")] | Annotated[tuple[Id, ...], Tag("(names)")],
+    Discriminator(_names_form),
+]
+
+
+class Permissions(Record):
+    """The resources that a policy covers. It says nothing about kinds that are left out."""
+
+    tools: ToolPermission | None = None
+    """`*` or a list for the tools that the effect applies to, or lists of allowed and denied tools."""
+    paths: tuple[PathGlob, ...] = ()
+    """Paths or globs, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
+    commands: tuple[CommandBeginning, ...] = ()
+    """Beginnings of shell commands, in a `deny` or `ask` policy about tools: the part of the tools that it covers. Empty means all of them."""
+    credentials: CredentialPermission | None = None
+    """`*` for every credential, or a list of their names."""
+    data: Data | None = None
+    """How much of the owner's data is accessible."""
+
+
+class Principal(Record):
+    """The subject that asks. All given fields must match."""
+
+    is_user: bool | None = None
+    """Whether the subject is the owner."""
+    relationship: Relationship | None = None
+    tags: tuple[Id, ...] = ()
+    """Tags that a person must have, all of them."""
+    person_id: PersonId | None = None
+    unknown: bool | None = None
+    """Whether the subject is a person that the directory does not know."""
+    system: AnyOr | None = None
+    """A system origin, or `*` for any."""
+    webhook: AnyOr | None = None
+    """A webhook, or `*` for any, declared or undeclared."""
+    agent: AnyOr | None = None
+    """An agent, or `*` for any."""
+    role: AnyOr | None = None
+    """Agents in a role, or `*` for any."""
+
+
+def _name_both(schema: dict[str, Any]) -> None:
+    """An editor accepts the other names of fields too."""
+    for name, other in (("channel", "platform"), ("peer_kind", "container_kind"), ("guild", "space_id")):
+        schema["properties"][other] = {
+            **schema["properties"][name],
+            "title": other,
+            "description": f"Another name for `{name}`.",
+        }
+
+
+class Condition(Record):
+    """Circumstances. All given fields must match."""
+
+    model_config = ConfigDict(json_schema_extra=_name_both)
+
+    channel: Id | None = Field(default=None, validation_alias=AliasChoices("channel", "platform"))
+    """Platform of the message, such as `slack`."""
+    peer_kind: PolicyPeer | None = Field(
+        default=None, validation_alias=AliasChoices("peer_kind", "container_kind")
+    )
+    """`dm` (or `direct`) for a conversation of two, `group` (or `channel`) for a larger one."""
+    account: str | None = None
+    """Account on the platform that received the message."""
+    guild: str | None = Field(default=None, validation_alias=AliasChoices("guild", "space_id"))
+    """Server or workspace of the platform."""
+    time: TimeWindow | None = None
+    """`HH:MM-HH:MM` in local time (it may go past midnight), or `weekends`."""
+    hook_id: str | None = None
+    """Hook that started the work."""
+    event_type: str | None = None
+    """Kind of event that started the work, such as `timer`."""
+
+
+class Match(Record):
+    """When a policy applies."""
+
+    principal: Principal | None = None
+    """The subject that asks. Absent means any subject."""
+    conditions: tuple[Condition, ...] = ()
+    """Circumstances. One of them must match; none means always."""
+    alert: tuple[Id, ...] = ()
+    """Alerts of the organization in which it applies, such as `RED`. None means in every alert."""
+    watch: tuple[Id, ...] = ()
+    """Watches of the organization in which it applies, such as `gamma`. None means in every watch."""
+
+
+class Session(Record):
+    """The session that keeps the conversation."""
+
+    persona: str | None = None
+    """Persona that answers."""
+    key: str | None = None
+    """Key of the session. It may contain `{principal.name}`, `{principal.id}`, `{principal.relationship}`, `{channel}`, …"""
+    pin: bool = False
+    """A pinned key wins over unpinned keys of policies with a higher priority."""
+
+
+class Modifiers(Record):
+    """How a message is handled, independent of permissions."""
+
+    queue_mode: QueueMode | None = None
+    """What happens to a message that arrives during a turn."""
+    delay_response: bool | None = None
+    """Whether the answer waits until the circumstances no longer apply."""
+
+
+class Policy(Record):
+    """A rule about who may use what."""
+
+    description: str = ""
+    match: Match = Match.model_construct()
+    effect: Effect
+    """`annotate` sets modifiers and a session. It never allows a request. A `deny` list denies in every effect."""
+    permissions: Permissions = Permissions.model_construct()
+    """The resources that it covers. A `deny` or `ask` policy without any covers everything."""
+    ceiling: bool = False
+    """Its permissions are also the upper bound for all other permissions."""
+    fallback: bool = False
+    """It allows only if no other policy matches, and takes away only if no other policy that allows matches."""
+    session: Session = Session.model_construct()
+    modifiers: Modifiers = Modifiers.model_construct()
+    priority: Annotated[int, Field(ge=0, le=100)] = 50
+    """Orders policies and selects the session. It never decides between allow and deny."""
+    enabled: bool = True
+
+    @property
+    def _denies_others(self) -> bool:
+        """Whether the `*` under `deny` means all tools but those under `allow`."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == "annotate":
+            return False
+        return bool(tools.allow) and STAR in tools.deny and STAR not in tools.allow
+
+    @property
+    def named_tools(self) -> tuple[str, ...] | None:
+        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        tools = self.permissions.tools
+        if tools is None:
+            return None
+        if isinstance(tools, ToolRules):
+            return (STAR,) if self.spared_tools else tools.allow
+        return (tools,) if isinstance(tools, str) else tools
+
+    @property
+    def spared_tools(self) -> tuple[str, ...]:
+        """The tools and globs that a `deny` or `ask` policy about all tools leaves out."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == "allow" or not self._denies_others:
+            return ()
+        return tools.allow
+
+    @property
+    def denied_tools(self) -> tuple[str, ...]:
+        """The tools and globs that it denies whatever its effect."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules):
+            return ()
+        return tuple(each for each in tools.deny if each != STAR or not self._denies_others)
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether what it allows is also the most that is left: it says so, or it denies all other tools."""
+        return self.effect == "allow" and (self.ceiling or self._denies_others)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it names nothing, and so denies or asks for everything."""
+        named = self.permissions
+        names = (named.tools, named.credentials, named.data)
+        return self.effect in ("deny", "ask") and all(each is None for each in names)
+
+
+class AccessPolicies(Document):
+    """Policies."""
+
+    kind: Literal["orgkernel:access_policies"] = Field(default="orgkernel:access_policies", alias="_schema")
+    description: str = ""
+    policies: dict[PolicyId, Policy] = Field(default_factory=dict)
+    """Policies by name."""

@@ -1,0 +1,42 @@
+"""`blocker`: a question to a human, asked while the work goes on."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field
+
+from orgkernel.documents.model.contract import Contract, WrittenTime
+
+
+class Blocker(Contract):
+    """One blocker."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "required": [
+                "session", "blocked_at", "question", "best_guess", "fallback_action", "can_resume_without_answer",
+            ]
+        }
+    )  # fmt: skip
+
+    kind: Literal["orgkernel:blocker"] = Field(default="orgkernel:blocker", alias="_schema")
+    session: Annotated[str, Field(min_length=1)]
+    """Name of the session that asks."""
+    id: str | None = None
+    """UUID of version 4, by which an answer names the blocker."""
+    agent: str | None = None
+    """Who asks. By default, the agent whose credential stores the blocker."""
+    brief: str | None = None
+    """Id of the brief."""
+    blocked_at: WrittenTime
+    question: str | None = None
+    """What is missing or ambiguous."""
+    best_guess: str | None = None
+    """What the one who asks would answer."""
+    fallback_action: str | None = None
+    """What is being done in the meantime."""
+    can_resume_without_answer: bool | None = None
+    """Whether the work can be finished if nobody answers. It must be true."""
+    human_required_for: Literal["credential", "destructive op", "scope expansion"] | None = None
+    """Why only a human can answer. Absent for a question whose meaning is ambiguous."""

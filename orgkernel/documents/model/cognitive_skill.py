@@ -1,0 +1,31 @@
+"""`cognitive_skill`: the front matter and the text of a SKILL.md, as the Agent Skills standard defines them.
+
+What the standard says about lengths, names and metadata is checked by rules, so that each violation has its own sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from orgkernel.documents.model.record import Document
+
+
+class CognitiveSkill(Document):
+    """A skill that is written as instructions."""
+
+    kind: Literal["orgkernel:cognitive_skill"] = Field(default="orgkernel:cognitive_skill", alias="_schema")
+    name: str
+    """Name of the skill, and of its folder."""
+    description: str
+    """What the skill does, and when to use it."""
+    license: str = ""
+    compatibility: str = ""
+    """What the skill needs of its environment."""
+    metadata: dict[str, str] = Field(default_factory=dict)
+    """Further values. Those that start with `orgkernel-` say who has the skill, and for which intents."""
+    allowed_tools: str = Field(default="", alias="allowed-tools")
+    """Tools that the author expects to be allowed. Access never depends on it."""
+    body: str = ""
+    """The instructions."""

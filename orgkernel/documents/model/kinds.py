@@ -1,0 +1,77 @@
+"""The kinds of documents: one row each, with its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from orgkernel.documents.model.record import Document
+
+VERSION = (1, 0)
+
+_MODELS = {
+    "role_profile": "RoleProfile",
+    "organization": "Organization",
+    "domain_catalog": "DomainCatalog",
+    "plan_catalog": "PlanCatalog",
+    "tool_catalog": "ToolCatalog",
+    "skill_catalog": "SkillCatalog",
+    "rank_ladder": "RankLadder",
+    "qualification_catalog": "QualificationCatalog",
+    "procedure_catalog": "ProcedureCatalog",
+    "directory": "Directory",
+    "access_policies": "AccessPolicies",
+    "crew_roster": "CrewRoster",
+    "bill": "Bill",
+    "governance": "Governance",
+    "decision_cases": "DecisionCases",
+    "salute_report": "SaluteReport",
+    "brief": "Brief",
+    "result": "Result",
+    "blocker": "Blocker",
+    "correction": "Correction",
+    "decision_entry": "DecisionEntry",
+    "lmc_record": "LmcRecord",
+    "mission_close": "MissionClose",
+    "preflight": "Preflight",
+    "subtask_plan": "SubtaskPlan",
+}
+
+
+# What is written as Markdown. Its place says what it is, so it has no `_schema`.
+_MARKDOWN_MODELS = {
+    "cognitive_skill": "CognitiveSkill",
+    "standing_order": "StandingOrder",
+}
+
+
+class _Kinds(Mapping[str, "type[Document]"]):
+    """Kind to model. A model, and pydantic with it, is imported when it is first asked for."""
+
+    def __init__(self, models: Mapping[str, str]) -> None:
+        self._models = models
+
+    def __getitem__(self, kind: str) -> type[Document]:
+        model: type[Document] = getattr(
+            import_module(f"orgkernel.documents.model.{kind}"), self._models[kind]
+        )
+        return model
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._models
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._models)
+
+    def __len__(self) -> int:
+        return len(self._models)
+
+
+KINDS: Mapping[str, type[Document]] = _Kinds(_MODELS)
+MARKDOWN_KINDS: Mapping[str, type[Document]] = _Kinds(_MARKDOWN_MODELS)
+
+# Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
+# spelling mistakes.
+LATER_KINDS = ("crew_manifest",)

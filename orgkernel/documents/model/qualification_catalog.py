@@ -1,0 +1,61 @@
+"""`qualification_catalog`: tests that an agent can pass, and what they raise and unlock."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag
+
+from orgkernel.documents.model.levels import Proficiency
+from orgkernel.documents.model.record import Document, Id, QualificationId, Record, SkillId, ToolId
+
+
+def _raises_form(value: Any) -> str:
+    return "(levels)" if isinstance(value, dict) else "(skills)"
+
+
+Raises = Annotated[
+    Annotated[dict[SkillId, Proficiency | None], Tag("(levels)")]
+    | Annotated[tuple[SkillId, ...], Tag("(skills)")],
+    Discriminator(_raises_form),
+]
+
+
+class Qualification(Record):
+    """A test with a threshold."""
+
+    name: str = ""
+    description: str = ""
+    tier: Annotated[int, Field(ge=1, le=3)] = 1
+    """1 baseline, 2 domain, 3 collective."""
+    threshold: Annotated[float, Field(ge=0.0, le=1.0)] = 0.5
+    """Lowest score that passes, 0 to 1."""
+    raises: Raises = ()
+    """Skills that passing raises by one step: a list, or a mapping of each skill to its highest level. Without a highest
+    level, the score says it: 0.5 reaches level 2, 0.6 level 3, 0.7 level 4, 0.8 level 5, 0.9 level 6 and 0.95 level 7."""
+    unlocks: tuple[ToolId, ...] = ()
+    """Tools that need this qualification, in addition to tools that name it themselves."""
+    prerequisites: tuple[QualificationId, ...] = ()
+    """Qualifications that must be passed before a result of this one is recorded."""
+    expires_after_days: Annotated[float, Field(gt=0.0)] | None = None
+    """Days after which a result expires. Absent means never."""
+    min_sample_size: Annotated[int, Field(ge=1)] | None = None
+    """Fewest cases that a score must rest on. A result with fewer, or that does not say how many, does not count."""
+    digests: dict[Id, str] = Field(default_factory=dict)
+    """What is tested now, by name: the digest of the model, prompt, tool schemas, policy, test set and so on. A result that
+    names another digest, or none, does not count."""
+
+    @property
+    def raised_skills(self) -> dict[str, int | None]:
+        """Each raised skill and the highest level that passing raises it to, None where the score says it."""
+        return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
+
+
+class QualificationCatalog(Document):
+    """Qualifications."""
+
+    kind: Literal["orgkernel:qualification_catalog"] = Field(
+        default="orgkernel:qualification_catalog", alias="_schema"
+    )
+    description: str = ""
+    qualifications: dict[QualificationId, Qualification] = Field(default_factory=dict)

@@ -1,0 +1,76 @@
+"""`rank_ladder`: ranks in order, the requirements of promotions, and the tool levels of each rank."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from orgkernel.documents.model.levels import Proficiency, SideEffects, ToolLevel
+from orgkernel.documents.model.record import Document, Id, QualificationId, RankId, Record
+from orgkernel.documents.model.tool_catalog import ToolType
+
+RecallTier = Literal["basic", "enhanced", "full", "oracle"]
+
+
+class Rank(Record):
+    """A step of trust that an agent has earned."""
+
+    id: RankId
+    name: str = ""
+    """Name for people. Default: the id in words."""
+    trust_from: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+    """Lowest trust for this rank, 0 to 1."""
+    agency: Literal["reactive", "suggestive", "autonomous", "unrestricted"] | None = None
+    """How much a holder may do on its own, and so the highest level at which it runs procedures: 2, 3, 4 or 5."""
+    recall_tier: RecallTier | None = None
+    """Memory-recall tier of the rank. Not yet: the crew work reads it."""
+    description: str = ""
+
+
+class Requirement(Record):
+    """A requirement on an agent's skills for a promotion."""
+
+    scope: Literal["universal", "role", "required_role"]
+    """Which skills count: universal skills, the role's skills, or only skills that the role requires."""
+    min_proficiency: Proficiency
+    """Lowest proficiency on the seven-step scale."""
+    min_count: Annotated[int, Field(ge=1)] | None = None
+    """How many of these skills must have it. Absent means all."""
+
+
+class Promotion(Record):
+    """The requirements to reach a rank from the one below."""
+
+    requirements: tuple[Requirement, ...] = ()
+    """Requirements on skills. All must be met."""
+    qualifications: tuple[QualificationId, ...] = ()
+    """Qualifications that must be passed and not expired."""
+
+
+class MatrixRow(Record):
+    """The level of each rank for tools with certain types and side effects."""
+
+    name: Id
+    """Name that a tool can use to refer to the row."""
+    types: tuple[ToolType, ...] = ()
+    """Tool types that the row applies to. Empty means all."""
+    side_effects: tuple[SideEffects, ...] = ()
+    """Side effects that the row applies to. Empty means all."""
+    levels: dict[RankId, ToolLevel]
+    """Each rank and its level. An entry also applies to higher ranks up to the next entry. Ranks below the first entry have no access."""
+
+
+class RankLadder(Document):
+    """Ranks, promotions and permission matrices."""
+
+    kind: Literal["orgkernel:rank_ladder"] = Field(default="orgkernel:rank_ladder", alias="_schema")
+    description: str = ""
+    ranks: tuple[Rank, ...] = ()
+    """Ranks, lowest first. An organization uses the nearest ladder that lists ranks."""
+    trust_margin: Annotated[float, Field(ge=0.0, le=1.0)] = 0.05
+    """How far the trust in an agent must fall below `trust_from` of its rank before a demotion is proposed."""
+    promotions: dict[RankId, Promotion] = Field(default_factory=dict)
+    """Requirements for each rank. The key is the rank that is reached."""
+    matrices: dict[Id, tuple[MatrixRow, ...]] = Field(default_factory=dict)
+    """Permission matrices. A matrix has no effect until a tool or an organization refers to it."""

@@ -1,0 +1,85 @@
+"""`result`: what a session reports at its end. Written exactly once; a correction is a record of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from orgkernel.documents.model.contract import Contract, Duration, WrittenTime
+from orgkernel.documents.model.record import Id, Record
+
+ReportStatus = Literal["done_clean", "pending", "failed"]
+GateVerdict = Literal["satisfied", "partial", "unsatisfied"]
+
+
+class VerifyEvidence(Record):
+    """What was run, and what it said."""
+
+    verify_command: str | None = None
+    """The verify command as it was run."""
+    verify_exit_code: int | None = None
+    verify_stdout: str | None = None
+    verify_stderr: str | None = None
+    artefacts: tuple[str, ...] = ()
+    """Paths of screenshots, logs and other files."""
+    backups: tuple[str, ...] = ()
+    """Paths of backups that were made before destructive operations."""
+
+
+class AuditSummary(Record):
+    """The audits of the work."""
+
+    gates_required: tuple[Id, ...] = ()
+    gates_passed: tuple[Id, ...] = ()
+    scores: dict[Id, float] = Field(default_factory=dict)
+    """Score by audit."""
+    verdict: GateVerdict | None = None
+
+
+class Shipping(Record):
+    """Whether the work was shipped."""
+
+    requested: bool = False
+    result: Literal["ok", "failed", "skipped", "frozen"] | None = None
+    commit: str | None = None
+    deploy_url: str | None = None
+    deploy_status: Literal["READY", "ERROR", "TIMEOUT"] | None = None
+
+
+class SessionReport(Contract):
+    """What a result, a correction and the close of a mission say."""
+
+    id: str | None = None
+    """UUID of version 4."""
+    brief: str | None = None
+    """Id of the brief."""
+    session: str | None = None
+    """Name of the session that reports."""
+    agent: Annotated[str, Field(min_length=1)]
+    """Who did the work."""
+    project: str | None = None
+    status: ReportStatus
+    started_at: WrittenTime
+    finished_at: WrittenTime
+    duration_sec: Duration | None = None
+    mission: str | None = None
+    """The mission, copied from the brief."""
+    evidence: VerifyEvidence = VerifyEvidence.model_construct()
+    audit: AuditSummary = AuditSummary.model_construct()
+    regressions: tuple[str, ...] | None = None
+    """What worked before and no longer does."""
+    pending_actions: tuple[str, ...] = ()
+    """What remains to be done."""
+    ship: Shipping | None = None
+    refusal_reason: str | None = None
+    """Why the work was refused, if it was."""
+    approved_by: str | None = None
+    """Who approved the work, if somebody has."""
+    report_path: str | None = None
+
+
+class Result(SessionReport):
+    """One result."""
+
+    kind: Literal["orgkernel:result"] = Field(default="orgkernel:result", alias="_schema")

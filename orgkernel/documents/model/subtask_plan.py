@@ -1,0 +1,34 @@
+"""`subtask_plan`: the subtasks of a mission, the files of each, and what depends on what."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from orgkernel.documents.model.contract import Contract
+from orgkernel.documents.model.record import Id, Record
+
+
+class Subtask(Record):
+    """A piece of work for one worker."""
+
+    id: Id
+    kind: Literal["narrow", "broad", "terminal"] | None = None
+    """`narrow`: its files are known. `broad`: they are not known. `terminal`: it changes package manifests, lock files or
+    migrations, or has to come last for another reason. Default: `terminal` if one of the files says so, otherwise `narrow`.
+    """
+    files: tuple[str, ...] = ()
+    """Paths of the files that it may write, relative to the root of the project."""
+    depends_on: tuple[Id, ...] = ()
+    """Subtasks that must be done before it starts."""
+
+
+class SubtaskPlan(Contract):
+    """The subtasks of a mission, from which batches are made."""
+
+    kind: Literal["orgkernel:subtask_plan"] = Field(default="orgkernel:subtask_plan", alias="_schema")
+    batch_size: Annotated[int, Field(ge=1, le=4)] = 3
+    """How many narrow subtasks may be worked on at the same time."""
+    subtasks: Annotated[tuple[Subtask, ...], Field(max_length=500)]
+    """The subtasks, in the order in which the planner wants them."""

@@ -1,0 +1,1507 @@
+"""Documents as everything above loading sees them: a frozen struct for each model.
+
+Generated from `orgkernel/documents/model` by `make regenerate`: do not edit.
+"""
+
+from __future__ import annotations
+from typing import Any, Literal
+import msgspec
+PREFIX = 'orgkernel:'
+ORGANIZATION = f'{PREFIX}organization'
+Id = str
+PathGlob = str
+RoleId = Id
+OrgId = Id
+DomainId = Id
+PlanId = Id
+SkillId = Id
+AgentId = Id
+OriginId = Id
+PersonId = Id
+PolicyId = Id
+QualificationId = Id
+RankId = Id
+WebhookId = Id
+ToolId = str
+RuleCode = str
+SuppressionReason = str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A frozen part of a document. It rejects unknown fields; loading reports them as warnings."""
+
+
+class Suppression(Record, frozen=True, kw_only=True):
+    """A finding in this document that the author accepts, with the reason."""
+    rule: RuleCode
+    reason: SuppressionReason
+    subject: str | None = None
+
+
+class Document(Record, frozen=True, kw_only=True):
+    """The fields of every kind of document."""
+    version: str = msgspec.field(default='1.0', name='_version')
+    suppressions: tuple[Suppression, ...] = ()
+ToolLevel = Literal['none', 'observe', 'read', 'write', 'full']
+SideEffects = Literal['none', 'read', 'write', 'destructive']
+Proficiency = int
+LEVELS: tuple[ToolLevel, ...] = ('none', 'observe', 'read', 'write', 'full')
+LETTERS: dict[ToolLevel, str] = {'none': '---', 'observe': 'O--', 'read': 'OR-', 'write': 'ORW', 'full': 'ORWD'}
+LEVEL_OF_SIDE_EFFECTS: dict[SideEffects, ToolLevel] = {'none': 'read', 'read': 'read', 'write': 'write', 'destructive': 'full'}
+BillId = Id
+StepId = Id
+BillAction = Literal['cognitive_skill', 'tool', 'post_to_channel', 'send_dm', 'receive_message', 'captain_approval', 'sub_bill']
+Gateway = Literal['sequential', 'parallel', 'xor', 'or']
+OutputType = Literal['text', 'document', 'enum', 'boolean', 'number']
+RoleCount = int | str
+
+
+class BillActivation(Record, frozen=True, kw_only=True):
+    """How a bill is started."""
+    trigger: str = 'manual'
+    authority: Id = 'department_chief'
+
+
+class BillRole(Record, frozen=True, kw_only=True):
+    """A part in a bill, and who may take it. Every condition that is written must hold."""
+    description: str = ''
+    role: RoleId | None = None
+    department: Id | None = None
+    min_rank: RankId | None = None
+    qualifications: tuple[QualificationId, ...] = ()
+    count: RoleCount = '1'
+
+
+class StepInput(Record, frozen=True, kw_only=True):
+    """What a step is given."""
+    name: Id
+    source: str
+
+
+class StepOutput(Record, frozen=True, kw_only=True):
+    """What a step yields."""
+    name: Id
+    type: OutputType = 'text'
+    values: tuple[str, ...] = ()
+
+
+class Branch(Record, frozen=True, kw_only=True):
+    """A way that leads on from a gateway."""
+    to: StepId
+    condition: str | None = None
+BranchEntry = StepId | Branch
+
+
+class BillStep(Record, frozen=True, kw_only=True):
+    """A step of a bill."""
+    id: StepId
+    name: str = ''
+    action: BillAction
+    role: Id | None = None
+    roles: tuple[Id, ...] = ()
+    skill: SkillId | None = None
+    tool: ToolId | None = None
+    tool_action: Id = 'use'
+    channel: Id | None = None
+    sub_bill: BillId | None = None
+    inputs: tuple[StepInput, ...] = ()
+    outputs: tuple[StepOutput, ...] = ()
+    gate: Id | None = None
+    timeout: float = 300.0
+    condition: str | None = None
+    gateway: Gateway = 'sequential'
+    branches: tuple[BranchEntry, ...] = ()
+    next: str | None = None
+
+
+class Bill(Document, frozen=True, kw_only=True):
+    """A procedure of several roles. The kernel says which steps may start; it runs none of them."""
+    kind: Literal['orgkernel:bill'] = msgspec.field(default='orgkernel:bill', name='_schema')
+    slug: BillId
+    edition: str = msgspec.field(default='1', name='version')
+    title: str = ''
+    description: str = ''
+    author: str = ''
+    activation: BillActivation = BillActivation()
+    roles: dict[Id, BillRole] = msgspec.field(default_factory=dict)
+    steps: tuple[BillStep, ...] = ()
+    expected_results: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+
+
+class CognitiveSkill(Document, frozen=True, kw_only=True):
+    """A skill that is written as instructions."""
+    kind: Literal['orgkernel:cognitive_skill'] = msgspec.field(default='orgkernel:cognitive_skill', name='_schema')
+    name: str
+    description: str
+    license: str = ''
+    compatibility: str = ''
+    metadata: dict[str, str] = msgspec.field(default_factory=dict)
+    allowed_tools: str = msgspec.field(default='', name='allowed-tools')
+    body: str = ''
+WrittenTime = str
+Confidence = float
+Duration = float
+
+
+class Contract(Document, frozen=True, kw_only=True):
+    """A contract of a dispatch. It declares nothing, so it is no part of an organization, and it suppresses no finding."""
+
+
+class Assignment(Record, frozen=True, kw_only=True):
+    """A role that an agent fills."""
+    role: RoleId
+    org: OrgId | None = None
+    watches: tuple[Id, ...] = ('alpha',)
+Trait = float
+
+
+class PersonalitySeed(Record, frozen=True, kw_only=True):
+    """Five traits, each from 0 to 1, with which an agent begins."""
+    openness: Trait = 0.5
+    conscientiousness: Trait = 0.5
+    extraversion: Trait = 0.5
+    agreeableness: Trait = 0.5
+    neuroticism: Trait = 0.5
+
+
+class RosterMember(Record, frozen=True, kw_only=True):
+    """An agent of the crew."""
+    callsign: str = ''
+    rank: RankId | None = None
+    trust: float | None = None
+    trust_weight: float = 4.0
+    assignments: tuple[Assignment, ...] = ()
+    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    personality: PersonalitySeed | None = None
+    description: str = ''
+
+
+class CrewRoster(Document, frozen=True, kw_only=True):
+    """Agents and their assignments."""
+    kind: Literal['orgkernel:crew_roster'] = msgspec.field(default='orgkernel:crew_roster', name='_schema')
+    description: str = ''
+    org: OrgId | None = None
+    agents: dict[AgentId, RosterMember] = msgspec.field(default_factory=dict)
+Relationship = Literal['owner', 'partner', 'family', 'friend', 'work']
+BUILT_IN_ORIGINS = ('cron', 'runtime', 'boot', 'restart', 'node', 'clock')
+
+
+class Identity(Record, frozen=True, kw_only=True):
+    """A person's identity on a platform."""
+    platform: Id
+    space: str | None = None
+    id: str
+
+
+class Person(Record, frozen=True, kw_only=True):
+    """A person who talks to the organization."""
+    name: str = ''
+    relationship: Relationship | None = None
+    tags: tuple[Id, ...] = ()
+    identities: tuple[Identity, ...] = ()
+
+
+class SystemOrigin(Record, frozen=True, kw_only=True):
+    """Something inside a runtime that starts work."""
+    description: str = ''
+
+
+class Webhook(Record, frozen=True, kw_only=True):
+    """An external service that starts work by sending a request."""
+    description: str = ''
+
+
+class Directory(Document, frozen=True, kw_only=True):
+    """The subjects outside the crew that can ask for something."""
+    kind: Literal['orgkernel:directory'] = msgspec.field(default='orgkernel:directory', name='_schema')
+    description: str = ''
+    people: dict[PersonId, Person] = msgspec.field(default_factory=dict)
+    system_origins: dict[OriginId, SystemOrigin] = msgspec.field(default_factory=dict)
+    webhooks: dict[WebhookId, Webhook] = msgspec.field(default_factory=dict)
+
+
+class Domain(Record, frozen=True, kw_only=True):
+    """A task domain."""
+    description: str = ''
+    broader: DomainId | None = None
+    passthrough: bool = False
+    examples: tuple[str, ...] = ()
+    triggers: tuple[str, ...] = ()
+
+
+class DomainCatalog(Document, frozen=True, kw_only=True):
+    """Task domains and aliases."""
+    kind: Literal['orgkernel:domain_catalog'] = msgspec.field(default='orgkernel:domain_catalog', name='_schema')
+    description: str = ''
+    domains: dict[DomainId, Domain] = msgspec.field(default_factory=dict)
+    aliases: dict[Id, DomainId] = msgspec.field(default_factory=dict)
+    unmapped: tuple[Id, ...] = ()
+
+
+class PlanStep(Record, frozen=True, kw_only=True):
+    """One step of a plan."""
+    step: str
+    tools: tuple[ToolId, ...] = ()
+StepEntry = str | PlanStep
+
+
+class Plan(Record, frozen=True, kw_only=True):
+    """A plan that roles can follow."""
+    name: str = ''
+    description: str = ''
+    domains: tuple[DomainId, ...] = ()
+    steps: tuple[StepEntry, ...] = ()
+    tools: tuple[ToolId, ...] = ()
+    stale_after_turns: int | None = None
+
+
+class PlanCatalog(Document, frozen=True, kw_only=True):
+    """Plans."""
+    kind: Literal['orgkernel:plan_catalog'] = msgspec.field(default='orgkernel:plan_catalog', name='_schema')
+    description: str = ''
+    plans: dict[PlanId, Plan] = msgspec.field(default_factory=dict)
+CompilationLevel = int
+SkillName = str
+
+
+class ToolNeed(Record, frozen=True, kw_only=True):
+    """A tool that a step calls, with the action."""
+    tool: ToolId
+    action: Id | None = None
+ToolNeedEntry = ToolId | ToolNeed
+
+
+class ProcedureStep(Record, frozen=True, kw_only=True):
+    """A step of a procedure."""
+    id: Id
+    name: str = ''
+    required_tools: tuple[ToolNeedEntry, ...] = ()
+
+
+class Procedure(Record, frozen=True, kw_only=True):
+    """A procedure that a role can run."""
+    name: str = ''
+    description: str = ''
+    intents: tuple[Id, ...] = ()
+    skill: SkillId | None = None
+    compilation_level: CompilationLevel = 1
+    falls_back_to: SkillName | None = None
+    steps: tuple[ProcedureStep, ...] = ()
+
+
+class ProcedureCatalog(Document, frozen=True, kw_only=True):
+    """Procedures."""
+    kind: Literal['orgkernel:procedure_catalog'] = msgspec.field(default='orgkernel:procedure_catalog', name='_schema')
+    description: str = ''
+    procedures: dict[Id, Procedure] = msgspec.field(default_factory=dict)
+Fraction = float
+Count = int
+Seconds = float
+
+
+class Status(Record, frozen=True, kw_only=True):
+    """The status of the role."""
+    state: Literal['idle', 'active', 'waiting', 'error_recovery', 'escalating', 'complete', 'aborted']
+    progress: Fraction = 0.0
+    pace_level: Literal['primary', 'alternate', 'contingent', 'emergency'] = 'primary'
+    health: Literal['nominal', 'degraded', 'critical'] = 'nominal'
+
+
+class Activity(Record, frozen=True, kw_only=True):
+    """The current activity of the role."""
+    current_task: str = ''
+    bst_domain: str = ''
+    htn_plan: str = ''
+    htn_step: Count = 0
+    htn_total_steps: Count = 0
+    current_tool: str = ''
+    iterations_on_current_step: Count = 0
+
+
+class Location(Record, frozen=True, kw_only=True):
+    """The place where the role works."""
+    working_directory: str = ''
+    files_modified: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    resources_claimed: tuple[str, ...] = ()
+
+
+class Unit(Record, frozen=True, kw_only=True):
+    """The role that reports."""
+    role_id: str
+    role_name: str = ''
+    agent_number: Count = 0
+    reports_to: str | None = ''
+    organization: str = ''
+
+
+class Time(Record, frozen=True, kw_only=True):
+    """The times of the report and the task."""
+    timestamp: str
+    task_started: str | None = None
+    elapsed_seconds: Seconds = 0
+    turns_elapsed: Count = 0
+    turns_since_progress: Count = 0
+    context_turns_remaining: Count | None = None
+
+
+class Environment(Record, frozen=True, kw_only=True):
+    """The environment of the role."""
+    model: str = ''
+    context_fill_pct: float = 0.0
+    context_tokens_used: Count = 0
+    context_tokens_max: Count = 0
+    gpu_available: bool | None = None
+    tool_failures_consecutive: Count = 0
+    tool_failures_total: Count = 0
+    memory_fragments_stored: Count = 0
+
+
+class SaluteReport(Document, frozen=True, kw_only=True):
+    """One SALUTE report."""
+    kind: Literal['orgkernel:salute_report'] = msgspec.field(default='orgkernel:salute_report', name='_schema')
+    status: Status
+    activity: Activity = Activity()
+    location: Location = Location()
+    unit: Unit
+    time: Time
+    environment: Environment = Environment()
+OrderScope = Literal['federation', 'organization', 'department', 'role', 'unknown']
+
+
+class StandingOrder(Document, frozen=True, kw_only=True):
+    """Orders for everybody in a federation, an organization, a department or a role."""
+    kind: Literal['orgkernel:standing_order'] = msgspec.field(default='orgkernel:standing_order', name='_schema')
+    scope: OrderScope
+    target: str = ''
+    body: str = ''
+
+
+class DispatchQuestion(Record, frozen=True, kw_only=True):
+    """A question to dispatch: who takes this? Exactly one of `domain`, `intent` and `text`."""
+    domain: Id | None = None
+    intent: Id | None = None
+    text: str | None = None
+    needs: tuple[ToolId, ...] = ()
+
+
+class DispatchCase(Record, frozen=True, kw_only=True):
+    """A question and the expected answer. A list that is given must be complete."""
+    ask: DispatchQuestion
+    outcome: Literal['role', 'not_applicable']
+    role_id: Id | None = None
+    plans: tuple[Id, ...] | None = None
+    tools: tuple[ToolId, ...] | None = None
+    because: tuple[str, ...] | None = None
+Moment = str
+
+
+class Circumstances(Record, frozen=True, kw_only=True):
+    """The circumstances of a question about access. Missing values are unknown; an empty text says that there is none."""
+    at: Moment | None = None
+    channel: str | None = None
+    peer_kind: Literal['dm', 'group', ''] | None = None
+    peer_id: str | None = None
+    account: str | None = None
+    guild: str | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+    alert: str | None = None
+    watch: str | None = None
+    session: str | None = None
+    pace: Literal['primary', 'alternate', 'contingent', 'emergency'] | None = None
+    input: dict[str, Any] | None = None
+    depth: int = 0
+    children: int = 0
+    concurrent: int = 0
+
+
+class AccessQuestion(Record, frozen=True, kw_only=True):
+    """A question about access: may this subject do this action to this resource?"""
+    subject: str
+    action: str
+    resource: str
+    context: Circumstances = Circumstances()
+    on_behalf_of: str | None = None
+    via: tuple[str, ...] = ()
+    envelope: dict[str, ToolLevel] | None = None
+
+
+class AccessCase(Record, frozen=True, kw_only=True):
+    """A question and the expected answer."""
+    ask: AccessQuestion
+    outcome: Literal['allow', 'deny', 'ask', 'conditional']
+    because: tuple[str, ...] | None = None
+    level: str | None = None
+    obligations: tuple[str, ...] | None = None
+    remedies: tuple[str, ...] | None = None
+
+
+class WhoCanCase(Record, frozen=True, kw_only=True):
+    """The subjects that can do this: a complete list in the order of the hierarchy."""
+    action: str
+    resource: str
+    context: Circumstances = Circumstances()
+    kinds: tuple[Literal['role', 'agent', 'person', 'system', 'webhook'], ...] = ('role',)
+    are: tuple[str, ...]
+    must_ask: tuple[str, ...] = ()
+
+
+class WhatCanCase(Record, frozen=True, kw_only=True):
+    """What a subject can do: a complete list."""
+    subject: str
+    context: Circumstances = Circumstances()
+    on_behalf_of: str | None = None
+    kinds: tuple[Literal['tool', 'credential', 'data', 'role'], ...] = ('tool',)
+    can: dict[str, tuple[str, ...]]
+    must_ask: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+
+class GivenAgent(Record, frozen=True, kw_only=True):
+    """The stored state of an agent."""
+    rank: RankId | None = None
+    trust: float | None = None
+    lifecycle: Literal['registered', 'probationary', 'active', 'suspended', 'decommissioned'] = 'active'
+    passed: tuple[QualificationId, ...] = ()
+
+
+class GivenGrant(Record, frozen=True, kw_only=True):
+    """A stored grant."""
+    subject: str
+    resources: tuple[str, ...]
+    level: ToolLevel = 'full'
+    waives: tuple[Literal['rank', 'qualification', 'visibility', 'restricted_to'], ...] = ()
+    channel: str | None = None
+    session: str | None = None
+    uses_left: int | None = None
+    expires: Moment | None = None
+    snapshot: str | None = None
+
+
+class GivenRestriction(Record, frozen=True, kw_only=True):
+    """A stored restriction."""
+    subject: str
+    resources: tuple[str, ...]
+    level: ToolLevel = 'none'
+    expires: Moment | None = None
+
+
+class Given(Record, frozen=True, kw_only=True):
+    """The stored state for the questions of a case. Default: nothing is stored."""
+    agents: dict[AgentId, GivenAgent] = msgspec.field(default_factory=dict)
+    grants: dict[Id, GivenGrant] = msgspec.field(default_factory=dict)
+    restrictions: dict[Id, GivenRestriction] = msgspec.field(default_factory=dict)
+    locks: dict[ToolId, str] = msgspec.field(default_factory=dict)
+    alert: Id | None = None
+    watch: Id | None = None
+
+
+class Case(Record, frozen=True, kw_only=True):
+    """Expectations about one organization, with a sentence that describes them."""
+    name: str
+    org: OrgId
+    given: Given = Given()
+    dispatch: tuple[DispatchCase, ...] = ()
+    access: tuple[AccessCase, ...] = ()
+    who_can: tuple[WhoCanCase, ...] = ()
+    what_can: tuple[WhatCanCase, ...] = ()
+
+
+class DecisionCases(Document, frozen=True, kw_only=True):
+    """Cases."""
+    kind: Literal['orgkernel:decision_cases'] = msgspec.field(default='orgkernel:decision_cases', name='_schema')
+    description: str = ''
+    cases: tuple[Case, ...]
+Raises = dict[SkillId, Proficiency | None] | tuple[SkillId, ...]
+
+
+class Qualification(Record, frozen=True, kw_only=True):
+    """A test with a threshold."""
+    name: str = ''
+    description: str = ''
+    tier: int = 1
+    threshold: float = 0.5
+    raises: Raises = ()
+    unlocks: tuple[ToolId, ...] = ()
+    prerequisites: tuple[QualificationId, ...] = ()
+    expires_after_days: float | None = None
+    min_sample_size: int | None = None
+    digests: dict[Id, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def raised_skills(self) -> dict[str, int | None]:
+        """Each raised skill and the highest level that passing raises it to, None where the score says it."""
+        return dict(self.raises) if isinstance(self.raises, dict) else dict.fromkeys(self.raises)
+
+
+class QualificationCatalog(Document, frozen=True, kw_only=True):
+    """Qualifications."""
+    kind: Literal['orgkernel:qualification_catalog'] = msgspec.field(default='orgkernel:qualification_catalog', name='_schema')
+    description: str = ''
+    qualifications: dict[QualificationId, Qualification] = msgspec.field(default_factory=dict)
+RoleType = Literal['specialist', 'executive', 'commander']
+AUTHORITY_OF_TYPE: dict[RoleType, int] = {'specialist': 1, 'executive': 2, 'commander': 3}
+
+
+class ChainOfCommand(Record, frozen=True, kw_only=True):
+    """The role's default place. The hierarchy of an organization that includes the role decides."""
+    reports_to: Id | None = None
+    authority_level: int | None = None
+    can_delegate: bool | None = None
+
+
+class ToolUse(Record, frozen=True, kw_only=True):
+    """A tool that the role is equipped with, at a given level (orgkernel)."""
+    tool: ToolId
+    level: ToolLevel = 'full'
+
+
+class SkillUse(Record, frozen=True, kw_only=True):
+    """A skill that the role requires (orgkernel)."""
+    skill: SkillId
+    min_proficiency: Proficiency = 1
+    optional: bool = False
+SkillEntry = SkillId | SkillUse
+
+
+class Capabilities(Record, frozen=True, kw_only=True):
+    """The abilities of the role."""
+    bst_domains: tuple[DomainId, ...] = ()
+    htn_plans: tuple[PlanId, ...] = ()
+    tools_primary: tuple[ToolId, ...] = ()
+    tools_secondary: tuple[ToolId, ...] = ()
+    tools: tuple[ToolUse, ...] = ()
+    skills: tuple[SkillEntry, ...] = ()
+    intents: tuple[Id, ...] = ()
+    procedures: tuple[Id, ...] = ()
+
+
+class Requirements(Record, frozen=True, kw_only=True):
+    """What the role needs from its runtime. The manifest shows it; no decision depends on it."""
+    min_context_tokens: int | None = None
+    preferred_model: str | None = None
+    required_extensions: tuple[str, ...] = ()
+
+
+class PaceTier(Record, frozen=True, kw_only=True):
+    """One tier of the PACE plan."""
+    description: str = ''
+    action: str = ''
+    trigger: str | None = None
+    escalate_to: Id | None = None
+
+
+class PacePlan(Record, frozen=True, kw_only=True):
+    """Four-tier failure response: primary, alternate, contingent, emergency."""
+    primary: PaceTier = PaceTier()
+    alternate: PaceTier | None = None
+    contingent: PaceTier | None = None
+    emergency: PaceTier | None = None
+
+
+class Doctrine(Record, frozen=True, kw_only=True):
+    """Reporting and persistence rules. Defaults are those of the specification's example."""
+    salute_interval_turns: int = 5
+    max_turns_without_progress: int = 12
+    report_on_completion: bool = True
+    report_on_failure: bool = True
+    autonomous_retry_limit: int = 2
+
+
+class DispatchRights(Record, frozen=True, kw_only=True):
+    """Roles that this role may dispatch to and take work from, outside the chain of command (orgkernel)."""
+    may_to: tuple[RoleId, ...] = ()
+    may_from: tuple[RoleId, ...] = ()
+
+
+class RoleProfile(Document, frozen=True, kw_only=True):
+    """A role: an operational capability profile."""
+    kind: Literal['orgkernel:role_profile'] = msgspec.field(default='orgkernel:role_profile', name='_schema')
+    role_id: RoleId
+    overlay: bool = False
+    role_name: str = ''
+    role_type: RoleType = 'specialist'
+    description: str = ''
+    examples: tuple[str, ...] = ()
+    not_examples: tuple[str, ...] = ()
+    chain_of_command: ChainOfCommand = ChainOfCommand()
+    capabilities: Capabilities = Capabilities()
+    requirements: Requirements = Requirements()
+    pace_plan: PacePlan | None = None
+    doctrine: Doctrine = Doctrine()
+    does_not_have: tuple[str, ...] = ()
+    dispatch: DispatchRights = DispatchRights()
+    department: Id | None = None
+    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    layer: Id | None = None
+    position: Literal['manager', 'worker', 'unified'] | None = None
+    clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None
+    entry_rank: Id | None = None
+    open_to_probation: bool = False
+    may_grant: tuple[ToolUse, ...] = ()
+    credentials: tuple[Id, ...] = ()
+    data: tuple[Id, ...] = ()
+    file_scope: tuple[str, ...] = ()
+    lmc_mode: Literal['full', 'lite', 'direct'] | None = None
+    standing_orders: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The role's name for people."""
+        return self.role_name or self.role_id.replace('_', ' ').title()
+
+    @property
+    def authority_level(self) -> int:
+        """Declared authority, or the default of the role type."""
+        declared = self.chain_of_command.authority_level
+        return AUTHORITY_OF_TYPE[self.role_type] if declared is None else declared
+
+    @property
+    def can_delegate(self) -> bool:
+        """Declared right to delegate, or the default of the role type."""
+        declared = self.chain_of_command.can_delegate
+        return self.role_type != 'specialist' if declared is None else declared
+UNIVERSAL = 'pcc'
+
+
+class Prerequisite(Record, frozen=True, kw_only=True):
+    """A skill that is required first, at a given proficiency."""
+    skill: SkillId
+    min_proficiency: Proficiency = 3
+PrerequisiteEntry = SkillId | Prerequisite
+
+
+class SkillCategory(Record, frozen=True, kw_only=True):
+    """A family of skills."""
+    name: str = ''
+    description: str = ''
+
+
+class Skill(Record, frozen=True, kw_only=True):
+    """Something that an agent can be more or less good at."""
+    name: str = ''
+    description: str = ''
+    category: Id | None = None
+    domain: DomainId | None = None
+    prerequisites: tuple[PrerequisiteEntry, ...] = ()
+    decay_rate_days: int = 14
+    preferred_tools: tuple[ToolId, ...] = ()
+    external: dict[Id, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def prerequisite_levels(self) -> dict[str, int]:
+        """Each skill that is required first, with its lowest proficiency; the highest where it is named twice."""
+        found: dict[str, int] = {}
+        for entry in self.prerequisites:
+            skill, level = (entry, 3) if isinstance(entry, str) else (entry.skill, entry.min_proficiency)
+            found[skill] = max(level, found.get(skill, 0))
+        return found
+
+
+class SkillCatalog(Document, frozen=True, kw_only=True):
+    """Skills."""
+    kind: Literal['orgkernel:skill_catalog'] = msgspec.field(default='orgkernel:skill_catalog', name='_schema')
+    description: str = ''
+    proficiency_scale: tuple[str, ...] | None = None
+    categories: dict[Id, SkillCategory] = msgspec.field(default_factory=dict)
+    skills: dict[SkillId, Skill] = msgspec.field(default_factory=dict)
+ToolType = Literal['utility_agent', 'infra_service', 'mcp_server', 'remote_api', 'computer_use', 'browser', 'communication', 'federation', 'deterministic_function']
+FILE_TYPES: tuple[ToolType, ...] = ('infra_service', 'mcp_server', 'computer_use', 'deterministic_function')
+
+
+class Action(Record, frozen=True, kw_only=True):
+    """An action of a tool."""
+    level: ToolLevel
+    description: str = ''
+ActionEntry = ToolLevel | Action
+
+
+class EssentialFor(Record, frozen=True, kw_only=True):
+    """The roles that a tool is essential for, if not for all roles."""
+    with_tools: tuple[ToolId, ...] = ()
+    delegating: bool = False
+Essential = bool | EssentialFor
+RankMatrix = Id | dict[RankId, ToolLevel]
+
+
+class Tool(Record, frozen=True, kw_only=True):
+    """A tool that roles can be equipped with."""
+    name: str = ''
+    description: str = ''
+    type: ToolType
+    provider: str = ''
+    actions: dict[Id, ActionEntry] = msgspec.field(default_factory=dict)
+    side_effects: SideEffects = 'none'
+    intents: tuple[Id, ...] = ()
+    falls_back_to: tuple[ToolId, ...] = ()
+    essential: Essential = False
+    input_schema: dict[str, Any] | None = None
+    action_argument: str = ''
+    path_arguments: tuple[str, ...] | None = None
+    command_arguments: tuple[str, ...] = ()
+    names: dict[Id, str] = msgspec.field(default_factory=dict)
+    enabled: bool = True
+    departments: tuple[Id, ...] = ()
+    restricted_to: tuple[Id, ...] = ()
+    rank_matrix: RankMatrix | None = None
+    qualifications: tuple[QualificationId, ...] = ()
+    credentials: tuple[Id, ...] = ()
+    concurrency: Literal['concurrent', 'exclusive'] = 'concurrent'
+    lock_timeout_seconds: float | None = None
+
+    @property
+    def opens_files(self) -> bool:
+        """Whether it may open files of the workspace: stated, or else by its type."""
+        return self.type in FILE_TYPES if self.path_arguments is None else bool(self.path_arguments)
+
+    @property
+    def required_levels(self) -> dict[str, ToolLevel]:
+        """Each action and its required level, including the default action."""
+        if not self.actions:
+            return {'use': LEVEL_OF_SIDE_EFFECTS[self.side_effects]}
+        return {action: entry.level if isinstance(entry, Action) else entry for action, entry in self.actions.items()}
+
+
+class ToolCatalog(Document, frozen=True, kw_only=True):
+    """Tools."""
+    kind: Literal['orgkernel:tool_catalog'] = msgspec.field(default='orgkernel:tool_catalog', name='_schema')
+    description: str = ''
+    tools: dict[ToolId, Tool] = msgspec.field(default_factory=dict)
+
+
+class Blocker(Contract, frozen=True, kw_only=True):
+    """One blocker."""
+    kind: Literal['orgkernel:blocker'] = msgspec.field(default='orgkernel:blocker', name='_schema')
+    session: str
+    id: str | None = None
+    agent: str | None = None
+    brief: str | None = None
+    blocked_at: WrittenTime
+    question: str | None = None
+    best_guess: str | None = None
+    fallback_action: str | None = None
+    can_resume_without_answer: bool | None = None
+    human_required_for: Literal['credential', 'destructive op', 'scope expansion'] | None = None
+
+
+class BriefContext(Record, frozen=True, kw_only=True):
+    """Where the work takes place."""
+    project_root: str | None = None
+    deployed_url: str | None = None
+    stack: str | None = None
+    prior_runs: tuple[str, ...] = ()
+
+
+class BriefScope(Record, frozen=True, kw_only=True):
+    """What the receiver may touch."""
+    files_owned: tuple[str, ...] | None = None
+    destructive: tuple[Id, ...] = ()
+    allow_billing: bool = False
+    allow_dependency_change: bool = False
+
+
+class BriefSpec(Record, frozen=True, kw_only=True):
+    """The limits of the work."""
+    scope: BriefScope = BriefScope()
+
+
+class Brief(Contract, frozen=True, kw_only=True):
+    """One brief."""
+    kind: Literal['orgkernel:brief'] = msgspec.field(default='orgkernel:brief', name='_schema')
+    id: str | None = None
+    parent: str | None = None
+    replaces: str | None = None
+    mission: str | None = None
+    purpose: str | None = None
+    context: BriefContext | None = None
+    whats_done: tuple[str, ...] | None = None
+    current_task: str | None = None
+    done_criteria: str | None = None
+    verify_command: str | None = None
+    key_decisions: tuple[str, ...] | None = None
+    spec: BriefSpec = BriefSpec()
+    relevant_memories: tuple[str, ...] | None = None
+    ship: bool | None = None
+    audit_gates: tuple[Id, ...] = ()
+    lifecycle: Literal['ephemeral', 'persistent'] = 'ephemeral'
+
+    @property
+    def files_owned(self) -> tuple[str, ...]:
+        """Paths and globs of the files that the receiver may write."""
+        return self.spec.scope.files_owned or ()
+
+    @property
+    def destructive(self) -> tuple[str, ...]:
+        """Destructive operations that are authorized."""
+        return self.spec.scope.destructive
+
+    @property
+    def allow_billing(self) -> bool:
+        """Whether billing modules may be changed."""
+        return self.spec.scope.allow_billing
+
+    @property
+    def allow_dependency_change(self) -> bool:
+        """Whether the dependencies of the project may be changed."""
+        return self.spec.scope.allow_dependency_change
+
+
+class DecisionEntry(Contract, frozen=True, kw_only=True):
+    """One entry of the decision log."""
+    kind: Literal['orgkernel:decision_entry'] = msgspec.field(default='orgkernel:decision_entry', name='_schema')
+    id: str | None = None
+    timestamp: WrittenTime | None = None
+    title: str | None = None
+    task: str | None = None
+    classification: Literal['simple', 'medium', 'complex', 'epic'] | None = None
+    decision: str | None = None
+    rationale: str | None = None
+    falsifier: str | None = None
+    supersedes: str | None = None
+    answers: str | None = None
+    written_by: Literal['intake', 'planner', 'worker'] | None = None
+    agent: str | None = None
+    corrects_premise: str | None = None
+AgentName = str
+
+
+class ManagerOutput(Record, frozen=True, kw_only=True):
+    """What the manager delivers."""
+    agent: AgentName
+    brief: str = ''
+    status: Literal['DONE', 'PARTIAL', 'BLOCKED']
+    confidence: Confidence
+    artifacts: tuple[str, ...] = ()
+
+
+class CheckerVerdict(Record, frozen=True, kw_only=True):
+    """What an independent checker says about it."""
+    agent: AgentName
+    decision: Literal['PASS', 'FAIL']
+    confidence: Confidence
+    issues: tuple[str, ...] = ()
+    feedback: str | None = None
+
+
+class LmcAttempt(Record, frozen=True, kw_only=True):
+    """One attempt."""
+    manager: ManagerOutput | None = None
+    checker: CheckerVerdict | None = None
+
+
+class LmcRecord(Contract, frozen=True, kw_only=True):
+    """One record of lead, manager and checker."""
+    kind: Literal['orgkernel:lmc_record'] = msgspec.field(default='orgkernel:lmc_record', name='_schema')
+    brief: str | None = None
+    mode: Literal['full', 'lite', 'direct']
+    lead: AgentName
+    attempts: tuple[LmcAttempt, ...] = ()
+    escalated_to: str | None = None
+
+
+class DryRun(Record, frozen=True, kw_only=True):
+    """Step 1. The operation, done in a way that changes nothing."""
+    at: WrittenTime
+    command: str | None = None
+    exit_code: int | None = None
+
+
+class DryRunOutput(Record, frozen=True, kw_only=True):
+    """Step 2. What the dry run printed."""
+    at: WrittenTime
+    text: str | None = None
+
+
+class BlastRadius(Record, frozen=True, kw_only=True):
+    """Step 3. What the operation will change, and what else could be hit."""
+    at: WrittenTime
+    text: str | None = None
+
+
+class OperationAuthorization(Record, frozen=True, kw_only=True):
+    """Step 4. The brief that lists the operation."""
+    at: WrittenTime
+    brief: str | None = None
+
+
+class OperationBackup(Record, frozen=True, kw_only=True):
+    """Step 5. Where the lost state can be found again."""
+    at: WrittenTime
+    path: str | None = None
+
+
+class OperationRun(Record, frozen=True, kw_only=True):
+    """Step 6. The operation itself."""
+    at: WrittenTime
+    output: str | None = None
+    exit_code: int | None = None
+
+
+class OperationVerification(Record, frozen=True, kw_only=True):
+    """Step 7. The proof that the operation did what it should and nothing else."""
+    at: WrittenTime
+    command: str | None = None
+    exit_code: int | None = None
+
+
+class Preflight(Contract, frozen=True, kw_only=True):
+    """One destructive operation. Before it is carried out, its first five steps are there; afterwards, all seven."""
+    kind: Literal['orgkernel:preflight'] = msgspec.field(default='orgkernel:preflight', name='_schema')
+    id: str | None = None
+    session: str | None = None
+    operation: str
+    command: str
+    dry_run: DryRun | None = None
+    dry_run_output: DryRunOutput | None = None
+    blast_radius: BlastRadius | None = None
+    authorization: OperationAuthorization | None = None
+    backup: OperationBackup | None = None
+    execution: OperationRun | None = None
+    verification: OperationVerification | None = None
+ReportStatus = Literal['done_clean', 'pending', 'failed']
+GateVerdict = Literal['satisfied', 'partial', 'unsatisfied']
+
+
+class VerifyEvidence(Record, frozen=True, kw_only=True):
+    """What was run, and what it said."""
+    verify_command: str | None = None
+    verify_exit_code: int | None = None
+    verify_stdout: str | None = None
+    verify_stderr: str | None = None
+    artefacts: tuple[str, ...] = ()
+    backups: tuple[str, ...] = ()
+
+
+class AuditSummary(Record, frozen=True, kw_only=True):
+    """The audits of the work."""
+    gates_required: tuple[Id, ...] = ()
+    gates_passed: tuple[Id, ...] = ()
+    scores: dict[Id, float] = msgspec.field(default_factory=dict)
+    verdict: GateVerdict | None = None
+
+
+class Shipping(Record, frozen=True, kw_only=True):
+    """Whether the work was shipped."""
+    requested: bool = False
+    result: Literal['ok', 'failed', 'skipped', 'frozen'] | None = None
+    commit: str | None = None
+    deploy_url: str | None = None
+    deploy_status: Literal['READY', 'ERROR', 'TIMEOUT'] | None = None
+
+
+class SessionReport(Contract, frozen=True, kw_only=True):
+    """What a result, a correction and the close of a mission say."""
+    id: str | None = None
+    brief: str | None = None
+    session: str | None = None
+    agent: str
+    project: str | None = None
+    status: ReportStatus
+    started_at: WrittenTime
+    finished_at: WrittenTime
+    duration_sec: Duration | None = None
+    mission: str | None = None
+    evidence: VerifyEvidence = VerifyEvidence()
+    audit: AuditSummary = AuditSummary()
+    regressions: tuple[str, ...] | None = None
+    pending_actions: tuple[str, ...] = ()
+    ship: Shipping | None = None
+    refusal_reason: str | None = None
+    approved_by: str | None = None
+    report_path: str | None = None
+
+
+class Result(SessionReport, frozen=True, kw_only=True):
+    """One result."""
+    kind: Literal['orgkernel:result'] = msgspec.field(default='orgkernel:result', name='_schema')
+
+
+class Subtask(Record, frozen=True, kw_only=True):
+    """A piece of work for one worker."""
+    id: Id
+    kind: Literal['narrow', 'broad', 'terminal'] | None = None
+    files: tuple[str, ...] = ()
+    depends_on: tuple[Id, ...] = ()
+
+
+class SubtaskPlan(Contract, frozen=True, kw_only=True):
+    """The subtasks of a mission, from which batches are made."""
+    kind: Literal['orgkernel:subtask_plan'] = msgspec.field(default='orgkernel:subtask_plan', name='_schema')
+    batch_size: int = 3
+    subtasks: tuple[Subtask, ...]
+STAR = '*'
+CommandBeginning = str
+Effect = Literal['allow', 'deny', 'ask', 'annotate']
+DataTier = Literal['none', 'minimal', 'contextual', 'full']
+DATA_TIERS: tuple[DataTier, ...] = ('none', 'minimal', 'contextual', 'full')
+PeerKind = Literal['dm', 'group']
+QueueMode = Literal['steer', 'followup', 'collect', 'interrupt', 'queue', 'steer-backlog']
+ToolGlob = str
+AnyOr = str
+TimeWindow = str
+Data = DataTier
+PolicyPeer = PeerKind
+
+
+class ToolRules(Record, frozen=True, kw_only=True):
+    """Allowed and denied tools. Each is an id or a prefix with a star."""
+    allow: tuple[ToolGlob, ...] = ()
+    deny: tuple[ToolGlob, ...] = ()
+ToolPermission = Literal['*'] | tuple[ToolGlob, ...] | ToolRules
+CredentialPermission = Literal['*'] | tuple[Id, ...]
+
+
+class Permissions(Record, frozen=True, kw_only=True):
+    """The resources that a policy covers. It says nothing about kinds that are left out."""
+    tools: ToolPermission | None = None
+    paths: tuple[PathGlob, ...] = ()
+    commands: tuple[CommandBeginning, ...] = ()
+    credentials: CredentialPermission | None = None
+    data: Data | None = None
+
+
+class Principal(Record, frozen=True, kw_only=True):
+    """The subject that asks. All given fields must match."""
+    is_user: bool | None = None
+    relationship: Relationship | None = None
+    tags: tuple[Id, ...] = ()
+    person_id: PersonId | None = None
+    unknown: bool | None = None
+    system: AnyOr | None = None
+    webhook: AnyOr | None = None
+    agent: AnyOr | None = None
+    role: AnyOr | None = None
+
+
+class Condition(Record, frozen=True, kw_only=True):
+    """Circumstances. All given fields must match."""
+    channel: Id | None = None
+    peer_kind: PolicyPeer | None = None
+    account: str | None = None
+    guild: str | None = None
+    time: TimeWindow | None = None
+    hook_id: str | None = None
+    event_type: str | None = None
+
+
+class Match(Record, frozen=True, kw_only=True):
+    """When a policy applies."""
+    principal: Principal | None = None
+    conditions: tuple[Condition, ...] = ()
+    alert: tuple[Id, ...] = ()
+    watch: tuple[Id, ...] = ()
+
+
+class Session(Record, frozen=True, kw_only=True):
+    """The session that keeps the conversation."""
+    persona: str | None = None
+    key: str | None = None
+    pin: bool = False
+
+
+class Modifiers(Record, frozen=True, kw_only=True):
+    """How a message is handled, independent of permissions."""
+    queue_mode: QueueMode | None = None
+    delay_response: bool | None = None
+
+
+class Policy(Record, frozen=True, kw_only=True):
+    """A rule about who may use what."""
+    description: str = ''
+    match: Match = Match()
+    effect: Effect
+    permissions: Permissions = Permissions()
+    ceiling: bool = False
+    fallback: bool = False
+    session: Session = Session()
+    modifiers: Modifiers = Modifiers()
+    priority: int = 50
+    enabled: bool = True
+
+    @property
+    def _denies_others(self) -> bool:
+        """Whether the `*` under `deny` means all tools but those under `allow`."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == 'annotate':
+            return False
+        return bool(tools.allow) and STAR in tools.deny and (STAR not in tools.allow)
+
+    @property
+    def named_tools(self) -> tuple[str, ...] | None:
+        """The tools and globs that its effect applies to. None if it says nothing about tools."""
+        tools = self.permissions.tools
+        if tools is None:
+            return None
+        if isinstance(tools, ToolRules):
+            return (STAR,) if self.spared_tools else tools.allow
+        return (tools,) if isinstance(tools, str) else tools
+
+    @property
+    def spared_tools(self) -> tuple[str, ...]:
+        """The tools and globs that a `deny` or `ask` policy about all tools leaves out."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules) or self.effect == 'allow' or (not self._denies_others):
+            return ()
+        return tools.allow
+
+    @property
+    def denied_tools(self) -> tuple[str, ...]:
+        """The tools and globs that it denies whatever its effect."""
+        tools = self.permissions.tools
+        if not isinstance(tools, ToolRules):
+            return ()
+        return tuple((each for each in tools.deny if each != STAR or not self._denies_others))
+
+    @property
+    def is_ceiling(self) -> bool:
+        """Whether what it allows is also the most that is left: it says so, or it denies all other tools."""
+        return self.effect == 'allow' and (self.ceiling or self._denies_others)
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether it names nothing, and so denies or asks for everything."""
+        named = self.permissions
+        names = (named.tools, named.credentials, named.data)
+        return self.effect in ('deny', 'ask') and all((each is None for each in names))
+
+
+class AccessPolicies(Document, frozen=True, kw_only=True):
+    """Policies."""
+    kind: Literal['orgkernel:access_policies'] = msgspec.field(default='orgkernel:access_policies', name='_schema')
+    description: str = ''
+    policies: dict[PolicyId, Policy] = msgspec.field(default_factory=dict)
+USER = 'user'
+TextOrLines = str | tuple[str, ...]
+
+
+class Mission(Record, frozen=True, kw_only=True):
+    """The organization's mission. Agents read it; no decision depends on it."""
+    objective: str = ''
+    success_criteria: TextOrLines = ''
+    constraints: tuple[str, ...] = ()
+
+
+class HierarchyEntry(Record, frozen=True, kw_only=True):
+    """A role's place in the hierarchy. The key is its role id."""
+    role_id: RoleId | None = None
+    role_name: str | None = None
+    subordinates: tuple[RoleId, ...] = ()
+
+
+class Channel(Record, frozen=True, kw_only=True):
+    """A communication channel between roles. The runtime carries messages; no decision depends on it."""
+    description: str = ''
+    direction: str = ''
+    protocol: str = ''
+    allowed_pairs: tuple[tuple[RoleId, RoleId], ...] = ()
+
+
+class MicrocosmConfig(Record, frozen=True, kw_only=True):
+    """All roles run in one container, one after the other. Only the runtime reads it."""
+    execution_model: str = 'sequential_role_switching'
+    role_activation: str = 'bst_domain_routing'
+    state_sharing: str = 'shared_agent_object'
+    salute_storage: str = 'filesystem'
+
+
+class Network(Record, frozen=True, kw_only=True):
+    """How the containers of an organization find each other. Only the runtime reads it."""
+    protocol: str = 'ssh'
+    discovery: str = 'static_manifest'
+    heartbeat_interval_seconds: int = 30
+
+
+class MacrocosmConfig(Record, frozen=True, kw_only=True):
+    """Each role runs in its own container, all at the same time. Only the runtime reads it."""
+    execution_model: str = 'concurrent_containers'
+    role_activation: str = 'announce_volunteer'
+    state_sharing: str = 'shared_volume'
+    salute_storage: str = 'shared_volume'
+    network: Network = Network()
+
+
+class Department(Record, frozen=True, kw_only=True):
+    """A part of the organization (orgkernel)."""
+    name: str = ''
+    description: str = ''
+
+
+class DispatchEdge(Record, frozen=True, kw_only=True):
+    """Permission for one layer to dispatch to another (orgkernel)."""
+    source: Id = msgspec.field(name='from')
+    target: Id = msgspec.field(name='to')
+
+
+class Limits(Record, frozen=True, kw_only=True):
+    """Bounds on delegation and span (orgkernel)."""
+    max_spawn_depth: int = 3
+    max_children: int = 5
+    max_concurrent: int = 8
+    delegation: Literal['envelope', 'strict'] = 'envelope'
+    span_of_control: int = 7
+    personality_drift: float = 0.3
+
+
+class Separation(Record, frozen=True, kw_only=True):
+    """Separation of duties: no agent has more than one of them (orgkernel)."""
+    description: str = ''
+    roles: tuple[RoleId, ...] = ()
+    tools: tuple[ToolId, ...] = ()
+PropertyName = str
+TypeName = str
+
+
+class ForeignSubject(Record, frozen=True, kw_only=True):
+    """The subjects that a foreign type stands for (orgkernel)."""
+    kind: Literal['role', 'agent', 'person', 'system', 'webhook']
+    ids: dict[str, Id] = msgspec.field(default_factory=dict)
+
+
+class ForeignResource(Record, frozen=True, kw_only=True):
+    """The resources that a foreign type stands for (orgkernel)."""
+    kind: Literal['tool', 'credential', 'data', 'role']
+    ids: dict[str, ToolId] = msgspec.field(default_factory=dict)
+    tool: ToolId | None = None
+
+
+class ActionMeaning(Record, frozen=True, kw_only=True):
+    """The action that a foreign action stands for, if its conditions hold (orgkernel)."""
+    action: Id
+    where: dict[PropertyName, str | bool | int | float] = msgspec.field(default_factory=dict)
+    owner: str | None = None
+
+
+class AuthzenTypes(Record, frozen=True, kw_only=True):
+    """What the types and actions of AuthZEN questions stand for here (orgkernel)."""
+    subjects: dict[TypeName, ForeignSubject] = msgspec.field(default_factory=dict)
+    resources: dict[TypeName, ForeignResource] = msgspec.field(default_factory=dict)
+    actions: dict[TypeName, tuple[ActionMeaning, ...]] = msgspec.field(default_factory=dict)
+
+
+class Authzen(Record, frozen=True, kw_only=True):
+    """How questions of AuthZEN are understood (orgkernel)."""
+    types: AuthzenTypes = AuthzenTypes()
+
+
+class ProcedureProposals(Record, frozen=True, kw_only=True):
+    """When a cognitive skill is proposed as a procedure. Nothing is made of a proposal by itself (orgkernel)."""
+    min_successes: int = 5
+    min_success_rate: float = 0.9
+
+
+class PaceOverride(Record, frozen=True, kw_only=True):
+    """PACE tiers that replace those of the profile."""
+    primary: PaceTier | None = None
+    alternate: PaceTier | None = None
+    contingent: PaceTier | None = None
+    emergency: PaceTier | None = None
+
+
+class RoleOverride(Record, frozen=True, kw_only=True):
+    """Overrides for a role in this organization. Only the given fields replace those of its profile (orgkernel)."""
+    doctrine: Doctrine | None = None
+    requirements: Requirements | None = None
+    pace_plan: PaceOverride | None = None
+    department: Id | None = None
+    layer: Id | None = None
+
+
+class AgentSource(Record, frozen=True, kw_only=True):
+    """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
+    format: Literal['claude-code', 'crewai', 'skills', 'mcp', 'a2a', 'agent-zero', 'copilot', 'agent-spec']
+    path: str
+
+
+class Organization(Document, frozen=True, kw_only=True):
+    """An organization of roles."""
+    kind: Literal['orgkernel:organization'] = msgspec.field(default='orgkernel:organization', name='_schema')
+    org_id: OrgId
+    org_name: str = ''
+    description: str = ''
+    mission: Mission = Mission()
+    hierarchy: dict[RoleId, HierarchyEntry]
+    sources: tuple[AgentSource, ...] = ()
+    communication_channels: dict[Id, Channel] = msgspec.field(default_factory=dict)
+    mode: Literal['microcosm', 'macrocosm'] = 'microcosm'
+    microcosm_config: MicrocosmConfig = MicrocosmConfig()
+    macrocosm_config: MacrocosmConfig = MacrocosmConfig()
+    domain_routing: dict[DomainId, tuple[RoleId, ...]] = msgspec.field(default_factory=dict)
+    defaults: dict[str, Any] | None = None
+    domains: tuple[DomainId, ...] = ()
+    external: tuple[Id, ...] = ()
+    departments: dict[Id, Department] = msgspec.field(default_factory=dict)
+    layers: tuple[Id, ...] = ()
+    dispatch_edges: tuple[DispatchEdge, ...] = ()
+    limits: Limits = Limits()
+    overrides: dict[RoleId, RoleOverride] = msgspec.field(default_factory=dict)
+    separations: dict[Id, Separation] = msgspec.field(default_factory=dict)
+    alerts: tuple[Id, ...] = ('GREEN', 'YELLOW', 'RED')
+    watches: tuple[Id, ...] = ('alpha', 'beta', 'gamma')
+    workspace_root: str | None = None
+    authzen: Authzen = Authzen()
+    procedure_proposals: ProcedureProposals = ProcedureProposals()
+    rank_matrix: Id | None = None
+
+    @property
+    def name(self) -> str:
+        """The organization's name for people."""
+        return self.org_name or self.org_id.replace('_', ' ').title()
+RecallTier = Literal['basic', 'enhanced', 'full', 'oracle']
+
+
+class Rank(Record, frozen=True, kw_only=True):
+    """A step of trust that an agent has earned."""
+    id: RankId
+    name: str = ''
+    trust_from: float = 0.0
+    agency: Literal['reactive', 'suggestive', 'autonomous', 'unrestricted'] | None = None
+    recall_tier: RecallTier | None = None
+    description: str = ''
+
+
+class Requirement(Record, frozen=True, kw_only=True):
+    """A requirement on an agent's skills for a promotion."""
+    scope: Literal['universal', 'role', 'required_role']
+    min_proficiency: Proficiency
+    min_count: int | None = None
+
+
+class Promotion(Record, frozen=True, kw_only=True):
+    """The requirements to reach a rank from the one below."""
+    requirements: tuple[Requirement, ...] = ()
+    qualifications: tuple[QualificationId, ...] = ()
+
+
+class MatrixRow(Record, frozen=True, kw_only=True):
+    """The level of each rank for tools with certain types and side effects."""
+    name: Id
+    types: tuple[ToolType, ...] = ()
+    side_effects: tuple[SideEffects, ...] = ()
+    levels: dict[RankId, ToolLevel]
+
+
+class RankLadder(Document, frozen=True, kw_only=True):
+    """Ranks, promotions and permission matrices."""
+    kind: Literal['orgkernel:rank_ladder'] = msgspec.field(default='orgkernel:rank_ladder', name='_schema')
+    description: str = ''
+    ranks: tuple[Rank, ...] = ()
+    trust_margin: float = 0.05
+    promotions: dict[RankId, Promotion] = msgspec.field(default_factory=dict)
+    matrices: dict[Id, tuple[MatrixRow, ...]] = msgspec.field(default_factory=dict)
+
+
+class Correction(SessionReport, frozen=True, kw_only=True):
+    """One correction."""
+    kind: Literal['orgkernel:correction'] = msgspec.field(default='orgkernel:correction', name='_schema')
+    original: str | None = None
+    reason: str
+
+
+class ClosedWorker(Record, frozen=True, kw_only=True):
+    """A worker of the mission and its result."""
+    agent: str
+    session: str | None = None
+    result: str | None = None
+    status: ReportStatus
+
+
+class MissionClose(SessionReport, frozen=True, kw_only=True):
+    """One close of a mission."""
+    kind: Literal['orgkernel:mission_close'] = msgspec.field(default='orgkernel:mission_close', name='_schema')
+    consensus_score: float | None = None
+    verdict: GateVerdict | None = None
+    workers: tuple[ClosedWorker, ...] | None = None
+DispatchNeed = Literal['brief', 'verify_command', 'right_to_delegate']
+SessionKey = str
+
+
+class GovernedLayer(Record, frozen=True, kw_only=True):
+    """A layer. The key is its id. The layers stand in the order of the document, the top layer first."""
+    name: str = ''
+    optional: bool = False
+    roles: tuple[RoleId, ...] = ()
+    read_only: bool = False
+
+
+class GovernedEdge(Record, frozen=True, kw_only=True):
+    """Permission for the roles of one layer to dispatch to those of another, and what each dispatch requires."""
+    source: Id = msgspec.field(name='from')
+    target: Id = msgspec.field(name='to')
+    requires: tuple[DispatchNeed, ...] = ()
+    gates: tuple[Id, ...] = ()
+    queue_mode: QueueMode | None = None
+    session_key: SessionKey | None = None
+
+
+class SacredScope(Record, frozen=True, kw_only=True):
+    """Files that no brief hands over, or only under conditions. The key is its id."""
+    paths: tuple[PathGlob, ...]
+    description: str = ''
+    unlocked_by: Literal['allow_billing', 'allow_dependency_change'] | None = None
+    unlocked_with_gate: Id | None = None
+    new_files_only: bool = False
+
+
+class QualityGate(Record, frozen=True, kw_only=True):
+    """An audit that a brief may name under `audit_gates`. The key is its id."""
+    description: str = ''
+
+
+class DispatchLimits(Record, frozen=True, kw_only=True):
+    """Bounds on dispatching. They replace those of the organization."""
+    max_spawn_depth: int | None = None
+    max_children: int | None = None
+    max_concurrent: int | None = None
+
+
+class Governance(Document, frozen=True, kw_only=True):
+    """Rules for dispatching in an organization."""
+    kind: Literal['orgkernel:governance'] = msgspec.field(default='orgkernel:governance', name='_schema')
+    description: str = ''
+    layers: dict[Id, GovernedLayer] = msgspec.field(default_factory=dict)
+    dispatch_edges: tuple[GovernedEdge, ...] = ()
+    limits: DispatchLimits = DispatchLimits()
+    sacred_scopes: dict[Id, SacredScope] = msgspec.field(default_factory=dict)
+    destructive_operations: tuple[Id, ...] | None = None
+    quality_gates: dict[Id, QualityGate] = msgspec.field(default_factory=dict)
+    lmc_modes: dict[Id, Literal['full', 'lite', 'direct']] = msgspec.field(default_factory=dict)
+    phrases: tuple[str, ...] = ()
+    batch_size: int | None = None
+
+
+# Each kind of document with its record.
+RECORDS: dict[str, type[Document]] = {
+    "role_profile": RoleProfile,
+    "organization": Organization,
+    "domain_catalog": DomainCatalog,
+    "plan_catalog": PlanCatalog,
+    "tool_catalog": ToolCatalog,
+    "skill_catalog": SkillCatalog,
+    "rank_ladder": RankLadder,
+    "qualification_catalog": QualificationCatalog,
+    "procedure_catalog": ProcedureCatalog,
+    "directory": Directory,
+    "access_policies": AccessPolicies,
+    "crew_roster": CrewRoster,
+    "bill": Bill,
+    "governance": Governance,
+    "decision_cases": DecisionCases,
+    "salute_report": SaluteReport,
+    "brief": Brief,
+    "result": Result,
+    "blocker": Blocker,
+    "correction": Correction,
+    "decision_entry": DecisionEntry,
+    "lmc_record": LmcRecord,
+    "mission_close": MissionClose,
+    "preflight": Preflight,
+    "subtask_plan": SubtaskPlan,
+    "cognitive_skill": CognitiveSkill,
+    "standing_order": StandingOrder,
+}
+
+# In a route, every item of a list or a mapping.
+EACH = None
+# The route of each deprecated field, and what to write instead.
+DEPRECATED: dict[str, tuple[tuple[tuple[str | None, ...], str], ...]] = {'organization': ((('defaults',), 'write the values in each profile or under `overrides`; nothing reads this field'),)}

@@ -1,1 +1,0 @@
-"""The compiled answers: what the hot path and rules at scale read, without networkx."""

@@ -1,0 +1,66 @@
+"""Hand SALUTE reports in: one by one, or from the folder a host writes them to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from orgkernel.decisions.evidence.state_records import ReportReceipt
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Refused
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.operations.context import Actor, Context
+from orgkernel.operations.reports.collecting import Collector
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+OTHER_REPORTER = "OTHER_REPORTER"
+
+
+def hand_in_report(context: Context, report: Mapping[str, Any]) -> ReportReceipt:
+    """Store a report that was read. An agent reports for the roles it fills; the same report twice changes nothing.
+
+    Raises `Refused`, `UnknownOrganization` and `UnknownRole`.
+    """
+    unit, actor = report["unit"], context.actor
+    if context.kernel is not None:
+        org_id = _require_reporter(context.kernel, actor, unit.get("organization") or ACTIVE, unit["role_id"])
+        report = {**report, "unit": {**unit, "organization": org_id}}
+    return context.store.reports.record(report, actor=actor.name, agent_id=actor.agent_id)
+
+
+def collector_of(
+    store: Store, folder: str, clock: Callable[[], float], *, agent_id: str = "", org_id: str = ""
+) -> Collector:
+    """What takes the report files of a folder into the store, each exactly once."""
+    return Collector(folder, store.reports, clock, agent_id=agent_id, org_id=org_id)
+
+
+def drop_reports(store: Store, older_seconds: float) -> int:
+    """Delete reports that are older and not the latest of their agent; how many."""
+    return store.reports.drop_old(older_seconds)
+
+
+def org_of(kernel: Kernel, org: str) -> str:
+    """The organization a name means; also one that has errors: its roles report all the same."""
+    return org if org in kernel.state.refused else kernel.organization(org).snapshot.org_id
+
+
+def _require_reporter(kernel: Kernel, actor: Actor, org: str, role_id: str) -> str:
+    """The organization of a report, if the actor may report for its role; raises `Refused`."""
+    org_id = org_of(kernel, org)
+    if org_id in kernel.state.refused and not actor.agent_id:
+        return org_id  # nobody knows its roles at present; a report is not lost for that
+    snapshot = kernel.organization(org_id).snapshot
+    snapshot.require_role(role_id)
+    if actor.agent_id:
+        fills = [edge.target for edge in snapshot.index.roles_filled_by(actor.agent_id)]
+        if role_id not in fills:
+            raise Refused(
+                f"the credential belongs to agent {quote(actor.agent_id)}, which does not fill role {quote(role_id)}",
+                f"it fills {listing(fills)}" if fills else f"it fills no role of {quote(org_id)}",
+                OTHER_REPORTER,
+            )
+    return org_id

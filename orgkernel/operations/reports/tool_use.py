@@ -1,0 +1,160 @@
+"""How tools of servers were used, from the audit: who called what, what was refused and why, and what failed.
+
+A call through the gateway is a decision with the server and the tool in its detail; the row of its use names the decision.
+Whatever else was decided about a tool counts as use too, because nothing is taken away that somebody may need.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from orgkernel.decisions.evidence.state_records import AuditRow
+
+KeyT = TypeVar("KeyT")
+Roles = Callable[[str], tuple[str, ...]]
+"""The roles that a subject is or fills."""
+
+
+class ToolCalls(msgspec.Struct, frozen=True, kw_only=True):
+    """The calls of one subject of one tool of a server."""
+
+    subject: str
+    server: str
+    tool: str
+    """The name on its server."""
+    tool_id: str
+    """The declared tool."""
+    calls: int
+    allowed: int
+    asked: int
+    """How often an approval was needed."""
+    refused: dict[str, int]
+    """Reason code to how often."""
+    failed: dict[str, int]
+    """Of the allowed ones: code to how often."""
+
+
+class RefusedUse(msgspec.Struct, frozen=True):
+    """What a role was refused of a tool."""
+
+    times: int
+    codes: Mapping[str, int]
+    asked: Mapping[tuple[str, str], int]
+    """Subject and action to how often, most often first."""
+
+
+class ObservedUse(NamedTuple):
+    """What the audit says about tools in a time."""
+
+    calls: tuple[ToolCalls, ...]
+    """Through the gateway, by subject and tool."""
+    first_at: float | None
+    """When the first of these was made."""
+    first_of: Mapping[str, float]
+    """By role: when somebody in it made the first one."""
+    actions: Mapping[tuple[str, str], frozenset[str]]
+    """By role and declared tool: the actions that were asked for anywhere, whatever the answer was."""
+    names: Mapping[tuple[str, str], frozenset[str]]
+    """By role and declared tool: the tools of its server that were called through the gateway."""
+    refused: Mapping[tuple[str, str], RefusedUse]
+    """By role and declared tool: what the gateway refused."""
+
+
+def count_tool_use(
+    decisions: Iterable[AuditRow], uses: Iterable[AuditRow], org_id: str, roles_of: Roles
+) -> ObservedUse:
+    """Count decisions about tools, and how the calls ended. What an agent did counts for every role that it fills."""
+    failures = {
+        row.entry.record_id: row.entry.code or "FAILED"
+        for row in uses
+        if row.entry.activity == "failed" and row.entry.record_id
+    }
+    known_roles: dict[str, tuple[str, ...]] = {}
+    by_tool: dict[tuple[str, str, str, str], _Count] = {}
+    first_at: float | None = None
+    first_of: dict[str, float] = {}
+    actions: dict[tuple[str, str], set[str]] = {}
+    names: dict[tuple[str, str], set[str]] = {}
+    refused: dict[tuple[str, str], _Count] = {}
+    for row in decisions:
+        entry = row.entry
+        kind, _, rest = entry.resource.partition(":")
+        if kind != "tool" or entry.org_id != org_id:
+            continue
+        tool_id = rest.partition(":")[0]
+        if entry.subject not in known_roles:
+            known_roles[entry.subject] = roles_of(entry.subject)
+        roles = known_roles[entry.subject]
+        for role in roles:
+            actions.setdefault((role, tool_id), set()).add(entry.action)
+        server, tool = _called(entry.detail)
+        if not server:
+            continue
+        first_at = entry.at if first_at is None else min(first_at, entry.at)
+        key = (entry.subject, server, tool, tool_id)
+        by_tool.setdefault(key, _Count()).add(entry.activity, entry.code, None, failures.get(row.audit_id))
+        for role in roles:
+            first_of[role] = min(first_of.get(role, entry.at), entry.at)
+            names.setdefault((role, tool_id), set()).add(tool)
+            if entry.activity == "deny":
+                refused.setdefault((role, tool_id), _Count()).add(
+                    "deny", entry.code, (entry.subject, entry.action), None
+                )
+    return ObservedUse(
+        tuple(count.as_calls(*key) for key, count in sorted(by_tool.items())),
+        first_at,
+        first_of,
+        {key: frozenset(found) for key, found in actions.items()},
+        {key: frozenset(found) for key, found in names.items()},
+        {
+            key: RefusedUse(count.refused.total(), _most_first(count.refused), _most_first(count.asked))
+            for key, count in sorted(refused.items())
+        },
+    )
+
+
+class _Count:
+    """Counters of one tool."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.asked: Counter[tuple[str, str]] = Counter()
+        self.failed: Counter[str] = Counter()
+
+    def add(self, outcome: str, code: str, asked: tuple[str, str] | None, failure: str | None) -> None:
+        self.outcomes[outcome] += 1
+        if outcome == "deny":
+            self.refused[code] += 1
+            if asked is not None:
+                self.asked[asked] += 1
+        elif failure is not None:
+            self.failed[failure] += 1
+
+    def as_calls(self, subject: str, server: str, tool: str, tool_id: str) -> ToolCalls:
+        return ToolCalls(
+            subject=subject,
+            server=server,
+            tool=tool,
+            tool_id=tool_id,
+            calls=self.outcomes.total(),
+            allowed=self.outcomes["allow"],
+            asked=self.outcomes["ask"],
+            refused=_most_first(self.refused),
+            failed=_most_first(self.failed),
+        )
+
+
+def _called(detail: Mapping[str, object] | None) -> tuple[str, str]:
+    """The server and the tool of a call through the gateway; empty for everything else."""
+    said = detail or {}
+    server, tool = said.get("server"), said.get("tool")
+    return (server, tool) if isinstance(server, str) and isinstance(tool, str) else ("", "")
+
+
+def _most_first(counter: Counter[KeyT]) -> dict[KeyT, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], str(item[0]))))

@@ -1,0 +1,233 @@
+"""Change which tools a profile gives to its role, and nothing else of its text.
+
+INVARIANT: the new text says what the old one says, with exactly the announced change. Otherwise there is no new text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from yaml import MappingNode, Node, ScalarNode, SequenceNode
+
+from orgkernel.documents.records import LEVELS, ToolLevel
+from orgkernel.loading.documents import parse_source
+from orgkernel.loading.files import SourceText
+from orgkernel.project.edits.spans import Edit, apply_edits
+from orgkernel.project.edits.yaml_lists import (
+    CannotEdit,
+    add_after_key,
+    add_entry,
+    add_item,
+    comment_behind,
+    find_entry,
+    find_value,
+    is_quoted,
+    read_nodes,
+    remove_item,
+    replace_scalar,
+)
+
+_LISTS = ("tools_primary", "tools_secondary")
+"""They give a tool at the highest level."""
+_FULL: ToolLevel = "full"
+_ABLE, _TOOLS = "capabilities", "tools"
+
+
+def limit_tool(source: SourceText, role_id: str, tool_id: str, level: ToolLevel | None) -> SourceText:
+    """The profile with a tool at this level at most; None takes the tool away. Raises `CannotEdit`."""
+    return _edited(source, role_id, lambda value: _limited(value, tool_id, level), _limiting(tool_id, level))
+
+
+def add_tool(source: SourceText, role_id: str, tool_id: str, level: ToolLevel) -> SourceText:
+    """The profile with a tool that it does not give yet. Raises `CannotEdit`."""
+
+    def edits(text: str, profile: MappingNode) -> list[Edit] | None:
+        entry = {"tool": tool_id, "level": level}
+        has = entry in _entries_of(_plain(find_value(profile, _ABLE, _TOOLS)))
+        return None if has else [_adding(text, profile, tool_id, level)]
+
+    return _edited(source, role_id, lambda value: _with_entry(value, tool_id, level), edits)
+
+
+# -- the text ----------------------------------------------------------------------------------------------------------
+
+
+def _edited(
+    source: SourceText,
+    role_id: str,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    next_edit: Callable[[str, MappingNode], list[Edit] | None],
+) -> SourceText:
+    """Edit after edit, until there is none left; the text says then what `change` makes of what it said."""
+    documents = parse_source(source).documents
+    number = _number_of(documents, role_id)
+    text = source.text
+    for _ in range(len(text)):
+        nodes = read_nodes(text)
+        profile = nodes[number] if len(nodes) == len(documents) else None
+        if not isinstance(profile, MappingNode):
+            raise CannotEdit("its documents cannot be told apart")
+        edits = next_edit(text, profile)
+        if edits is None:
+            break
+        text = apply_edits(text, edits)
+    edited = replace(source, text=text)
+    expected = [document.value for document in documents]
+    expected[number] = change(expected[number])
+    after = parse_source(edited)
+    if after.refusals or [document.value for document in after.documents] != expected:
+        raise CannotEdit("another part of it would change with it")
+    return edited
+
+
+def _number_of(documents: Any, role_id: str) -> int:
+    for number, document in enumerate(documents):
+        if isinstance(document.value, dict) and document.value.get("role_id") == role_id:
+            return number
+    raise CannotEdit("it is not the profile of this role")
+
+
+def _limiting(tool_id: str, level: ToolLevel | None) -> Callable[[str, MappingNode], list[Edit] | None]:
+    """The next edit, as long as the profile gives more of a tool than `level`."""
+
+    def next_edit(text: str, profile: MappingNode) -> list[Edit] | None:
+        able = find_value(profile, _ABLE)
+        stated = find_value(able, _TOOLS)
+        own = [
+            each for each in _items(stated) if _plain(find_value(each, "tool")) == tool_id
+        ]  # in the order of the text
+        more = [each for each in own if _exceeds(_level_in(each), level)]
+        is_said = any(_level_in(each) == level for each in own)
+        listed = [
+            (name, item)
+            for name in (_LISTS if level != _FULL else ())
+            for item in _items(find_value(able, name))
+            if _plain(item) == tool_id
+        ]
+        if level is not None and not is_said and (more or listed):
+            # First what stays, so that no text in between gives less than it should.
+            if more:
+                return [_relevel(text, more[0], level)]
+            return [_adding(text, profile, tool_id, level, comment_behind(text, listed[0][1]))]
+        if more:
+            return _removing(text, able, _TOOLS, more[0])
+        return _removing(text, able, *listed[0]) if listed else None
+
+    return next_edit
+
+
+def _removing(text: str, able: Node | None, name: str, item: Node) -> list[Edit]:
+    found = find_entry(able, name)
+    assert found is not None
+    key, items = found
+    assert isinstance(items, SequenceNode)
+    return remove_item(
+        text, key, items, next(number for number, each in enumerate(items.value) if each is item)
+    )
+
+
+def _relevel(text: str, entry: Node, level: ToolLevel) -> Edit:
+    assert isinstance(entry, MappingNode)
+    written = find_value(entry, "level")
+    if isinstance(written, ScalarNode):
+        return replace_scalar(text, written, level)
+    return add_entry(text, entry, [f'"level": "{level}"' if is_quoted(text, entry) else f"level: {level}"])
+
+
+def _adding(text: str, profile: MappingNode, tool_id: str, level: ToolLevel, comment: str = "") -> Edit:
+    as_json = is_quoted(text, profile)
+    item = (
+        f'{{"tool": "{tool_id}", "level": "{level}"}}' if as_json else f"{{tool: {tool_id}, level: {level}}}"
+    )
+    able = find_value(profile, _ABLE)
+    stated = find_value(able, _TOOLS)
+    if isinstance(stated, SequenceNode):
+        return add_item(text, stated, item, comment)
+    if isinstance(able, MappingNode) and able.value:
+        if able.flow_style:
+            return add_entry(text, able, [f'"tools": [{item}]' if as_json else f"tools: [{item}]"])
+        return add_entry(text, able, ["tools:", f"  - {item}{f'  {comment}' if comment else ''}"])
+    found = find_entry(profile, "role_id")
+    if able is not None or found is None or profile.flow_style:
+        raise CannotEdit("it has no place for a tool")
+    return add_after_key(
+        text, found[0], ["capabilities:", "  tools:", f"    - {item}"], profile.start_mark.column
+    )
+
+
+def _items(node: Node | None) -> list[Node]:
+    return list(node.value) if isinstance(node, SequenceNode) else []
+
+
+def _plain(node: Node | None) -> Any:
+    """What a node says, as text."""
+    if isinstance(node, ScalarNode):
+        return node.value
+    if isinstance(node, MappingNode):
+        return {_plain(key): _plain(value) for key, value in node.value}
+    return [_plain(each) for each in node.value] if isinstance(node, SequenceNode) else None
+
+
+def _level_in(entry: Node) -> str:
+    return str(_plain(find_value(entry, "level")) or _FULL)
+
+
+def _entries_of(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _exceeds(written: str, level: ToolLevel | None) -> bool:
+    """Whether an entry gives more than `level`. What gives nothing is left as it is."""
+    if written not in LEVELS or written == "none":
+        return False
+    return level is None or LEVELS.index(written) > LEVELS.index(level)
+
+
+# -- what it says ------------------------------------------------------------------------------------------------------
+
+
+def _limited(profile: dict[str, Any], tool_id: str, level: ToolLevel | None) -> dict[str, Any]:
+    able = dict(profile.get(_ABLE) or {})
+    was_listed = False
+    for name in _LISTS if level != _FULL else ():
+        if tool_id in (able.get(name) or ()):
+            was_listed = True
+            able[name] = tuple(each for each in able[name] if each != tool_id)
+    entries = tuple(able.get(_TOOLS) or ())
+    if not all(isinstance(each, dict) for each in entries):
+        raise CannotEdit("an entry of `tools` has another shape")
+    own = [_level_of(each) for each in entries if each.get("tool") == tool_id]
+    waits = (
+        level is not None and level not in own and (was_listed or any(_exceeds(each, level) for each in own))
+    )
+    kept = tuple(_kept(entries, tool_id, level, waits=waits))
+    if waits and not any(each.get("tool") == tool_id and _level_of(each) == level for each in kept):
+        kept = (*kept, {"tool": tool_id, "level": level})
+    if _TOOLS in able or kept:
+        able[_TOOLS] = kept
+    return {**profile, _ABLE: able}
+
+
+def _kept(
+    entries: tuple[dict[str, Any], ...], tool_id: str, level: ToolLevel | None, *, waits: bool
+) -> Iterator[dict[str, Any]]:
+    for entry in entries:
+        if entry.get("tool") != tool_id or not _exceeds(_level_of(entry), level):
+            yield entry
+        elif waits:
+            waits = False
+            yield {**entry, "level": level}
+
+
+def _level_of(entry: dict[str, Any]) -> str:
+    return str(entry.get("level", _FULL))
+
+
+def _with_entry(profile: dict[str, Any], tool_id: str, level: ToolLevel) -> dict[str, Any]:
+    able = dict(profile.get(_ABLE) or {})
+    return {
+        **profile,
+        _ABLE: {**able, _TOOLS: (*(able.get(_TOOLS) or ()), {"tool": tool_id, "level": level})},
+    }

@@ -1,0 +1,160 @@
+"""Edits of lists and mappings in YAML and JSON text that leave everything else as it is written, comments too.
+
+Each function returns the edits of one change, or raises `CannotEdit` where the text is written in a way that it does not know.
+Whoever calls compares what the new text says with what it should say.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+import yaml
+from yaml import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
+
+from orgkernel.loading.marks import LINE_BREAK
+from orgkernel.project.edits.spans import Edit
+
+# The same nodes at the same places; without libyaml it takes ten times as long.
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DASH = re.compile(r"[ \t]*-[ \t]+")
+_COLON = re.compile(r"[ \t]*:")
+_COMMENT = re.compile(r"[ \t]+(#.*)")
+_BLOCK_TEXT = ("|", ">")
+
+
+class CannotEdit(Exception):
+    """A text is written in a way that nobody but a person should change."""
+
+
+def read_nodes(text: str) -> list[Node | None]:
+    """The documents of a text with their places. Raises `CannotEdit`."""
+    try:
+        return list(yaml.compose_all(text, Loader=_LOADER))
+    except yaml.YAMLError:
+        return _give_up("it cannot be read as YAML")
+
+
+def find_entry(node: Node | None, key: str) -> tuple[ScalarNode, Node] | None:
+    """The key and the value of an entry of a mapping."""
+    if isinstance(node, MappingNode):
+        for each, value in node.value:
+            if isinstance(each, ScalarNode) and each.value == key:
+                return each, value
+    return None
+
+
+def find_value(node: Node | None, *keys: str) -> Node | None:
+    """The value at the end of some keys."""
+    for key in keys:
+        found = find_entry(node, key)
+        if found is None:
+            return None
+        node = found[1]
+    return node
+
+
+def remove_item(text: str, key: ScalarNode, items: SequenceNode, number: int) -> list[Edit]:
+    """Take an item out of the list behind a key. An item of a block goes with the comment on its last line."""
+    item = items.value[number]
+    if items.flow_style:
+        return [_remove_in_flow(items, number)]
+    start, end = _line_start(text, item.start_mark.index), _line_end(text, _end_of(item))
+    if not _DASH.fullmatch(text, start, item.start_mark.index):
+        _give_up("an item does not begin on a line of its own")
+    after = LINE_BREAK.match(text, end)
+    removed = Edit(start, after.end() if after else end, "")
+    if len(items.value) > 1:
+        return [removed]
+    colon = _COLON.match(text, key.end_mark.index)
+    if colon is None:
+        _give_up("a list is written in an unusual way")
+    # It has to stay a list, also where nothing is left of it.
+    return [Edit(colon.end(), colon.end(), " []"), removed]
+
+
+def add_item(text: str, items: SequenceNode, item: str, comment: str = "") -> Edit:
+    """Add an item in the words of `item`, at the end of a list. In brackets it gets no comment."""
+    if items.flow_style:
+        at = _end_of(items.value[-1]) if items.value else items.start_mark.index + 1
+        return Edit(at, at, f", {item}" if items.value else item)
+    indent = " " * items.start_mark.column
+    at = _line_end(text, _end_of(items.value[-1]))
+    return Edit(at, at, f"{line_break(text)}{indent}- {item}{f'  {comment}' if comment else ''}")
+
+
+def add_entry(text: str, mapping: MappingNode, lines: list[str]) -> Edit:
+    """Add an entry at the end of a mapping that is not empty. In braces its lines become one."""
+    last = mapping.value[-1][1]
+    if mapping.flow_style:
+        at = _end_of(last)
+        return Edit(at, at, f", {' '.join(lines)}")
+    if isinstance(last, ScalarNode) and last.style in _BLOCK_TEXT:
+        _give_up("a text of several lines stands last")
+    at = _line_end(text, _end_of(last))
+    indent = line_break(text) + " " * mapping.start_mark.column
+    return Edit(at, at, "".join(indent + line for line in lines))
+
+
+def add_after_key(text: str, key: ScalarNode, lines: list[str], column: int) -> Edit:
+    """Write lines behind the line of a key."""
+    at = _line_end(text, key.end_mark.index)
+    indent = line_break(text) + " " * column
+    return Edit(at, at, "".join(indent + line for line in lines))
+
+
+def comment_behind(text: str, node: Node) -> str:
+    """The comment on the line on which a node ends; empty if there is none."""
+    at = _end_of(node)
+    found = _COMMENT.match(text, at, _line_end(text, at))
+    return found[1] if found else ""
+
+
+def replace_scalar(text: str, scalar: ScalarNode, value: str) -> Edit:
+    """Write another word in place of a scalar, in the same quotes."""
+    start, end = scalar.start_mark.index, scalar.end_mark.index
+    quote = text[start] if text[start] in "'\"" else ""
+    return Edit(start, end, f"{quote}{value}{quote}")
+
+
+def line_break(text: str) -> str:
+    """How the lines of a text end."""
+    found = LINE_BREAK.search(text)
+    return found[0] if found else "\n"
+
+
+def is_quoted(text: str, node: Node) -> bool:
+    """Whether keys are written in quotes, as JSON does."""
+    return (
+        isinstance(node, MappingNode) and bool(node.value) and text[node.value[0][0].start_mark.index] == '"'
+    )
+
+
+def _remove_in_flow(items: SequenceNode, number: int) -> Edit:
+    item = items.value[number]
+    if number + 1 < len(items.value):
+        return Edit(item.start_mark.index, items.value[number + 1].start_mark.index, "")
+    if number:
+        return Edit(_end_of(items.value[number - 1]), _end_of(item), "")
+    return Edit(items.start_mark.index + 1, items.end_mark.index - 1, "")
+
+
+def _end_of(node: Node) -> int:
+    """Where what a node says ends; the end of a block is that of the last thing in it."""
+    if not isinstance(node, CollectionNode) or node.flow_style or not node.value:
+        return int(node.end_mark.index)
+    last = node.value[-1]
+    return _end_of(last[1] if isinstance(last, tuple) else last)
+
+
+def _line_start(text: str, at: int) -> int:
+    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    found = LINE_BREAK.search(text, at)
+    return found.start() if found else len(text)
+
+
+def _give_up(why: str) -> NoReturn:
+    raise CannotEdit(why)

@@ -1,0 +1,94 @@
+"""What is about to be committed or pushed, as the hooks of git ask."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.decisions.ownership.changes import ChangedFiles, RangeCommit
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.project.git.diff import (
+    RAW_DIFF,
+    RENAMES,
+    changes_of,
+    find_empty_tree,
+    read_entries,
+    split_words,
+)
+from orgkernel.project.git.process import read_git, run_git
+
+
+def read_staged() -> ChangedFiles:
+    """What is about to be committed, for a hook of git: as one commit of nobody. Raises `UsageError`.
+
+    Of a merge, only what is not as on one of its sides.
+    """
+    raw = [
+        read_git(
+            ".",
+            "diff-index",
+            "--cached",
+            *RAW_DIFF[1:],
+            *RENAMES,
+            side,
+            what="compare what is staged",
+            in_hook=True,
+        )
+        for side in _sides()
+    ]
+    entries = list(read_entries(split_words(raw[0])))
+    for other in raw[1:]:
+        differing = {path for each in read_entries(split_words(other)) for path in (each.path, each.before)}
+        entries = [each for each in entries if each.path in differing]
+    files = tuple(changes_of(".", entries, in_hook=True))
+    paths = dict.fromkeys(path for each in files for path in each.touched)
+    return ChangedFiles(files=files, commits=(RangeCommit(id="", paths=tuple(paths)),))
+
+
+def _sides() -> list[str]:
+    """The commit that the new one follows, and those that it merges. The empty tree, if it is the first."""
+    first = (
+        run_git(".", "rev-parse", "--verify", "--quiet", "HEAD^{commit}", in_hook=True)
+        .stdout.decode()
+        .strip()
+    )
+    merged = run_git(".", "rev-parse", "--git-path", "MERGE_HEAD", in_hook=True).stdout.decode().strip()
+    others: list[str] = []
+    if os.path.isfile(merged):
+        with open(merged, encoding="ascii", errors="replace") as file:
+            others = file.read().split()
+    return [first or find_empty_tree("."), *others]
+
+
+def find_pushed_base(local: str, remote: str, remote_name: str) -> str | None:
+    """The commit from which on a pushed one is new to the remote; None if it is not new at all. Raises `UsageError`.
+
+    `remote` is what the remote has there, zeros for nothing.
+    """
+    if remote.strip("0"):
+        if run_git(".", "cat-file", "-e", f"{remote}^{{commit}}").returncode != 0:
+            raise UsageError(
+                f"the remote has commit {quote(remote[:12])} there, which is not known here",
+                "run `git fetch` first",
+            )
+        return remote
+    known = (
+        f"--remotes={remote_name}"
+        if run_git(".", "remote", "get-url", remote_name).returncode == 0
+        else "--remotes"
+    )
+    listed = (
+        read_git(".", "rev-list", "--boundary", local, "--not", known, what="list the commits")
+        .decode()
+        .split()
+    )
+    ends = [each[1:] for each in listed if each.startswith("-")]
+    if not listed:
+        return None
+    last = run_git(".", "merge-base", "--independent", *ends).stdout.decode().split() if ends else []
+    if len(last) != 1:
+        raise UsageError(
+            "it cannot be told which of the pushed commits are new to the remote",
+            "push the branch at which the work began first, or run `git fetch`",
+        )
+    return last[0]

@@ -1,0 +1,191 @@
+"""Write the documents of a git revision to a temporary folder.
+
+Only the object store is read: `ls-tree` and `cat-file` apply no attributes or filters, run no hooks, and ignore the index
+and the work tree. Only files that could be documents are written, and links that stay inside the tree.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO, NamedTuple
+
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.loading.files import MARKDOWN, is_candidate
+from orgkernel.loading.formats import may_be_foreign
+from orgkernel.project.git.process import OBJECT_ID, first_line
+
+_LINK = b"120000"
+_FILES = (b"100644", b"100755", b"100664", _LINK)
+# The search for a path's organization goes up some folders: above the tree it must find nothing.
+_ABOVE = os.path.join("1", "2", "3", "4", "5", "6")
+# git sets these for its hooks. They may name another repository than the one of the path.
+_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_NAMESPACE")
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository and the top of its work tree. The top of a bare repository is the repository itself."""
+
+    folder: str
+
+    def __str__(self) -> str:
+        return f"the repository `{printable(self.folder)}`"
+
+
+class _Entry(NamedTuple):
+    mode: bytes
+    object_id: bytes
+    path: str
+
+
+def find_repository(path: str) -> Repository:
+    """The repository that contains a path; the path need not exist. Raises `UsageError`."""
+    folder = path
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    done = _git(folder, "rev-parse", "--show-toplevel")
+    if done.returncode == 0:
+        return Repository(os.path.realpath(os.fsdecode(done.stdout.removesuffix(b"\n"))))
+    bare = _git(folder, "rev-parse", "--is-bare-repository", "--absolute-git-dir")
+    if bare.returncode == 0 and bare.stdout.startswith(b"true\n"):
+        return Repository(
+            os.path.realpath(os.fsdecode(bare.stdout.removeprefix(b"true\n").removesuffix(b"\n")))
+        )
+    if b"not a git repository" in done.stderr:
+        raise UsageError(f"`{printable(folder)}` is not in a git repository", "compare two folders instead")
+    raise UsageError(f"git cannot read the repository of `{printable(folder)}`", first_line(done.stderr))
+
+
+def find_tree(repository: Repository, revision: str) -> str:
+    """The id of the tree of a revision. Raises `UsageError`."""
+    done = None
+    if revision and not revision.startswith(("-", "^")) and "\0" not in revision:
+        done = _git(repository.folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+    if done is None or done.returncode != 0 or not OBJECT_ID.fullmatch(done.stdout):
+        raise UsageError(
+            f"{quote(revision)} is not a revision in {repository}",
+            "pass a branch, a tag or a commit; in a shallow clone, run `git fetch` for it first",
+        )
+    return done.stdout.decode().strip()
+
+
+@contextmanager
+def written_tree(
+    repository: Repository, tree: str, named: tuple[str, ...], *, every_markdown: bool = False
+) -> Iterator[str]:
+    """A folder with the documents of a tree. It exists until the block ends.
+
+    `named` are paths that were asked for explicitly: they are written under any name. `every_markdown` is for a format of
+    others that somebody chose. Raises `UsageError`.
+    """
+    with tempfile.TemporaryDirectory(prefix="orgkernel-diff-") as temporary:
+        top = os.path.join(temporary, _ABOVE)
+        os.makedirs(top)
+        entries = list(_entries(repository, tree))
+        for name in named:
+            if any(entry.path.startswith(f"{name}/") for entry in entries):
+                os.makedirs(os.path.join(top, name), exist_ok=True)
+        wanted = [
+            entry
+            for entry in entries
+            if entry.mode == _LINK
+            or is_candidate(entry.path)
+            or may_be_foreign(entry.path)
+            or (every_markdown and entry.path.endswith(MARKDOWN))
+            or entry.path in named
+        ]
+        _write(repository, wanted, top, temporary)
+        yield top
+
+
+def _entries(repository: Repository, tree: str) -> Iterator[_Entry]:
+    done = _git(repository.folder, "ls-tree", "-r", "-z", "--full-tree", tree)
+    if done.returncode != 0:
+        raise UsageError(f"git cannot list the tree {quote(tree)}", first_line(done.stderr))
+    for line in done.stdout.split(b"\0"):
+        head, tab, name = line.partition(b"\t")
+        if not tab:
+            continue
+        mode, _, object_id = head.split(b" ")[:3]
+        path = os.fsdecode(name)
+        # git rejects such names, but other programs can create such a tree.
+        if mode in _FILES and not {"", ".", ".."} & set(path.split("/")):
+            yield _Entry(mode, object_id, path)
+
+
+def _write(repository: Repository, entries: list[_Entry], top: str, temporary: str) -> None:
+    with open(os.path.join(temporary, "objects"), "w+b") as objects:
+        asked = b"".join(entry.object_id + b"\n" for entry in entries)
+        done = _git(repository.folder, "cat-file", "--batch", input=asked, output=objects)
+        if done.returncode != 0:
+            raise UsageError("git cannot read the files of a revision", first_line(done.stderr))
+        objects.seek(0)
+        links = []
+        for entry in entries:
+            content = _next_object(objects, entry)
+            path = os.path.join(top, entry.path)
+            if entry.mode == _LINK:
+                links.append((path, content))
+                continue
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(content)
+    _link(links, top)
+
+
+def _next_object(objects: IO[bytes], entry: _Entry) -> bytes:
+    head = objects.readline().split()
+    if len(head) != 3:
+        raise UsageError(
+            f"git does not have the content of {quote(entry.path)}",
+            "this clone is partial; fetch the content with `git fetch`",
+        )
+    content = objects.read(int(head[2]))
+    objects.read(1)
+    return content
+
+
+def _link(links: list[tuple[str, bytes]], top: str) -> None:
+    """Create links last, so that nothing is written through one. Remove those that lead out of the tree."""
+    made = []
+    real_top = os.path.realpath(top)
+    for path, target in links:
+        folder = os.path.dirname(path)
+        through_link = os.path.realpath(folder) != os.path.normpath(
+            os.path.join(real_top, os.path.relpath(folder, top))
+        )
+        if through_link or not target or b"\0" in target or target.startswith(b"/") or os.path.lexists(path):
+            continue
+        os.makedirs(folder, exist_ok=True)
+        os.symlink(os.fsdecode(target), path)
+        made.append(path)
+    inside = os.path.join(real_top, "")
+    for path in [path for path in made if not os.path.join(os.path.realpath(path), "").startswith(inside)]:
+        os.unlink(path)
+
+
+def _git(
+    folder: str, *arguments: str, input: bytes = b"", output: IO[bytes] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    environment = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
+    try:
+        return subprocess.run(
+            ["git", "-C", folder, *arguments],
+            env=environment | {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+            input=input,
+            stdout=output or subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise UsageError(
+            "reading a revision needs git, which is not installed", "install git, or compare two folders"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror or error}") from None

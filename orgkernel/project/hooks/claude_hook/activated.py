@@ -1,0 +1,122 @@
+"""What an activation wrote for the hook: the switch with its settings, and a file of answers for each role."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.project.hooks.claude_hook import quick_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+FOLDER: Final = ".orgkernel/claude-code"
+ACTIVE: Final = "active.json"
+DOCUMENTS: Final = "documents.json"
+SHOWN_OF_DIGEST: Final = 12
+"""Digits of a digest in the name of a file."""
+SCHEMA: Final = "orgkernel:claude_code_activation"
+VERSION: Final = "1.0"
+_LARGEST: Final = 64 * 1024 * 1024
+
+
+class NotUnderstood(Exception):
+    """What the host gave cannot be understood. It is refused, whatever is stated for errors."""
+
+
+class HookFault(Exception):
+    """What an activation wrote cannot be used."""
+
+
+class Activated:
+    """An organization that is active in a project."""
+
+    def __init__(self, project: str, data: dict[str, Any]) -> None:
+        self.project = project
+        self.data = data
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The settings by name."""
+        settings: dict[str, str] = self.data["settings"]
+        return settings
+
+    def role_of(self, name: str) -> str | None:
+        """The role that an agent is named after; an agent of a plugin has the name of the plugin before its own."""
+        found: str | None = self.data["agents"].get(name.removeprefix(f"{self.data['org_id']}:"))
+        return found
+
+    def documents(self) -> dict[str, Any]:
+        """The documents that were compiled, with their digests."""
+        return _read(os.path.join(self.project, FOLDER, DOCUMENTS))
+
+    def answers_of(self, role: str) -> dict[str, Any]:
+        """What was compiled for a role."""
+        name = self.data["roles"][role]
+        if os.path.basename(name) != name:
+            raise HookFault(f"{ACTIVE} names a file that is not beside it")
+        content = _read_whole(os.path.join(self.project, FOLDER, name))
+        if f"{_sha256(content)[:SHOWN_OF_DIGEST]}.json" != name:
+            raise HookFault(f"{name} is not what was compiled")
+        answers = _parse(name, content)
+        if answers.get("role") != role:
+            raise HookFault(f"{name} is about another role")
+        return answers
+
+
+def find_project(stated: str, cwd: object) -> str:
+    """The folder of the project: what the host states, else the nearest above where it works that has an activation."""
+    if stated:
+        return stated
+    here = cwd if isinstance(cwd, str) and os.path.isabs(cwd) and "\0" not in cwd else os.getcwd()
+    while not os.path.exists(os.path.join(here, FOLDER, ACTIVE)):
+        above = os.path.dirname(here)
+        if above == here:
+            raise HookFault("no organization is active in this project")
+        here = above
+    return here
+
+
+def read_active(project: str) -> Activated:
+    """The activation in a project. Raises `HookFault`."""
+    data = _read(os.path.join(project, FOLDER, ACTIVE))
+    if data.get("_schema") != SCHEMA or str(data.get("_version")).partition(".")[0] != "1":
+        raise HookFault(f"{FOLDER}/{ACTIVE} is not an activation that this version reads")
+    return Activated(project, data)
+
+
+def _read(path: str) -> dict[str, Any]:
+    return _parse(os.path.basename(path), _read_whole(path))
+
+
+def _read_whole(path: str) -> bytes:
+    """A file that we wrote, never through a link."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            return file.read(_LARGEST)
+    except OSError as error:
+        raise HookFault(f"{os.path.basename(path)} cannot be read: {error.strerror}") from error
+
+
+def _parse(name: str, content: bytes) -> dict[str, Any]:
+    try:
+        data = quick_json.parse(content)
+    except (ValueError, RecursionError) as error:
+        raise HookFault(f"{name} cannot be read: {error}") from error
+    if not isinstance(data, dict):
+        raise HookFault(f"{name} is not an object")
+    return data
+
+
+def _sha256(content: bytes) -> str:
+    """The digest, by the module that is there before `hashlib`, whose import takes longer than this."""
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        try:
+            from _sha2 import sha256  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256
+    digest: str = sha256(content).hexdigest()
+    return digest

@@ -1,0 +1,115 @@
+"""Answer an event of Claude Code. Whatever fails ends with the decision that was stated when the hook was installed.
+
+What cannot be understood is refused, and an allowance is silence, so that the host's own rules still hold.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from orgkernel.project.hooks.claude_hook import quick_json
+from orgkernel.project.hooks.claude_hook.activated import HookFault, NotUnderstood, find_project, read_active
+
+LARGEST_CALL = 64 * 1024 * 1024
+_LONGEST = 300
+OUT = "to take the hook out, run `orgkernel org deactivate --claude-code` with the folder of the project"
+
+
+def main(arguments: list[str]) -> int:
+    """Answer the event on standard input. The exit code is always 0: the answer says what is decided."""
+    event, on_error = (*arguments, "", "")[:2]
+    try:
+        answer = answer_event(event, _read_all(), os.environ.get("CLAUDE_PROJECT_DIR", ""))
+    except NotUnderstood as problem:
+        answer = refuse(event, f"orgkernel: the call cannot be understood, so it is refused: {problem}")
+    except Exception as problem:
+        answer = answer_failure(event, on_error, problem)
+    if answer:
+        sys.stdout.write(_render(answer) + "\n")
+    return 0
+
+
+def answer_event(event: str, given: bytes, project: str) -> dict[str, object]:
+    """The answer to an event; empty if there is nothing to say. Raises `NotUnderstood` and whatever goes wrong."""
+    call = _parse(given)
+    if call.get("hook_event_name", event) != event:
+        raise NotUnderstood(f"it is not a call of {event}")
+    folder = find_project(project, call.get("cwd"))
+    active = read_active(folder)
+    if event == "PreToolUse":
+        from orgkernel.project.hooks.claude_hook.deciding import decide_call
+
+        outcome, text = decide_call(active, call)
+        if active.settings["enforcement"] == "observe" and outcome in ("deny", "ask"):
+            return {"systemMessage": f"orgkernel would {'ask' if outcome == 'ask' else 'refuse'}: {text}"}
+        if outcome == "warn":
+            return {"systemMessage": text}
+        return {} if outcome == "allow" else _decision(outcome, text)
+    if event == "SubagentStop":
+        from orgkernel.project.hooks.claude_hook.reporting import report_end
+
+        problem = report_end(active, call)
+        return {"systemMessage": f"orgkernel: the report could not be written: {problem}"} if problem else {}
+    if event == "SessionStart":
+        from orgkernel.project.hooks.claude_hook.drifting import describe_session
+
+        said = describe_session(active, call)
+        return {
+            "hookSpecificOutput": {"hookEventName": event, "additionalContext": said.context},
+            **({"systemMessage": "\n".join(said.drift)} if said.drift else {}),
+        }
+    raise NotUnderstood(f"there is no event {event[:40]!a} here")
+
+
+def answer_failure(event: str, on_error: str, problem: Exception) -> dict[str, object]:
+    """What is stated for an error of ours."""
+    what = str(problem) if isinstance(problem, HookFault) else f"{type(problem).__name__}: {problem}"
+    what = _printable(what)[:_LONGEST]
+    if event == "PreToolUse" and on_error != "pass":
+        return refuse(event, f"orgkernel: the hook failed, so the call is refused: {what}; {OUT}")
+    passed = ", so the organization was not asked" if event == "PreToolUse" else ""
+    return {"systemMessage": f"orgkernel: the hook failed{passed}: {what}; {OUT}"}
+
+
+def refuse(event: str, text: str) -> dict[str, object]:
+    """A refusal; of what cannot be refused, a message."""
+    return _decision("deny", text) if event == "PreToolUse" else {"systemMessage": text}
+
+
+def _decision(outcome: str, text: str) -> dict[str, object]:
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": outcome,
+            "permissionDecisionReason": text,
+        }
+    }
+
+
+def _read_all() -> bytes:
+    given = sys.stdin.buffer.read(LARGEST_CALL + 1)
+    if len(given) > LARGEST_CALL:
+        raise NotUnderstood(f"it has more than {LARGEST_CALL:,} bytes")
+    return given
+
+
+def _parse(given: bytes) -> dict[str, object]:
+    try:
+        call = quick_json.parse(given)
+    except (ValueError, RecursionError) as error:
+        raise NotUnderstood("it is not JSON") from error
+    if not isinstance(call, dict):
+        raise NotUnderstood("it is not an object")
+    return call
+
+
+def _render(value: object) -> str:
+    """JSON in ASCII, so that nothing in it can fail to be written."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_render(name)}: {_render(each)}" for name, each in value.items()) + "}"
+    return quick_json.quote(str(value))
+
+
+def _printable(text: str) -> str:
+    return "".join(each if each.isprintable() else " " for each in text)

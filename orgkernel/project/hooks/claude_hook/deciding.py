@@ -1,0 +1,341 @@
+"""Look up what was compiled: may the role that calls do this with that tool?
+
+The role is that of the subagent, by its name, or the one that is named for the main thread. Paths are compared here,
+because they are known only now: as they are written, and where links lead.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from orgkernel.project.hooks.claude_hook.activated import FOLDER, Activated, NotUnderstood
+from orgkernel.project.hooks.claude_hook.quick_globs import fits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+FREE: Final = "none"
+"""In place of the role of the main thread: only the host's own rules hold there."""
+DISPATCHING: Final = ("Agent", "Task")
+DEFAULT_AGENT: Final = "general-purpose"
+PATH_ARGUMENTS: Final = {
+    "Read": ("file_path",),
+    "Write": ("file_path",),
+    "Edit": ("file_path",),
+    "MultiEdit": ("file_path",),
+    "NotebookEdit": ("notebook_path",),
+    "Glob": ("path",),
+    "Grep": ("path",),
+}
+"""The arguments of the host's own tools that hold paths."""
+COMMAND_ARGUMENTS: Final = {"Bash": ("command",)}
+"""Those that hold shell commands."""
+WRITING: Final = ("Write", "Edit", "MultiEdit", "NotebookEdit")
+PLACEHOLDER: Final = "/0orgkernel0path0"
+"""What stands in a compiled text for the path of the call."""
+_OTHER_NAMES: Final = {"MultiEdit": "Edit", "Task": "Agent", "Agent": "Task"}
+_MCP: Final = "mcp__"
+_LONGEST: Final = 120
+CallAnswer = tuple[str, str]
+"""allow, deny, ask or warn, and why."""
+
+
+def decide_call(active: Activated, call: dict[str, Any]) -> CallAnswer:
+    """Whether the caller may make a call. Raises `NotUnderstood`."""
+    tool, given = call.get("tool_name"), call.get("tool_input")
+    if not isinstance(tool, str) or not tool or not isinstance(given, dict):
+        raise NotUnderstood("it has no `tool_name` or no `tool_input`")
+    name = caller_of(call)
+    role = active.settings["main_role"] if name is None else active.role_of(name)
+    if name is None and role == FREE:
+        return "allow", ""
+    if tool in WRITING and (held := _held_path(active, tool, call, given)):
+        text = f"deny: {quoted(held)} says what agents may do here. A person changes it, outside of this session."
+        return "deny", text
+    if role is None:
+        return _of_nobody(active, name or "", tool)
+    answers = active.answers_of(role)
+    if tool in DISPATCHING:
+        return _told(active, _dispatch(active, answers, given))
+    row = find_prefix(answers["tools"], tool, given) or find_row(answers["tools"], tool)
+    if row is None:
+        return _unlisted(active, tool)
+    return _told(active, answer_of(row, active, call, given))
+
+
+def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
+    """An answer that was compiled, with what makes a change count."""
+    outcome, text = answer
+    if not text:
+        return answer
+    again = f"orgkernel org activate {active.data['org_id']} --claude-code {shown(active.project)}"
+    return outcome, f"{text}\n  a change counts after: {again}"
+
+
+def caller_of(call: dict[str, Any]) -> str | None:
+    """The name of the agent that calls. None for the main thread of a session that was started without one."""
+    name = call.get("agent_type")
+    if name is None and call.get("agent_id") is None:
+        return None
+    if not isinstance(name, str) or not isinstance(call.get("agent_id", ""), str):
+        raise NotUnderstood("it does not say which agent calls")
+    return name
+
+
+def find_row(tools: dict[str, Any], tool: str) -> dict[str, Any] | None:
+    """What was compiled for a tool: by its name, its other name, or the server that it is of."""
+    if tool in tools:
+        return _current(tools[tool])
+    other = _OTHER_NAMES.get(tool)
+    if other in tools:
+        return _current(tools[other])
+    if tool.startswith(_MCP):
+        server, _, action = tool.removeprefix(_MCP).partition("__")
+        row = tools.get(_MCP + server)
+        if row is not None:
+            return _current(row.get("actions", {}).get(action) or row)
+    return None
+
+
+def find_prefix(tools: dict[str, Any], tool: str, given: dict[str, Any]) -> dict[str, Any] | None:
+    """What was compiled for the longest beginning of a plain command, such as `Bash(git log:*)`.
+
+    A command with more in it than words, such as a pipe, a variable or a second line, is decided as a whole.
+    """
+    command = given.get("command")
+    beginnings = [each for each in tools if each.startswith(f"{tool}(") and each.endswith(")")]
+    if not beginnings or not isinstance(command, str) or not _WORDS.issuperset(command):
+        return None
+    words = command.split()
+    best: list[str] = []
+    for each in beginnings:
+        text = each[len(tool) + 1 : -1]
+        start = text.removesuffix(":*").removesuffix("*").split()
+        is_exact = not text.endswith("*")
+        if len(start) > len(best) and words[: len(start)] == start and (not is_exact or words == start):
+            best, found = start, tools[each]
+    return _current(found) if best else None
+
+
+_WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _-./:=@%+,")
+
+
+def _current(row: dict[str, Any]) -> dict[str, Any]:
+    """What a row says now: what rests on a grant ends with it."""
+    while "until" in row and time.time() >= row["until"]:
+        row = row["after"]
+    return row
+
+
+def answer_of(
+    row: dict[str, Any], active: Activated, call: dict[str, Any], given: dict[str, Any]
+) -> CallAnswer:
+    """What a row says of a call; where it depends on paths, of those of the call."""
+    if "arguments" not in row:
+        return row["outcome"], row.get("text", "")
+    texts = [given[each] for each in row["arguments"] if each in given]
+    if not texts:
+        return _as_asked(row, row) if row.get("own") else (row["outcome"], row["text"])
+    if "beginnings" in row:
+        return _strictest_beginning(texts, row)
+    if "parts" in row:
+        return _strictest_part(texts, row, active, call)
+    outcome, text = row["inside"]["outcome"], row["inside"].get("text", "")
+    for path in _each(texts):
+        if path is None or not _is_inside(path, row, active, call):
+            return row["outside"]["outcome"], row["outside"]["text"].replace(PLACEHOLDER, shown(path or "?"))
+    return outcome, text
+
+
+def _each(values: list[Any]) -> list[str | None]:
+    found = [each for value in values for each in (value if isinstance(value, list) else [value])]
+    return [each if isinstance(each, str) else None for each in found] or [None]
+
+
+def _strictest_part(
+    texts: list[Any], row: dict[str, Any], active: Activated, call: dict[str, Any]
+) -> CallAnswer:
+    """The strictest answer for the paths of a call. A path that may be in several globs is decided as if unknown."""
+    from orgkernel.runtime.paths import is_inside, may_touch
+
+    root = row.get("root") or active.project
+    unknown = {**row, "text": f"{row.get('text', '')}\n  {_UNKNOWN}"}
+    found: list[tuple[str, str, str]] = []
+    maybe = unknown
+    if row.get("own"):
+        outcome, text = _as_asked(unknown, row)
+        maybe = {"outcome": outcome, "text": text}
+    for path in _each(texts):
+        ends = _ends(path, root, call) if path is not None and "\0" not in path else ()
+        rows = []
+        for end, is_below in ends:
+            touched = [glob for glob in row["globs"] if may_touch(end, glob, root)]
+            if not touched:
+                rows.append(row.get("clear" if is_below else "elsewhere", maybe))
+            elif len(touched) == 1 and is_inside(end, touched[0], root):
+                rows.append(row["parts"].get(touched[0], unknown))
+            else:
+                # What the host's rules name may be a folder with all in it, and the file system a forgiving one.
+                whole = (f"{glob}{ending}".casefold() for glob in touched for ending in ("", "/**"))
+                is_surely = any(is_inside(end.casefold(), each, root.casefold()) for each in whole)
+                rows.append(unknown if is_surely else maybe)
+        found += [(each["outcome"], each.get("text", ""), path or "?") for each in rows or [unknown]]
+    outcome, text, path = min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
+    return outcome, _about_path(text, shown(path))
+
+
+def _strictest_beginning(texts: list[Any], row: dict[str, Any]) -> CallAnswer:
+    """The strictest answer for the commands of a call. One that nobody can read wholly may begin in every way."""
+    from orgkernel.runtime.commands import could_begin, read_words
+
+    found: list[CallAnswer] = []
+    for command in _each(texts):
+        words = None if command is None else read_words(command)
+        touched = [each for each in row["beginnings"] if could_begin(words, each)]
+        for each in touched:
+            part = row["parts"][each]
+            if words is None and part.get("text"):
+                part = {**part, "text": f"{part['text']}\n  {_UNREADABLE}"}
+            is_own = words is None and command is not None and part.get("own")
+            found.append(_as_asked(part, row) if is_own else (part["outcome"], part.get("text", "")))
+        if not touched:
+            found.append((row["clear"]["outcome"], row["clear"].get("text", "")))
+    return min(found, key=lambda each: ("deny", "ask", "allow").index(each[0]))
+
+
+def _as_asked(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
+    """An answer about rules of the host's own settings, for a call that may not be about them: instead of a refusal, a
+    person is asked, if anything else of the row would be more than refused.
+    """
+    outcome, text = part["outcome"], part.get("text", "")
+    if outcome != "deny" or row.get("clear", part)["outcome"] == "deny":
+        return outcome, text
+    return "ask", f"ask:{text.removeprefix('deny:')}\n  {_OWN}"
+
+
+_OWN: Final = "so a person is asked: Claude Code has this rule in its settings, and applies it as well"
+_UNREADABLE: Final = (
+    "nobody can tell what it runs: the command has more in it than plain words, quotes, lists and pipes"
+)
+_UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
+
+
+def _about_path(text: str, path: str) -> str:
+    """A compiled text with the path of the call, quoted where it is part of a command to paste."""
+    if PLACEHOLDER not in text:
+        return text
+    from shlex import quote
+
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("orgkernel "):
+            words = line.split(" ")
+            said = [quote(each.replace(PLACEHOLDER, path)) if PLACEHOLDER in each else each for each in words]
+            lines[number] = " ".join(said)
+        else:
+            lines[number] = line.replace(PLACEHOLDER, path)
+    return "\n".join(lines)
+
+
+def _ends(path: str, root: str, call: dict[str, Any]) -> tuple[tuple[str, bool], ...]:
+    """A path as it is written and what it leads to, from the root where they lie in it; whether they do."""
+    cwd = call.get("cwd")
+    if not path.startswith("/") and isinstance(cwd, str) and cwd.startswith("/"):
+        path = f"{cwd}/{path}"
+    found = []
+    for written in (path, os.path.realpath(path)):
+        base = next((each for each in (root, os.path.realpath(root)) if written.startswith(each + "/")), None)
+        found.append((written if base is None else written[len(base) + 1 :], base is not None))
+    return tuple(dict.fromkeys(found))
+
+
+def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str, Any]) -> bool:
+    """Whether a path, and what it leads to, is surely where the role may write."""
+    root = row.get("root") or active.project
+    if "\0" in path:
+        return False
+    for end, is_below in _ends(path, root, call):
+        quick = [fits(end, glob) for glob in row["globs"]] if is_below else [None]
+        if any(quick):
+            continue
+        if None not in quick:
+            return False
+        from orgkernel.runtime.paths import is_inside
+
+        if not any(is_inside(end, glob, root) for glob in row["globs"]):
+            return False
+    return True
+
+
+def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any]) -> CallAnswer:
+    """Whether a role may hand work to the agent that a call names."""
+    target = given.get("subagent_type", DEFAULT_AGENT)
+    if not isinstance(target, str):
+        raise NotUnderstood("it does not say which agent is to be started")
+    role = active.role_of(target or DEFAULT_AGENT)
+    if role is None:
+        text = f"no role of {active.data['org_name']} is named after agent {quoted(target)}, so nothing says who may start it"
+        return _nameless(
+            active, f"{text}. Start an agent of the organization, or declare a role of that name."
+        )
+    row = answers["dispatch"].get(role)
+    if row is None:
+        asked = f"role:{answers['role']} dispatch role:{role}"
+        return "deny", f"deny: {asked}\n  for the reason, run: orgkernel why {asked}"
+    return row["outcome"], row.get("text", "")
+
+
+def _of_nobody(active: Activated, name: str, tool: str) -> CallAnswer:
+    """A call of an agent that no role is named after."""
+    declared = tool in DISPATCHING or find_row(active.data["tools"], tool) is not None
+    if not declared:
+        return _unlisted(active, tool)
+    text = f"no role of {active.data['org_name']} is named after agent {quoted(name)}, so it has no right to {quoted(tool)}"
+    return _nameless(active, f"{text}. Use an agent of the organization, or declare a role of that name.")
+
+
+def _nameless(active: Activated, text: str) -> CallAnswer:
+    outcome = "ask" if active.settings["unnamed_agents"] == "ask" else "deny"
+    return outcome, f"{outcome}: {text}"
+
+
+def _unlisted(active: Activated, tool: str) -> CallAnswer:
+    text = f"no tool catalog of {active.data['org_name']} lists {quoted(tool)}"
+    if active.settings["unlisted_tools"] == "refuse":
+        return (
+            "deny",
+            f"deny: {text}. Declare it with `names: {{claude_code: …}}`, or use a tool that is listed.",
+        )
+    return "warn", f"orgkernel: {text}, so only the rules of Claude Code hold for it"
+
+
+def _held_path(active: Activated, tool: str, call: dict[str, Any], given: dict[str, Any]) -> str:
+    """The path of a call that would change the settings of the hook, or what it looks up; empty if it does not."""
+    project = os.path.realpath(active.project)
+    cwd = call.get("cwd")
+    for path in _each([given[each] for each in PATH_ARGUMENTS[tool] if each in given]):
+        if path is None or "\0" in path:
+            continue
+        whole = os.path.join(cwd if isinstance(cwd, str) else project, path)
+        for end in (os.path.normpath(whole), os.path.realpath(whole)):
+            for base in (project, os.path.normpath(active.project)):
+                below = os.path.relpath(end, base).replace(os.sep, "/").casefold()
+                if below in SETTINGS or below == FOLDER or below.startswith(FOLDER + "/"):
+                    return path
+    return ""
+
+
+SETTINGS: Final = (".claude/settings.json", ".claude/settings.local.json")
+
+
+def shown(text: str) -> str:
+    """Text of others in one of ours: one line, and not too long."""
+    text = "".join(each if each.isprintable() and each != "`" else "�" for each in text)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def quoted(text: str) -> str:
+    """A name that somebody else chose."""
+    return f"`{shown(text)}`"

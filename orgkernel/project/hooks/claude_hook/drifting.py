@@ -1,0 +1,138 @@
+"""What is told when a session starts: who works here, and what has changed since the activation."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from orgkernel.project.hooks.claude_hook.activated import Activated
+from orgkernel.project.hooks.claude_hook.deciding import FREE, quoted
+from orgkernel.runtime.regular_files import read_regular
+from orgkernel.version import __version__
+
+AGENTS: Final = ".claude/agents"
+_SHOWN: Final = 5
+_LOOKED_AT: Final = 5
+"""Lines in which an exported file says so."""
+_MOST_BYTES: Final = 4 * 1024 * 1024
+_MOST_AGENTS: Final = 1_000
+_NAME: Final = re.compile(r"\A\ufeff?---[ \t]*\r?\n(?:.*\r?\n)*?name:[ \t]*(.+?)[ \t]*\r?\n", re.MULTILINE)
+
+
+class SessionStart(NamedTuple):
+    """What is told."""
+
+    context: str
+    """For the agent."""
+    drift: tuple[str, ...]
+    """For the person, and for the agent too."""
+
+
+def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart:
+    """The organization and the role of the main thread, and what has changed."""
+    data, name = active.data, call.get("agent_type")
+    role = active.role_of(name) if isinstance(name, str) else active.settings["main_role"]
+    who = f" You work in role `{role}` ({data['names'].get(role, role)})." if role not in (None, FREE) else ""
+    context = (
+        f"The organization {data['org_name']} decides what each agent may do here, by the role that is named like the "
+        f"agent.{who} A refusal says why, with the line of the document, and who can do it."
+    )
+    drift = tuple(find_drift(active))
+    return SessionStart("\n".join((context, *drift)), drift)
+
+
+def find_drift(active: Activated) -> Iterator[str]:
+    """What is not as it was when the organization was activated, in sentences."""
+    data = active.data
+    again = f"activate it again: `orgkernel org activate {data['org_id']} --claude-code {active.project}`"
+    if changed := sorted(_changed_documents(active)):
+        yield f"The documents of {data['org_name']} have changed since it was activated ({_listing(changed)}); {again}."
+    if data["compiled_by"] != f"orgkernel {__version__}":
+        yield f"{data['org_name']} was activated by {data['compiled_by']}, and this is orgkernel {__version__}; {again}."
+    found = dict(_agent_files(active.project))
+    agents = [name for name in map(_name_of, found.values()) if name is not None]
+    if others := sorted(_changed_exports(active, found)):
+        yield (
+            f"These exported agents are not what {data['org_name']} says now: {_listing(others)}; export them again: "
+            f"`orgkernel export --to claude-code --org {data['org_id']} -o {active.project}`."
+        )
+    if not agents:
+        return
+    if strangers := sorted({name for name in agents if active.role_of(name) is None}):
+        yield f"No role of {data['org_name']} is named after these agents: {_listing(strangers)}."
+    there = set(map(active.role_of, agents))
+    if missing := [
+        each for each in data["roles"] if each not in there and each != active.settings["main_role"]
+    ]:
+        yield f"These roles of {data['org_name']} have no agent in {AGENTS}: {_listing(missing)}."
+
+
+def digest_of(path: str) -> str | None:
+    """The digest of a document. None if it cannot be read."""
+    try:
+        return hashlib.sha256(read_regular(path, _MOST_BYTES)).hexdigest()
+    except (OSError, ValueError):
+        return None
+
+
+def names_in(folder: str) -> list[str]:
+    """The names in a folder that may be documents."""
+    try:
+        return sorted(each for each in os.listdir(folder) if each.endswith((".yaml", ".yml", ".md", ".json")))
+    except OSError:
+        return []
+
+
+def _changed_documents(active: Activated) -> Iterator[str]:
+    documents = active.documents()
+    for path, digest in documents["documents"].items():
+        if digest_of(os.path.join(active.project, path)) != digest:
+            yield path
+    for folder, names in documents["folders"].items():
+        for name in set(names_in(os.path.join(active.project, folder))).difference(names):
+            yield os.path.join(folder, name)
+
+
+def _agent_files(project: str) -> Iterator[tuple[str, bytes]]:
+    """The files of the agents of a project, by their path in it."""
+    seen = 0
+    for place, _, names in os.walk(os.path.join(project, AGENTS)):
+        for name in sorted(names):
+            if name.endswith(".md") and seen < _MOST_AGENTS:
+                seen += 1
+                path = os.path.join(place, name)
+                try:
+                    yield os.path.relpath(path, project).replace(os.sep, "/"), read_regular(path, _MOST_BYTES)
+                except (OSError, ValueError):
+                    continue
+
+
+def _name_of(content: bytes) -> str | None:
+    """The name of an agent, as its front matter says."""
+    head, _, _ = content.decode("utf-8", "replace").partition("\n---")
+    found = _NAME.match(head + "\n")
+    return None if found is None else found[1].strip("\"'")
+
+
+def _changed_exports(active: Activated, found: Mapping[str, bytes]) -> Iterator[str]:
+    """Files with our mark that say something else than an export would."""
+    documents = active.documents()
+    mark, exported = documents["mark"].encode(), documents["exported"]
+    for path, content in found.items():
+        is_ours = any(mark in line for line in content.split(b"\n", _LOOKED_AT)[:_LOOKED_AT])
+        if is_ours and hashlib.sha256(content).hexdigest() != exported.get(path):
+            yield path
+
+
+def _listing(names: list[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(quoted, names[:_SHOWN])) + more
+
+
+def as_data(paths: list[str]) -> dict[str, Any]:
+    """What an activation writes down of its documents, by path."""
+    folders = {os.path.dirname(path): names_in(os.path.dirname(path)) for path in paths}
+    return {"documents": {path: digest_of(path) for path in paths}, "folders": folders}

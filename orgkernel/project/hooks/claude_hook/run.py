@@ -1,0 +1,23 @@
+"""The script in the settings of Claude Code: `run.py EVENT ON_ERROR`. It starts without anything that is installed.
+
+Our own package is not initialized, because that takes longer than everything here.
+"""
+
+import os
+import sys
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+
+
+def start() -> int:
+    """Answer the event on standard input. The exit code."""
+    package = type(sys)("orgkernel")
+    package.__path__ = [_PACKAGE]
+    sys.modules["orgkernel"] = package
+    from orgkernel.project.hooks.claude_hook.answering import main
+
+    return main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(start())

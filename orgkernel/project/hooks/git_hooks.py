@@ -1,0 +1,138 @@
+"""Install our hooks into a git repository beside those that are there, and take them out again without a trace."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from typing import Final
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import UsageError
+from orgkernel.project.git.process import first_line
+from orgkernel.project.git.tree import find_repository
+from orgkernel.project.replacing import BEFORE_US, replace_file
+
+NAMES: Final = ("pre-commit", "pre-push")
+_MARK: Final = "# Installed by `orgkernel scope install-hooks`; `--uninstall` takes it out again."
+_TEMPLATE: Final = """#!/bin/sh
+{mark}
+previous="$0{before}"
+input=""
+if [ {name} = pre-push ]; then input=$(cat; echo .); input=${{input%.}}; fi
+run_previous() {{
+    first=""
+    IFS= read -r first < "$previous"
+    # A shell script may look at the name it was called by.
+    case "$first" in
+    '#!/bin/sh' | '#!/usr/bin/env sh') sh -c 'it=$1; shift; . "$it"' "$0" "$previous" "$@" ;;
+    '#!/bin/bash' | '#!/usr/bin/env bash') bash -c 'it=$1; shift; . "$it"' "$0" "$previous" "$@" ;;
+    *) "$previous" "$@" ;;
+    esac
+}}
+if [ -x "$previous" ]; then
+    printf '%s' "$input" | run_previous "$@" || exit $?
+fi
+if [ ! -x {python} ]; then
+    echo "orgkernel: {name}: the Python that checks the ownership of files is gone, so nothing passes; run" >&2
+    echo "    orgkernel scope install-hooks" >&2
+    exit 1
+fi
+printf '%s' "$input" | {python} -P -c 'from orgkernel.cli import main; main()' scope hook {name} -- "$@"
+"""
+
+
+def find_hooks_folder(path: str) -> str:
+    """Where git looks for the hooks of a repository: also with `core.hooksPath`, and in a linked work tree.
+
+    Raises `UsageError` if other repositories have them there, too.
+    """
+    if not os.path.isdir(path):
+        raise UsageError(f"{quote(path)} is not a folder", "pass a folder in a git repository")
+    folder = find_repository(path).folder
+    scope = _ask(folder, "config", "--show-scope", "--get", "core.hooksPath").partition("\t")[0]
+    if scope in ("global", "system"):
+        raise UsageError(
+            "`core.hooksPath` is set for all repositories, so our hooks would be in all of them",
+            "set it for this repository first: `git config core.hooksPath .git/hooks`",
+        )
+    found = _ask(folder, "rev-parse", "--git-path", "hooks")
+    if not found:
+        raise UsageError(f"git does not say where the hooks of {quote(folder)} are")
+    return os.path.normpath(os.path.join(folder, os.path.expanduser(found)))
+
+
+def install_hooks(folder: str) -> tuple[str, ...]:
+    """Write our hooks. A hook that is there is kept, and runs first. The paths that were written."""
+    hooks = {name: _hook(name) for name in NAMES}
+    _require_room(folder)
+    os.makedirs(folder, exist_ok=True)
+    written: list[str] = []
+    for name, content in hooks.items():
+        path = os.path.join(folder, name)
+        if _is_ours(path):
+            if _read(path) == content:
+                continue
+        elif os.path.lexists(path):
+            os.rename(path, path + BEFORE_US)
+        replace_file(path, content)
+        os.chmod(path, 0o755)
+        written.append(path)
+    return tuple(written)
+
+
+def uninstall_hooks(folder: str) -> tuple[str, ...]:
+    """Take our hooks out, and put back what was there before. The paths that were changed."""
+    changed: list[str] = []
+    for name in NAMES:
+        path = os.path.join(folder, name)
+        if not _is_ours(path):
+            continue
+        if os.path.lexists(path + BEFORE_US):
+            os.replace(path + BEFORE_US, path)
+        else:
+            os.unlink(path)
+        changed.append(path)
+    return tuple(changed)
+
+
+def _require_room(folder: str) -> None:
+    """Raise `UsageError` where a hook of somebody else has taken the place of ours, and there is one from before as well."""
+    for name in NAMES:
+        path = os.path.join(folder, name)
+        if os.path.lexists(path) and not _is_ours(path) and os.path.lexists(path + BEFORE_US):
+            raise UsageError(
+                f"{quote(path)} was replaced by another program, and {quote(path + BEFORE_US)} is still there",
+                "make one hook of both, and delete the second file",
+            )
+
+
+def _hook(name: str) -> bytes:
+    python = shlex.quote(sys.executable)
+    return _TEMPLATE.format(mark=_MARK, before=BEFORE_US, name=name, python=python).encode()
+
+
+def _is_ours(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path) and _MARK.encode() in _read(path)
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _ask(folder: str, *arguments: str) -> str:
+    """What git says with the settings of the user, because these say where hooks are."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    if "GIT_CONFIG_GLOBAL" in os.environ:
+        environment["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_GLOBAL"]
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, *arguments], env=environment, capture_output=True, check=False
+        )
+    except OSError as error:
+        raise UsageError(f"git cannot be run: {error.strerror or error}", "install git") from None
+    if done.returncode > 1:
+        raise UsageError("git cannot read its settings", first_line(done.stderr))
+    return os.fsdecode(done.stdout).removesuffix("\n")

@@ -1,0 +1,211 @@
+"""What a tool of a coding agent is about to write, by the names and inputs that Claude Code gives its hooks.
+
+A link is followed to where it leads, and both paths count. What a shell command would write is read from its words.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from glob import glob
+from typing import Any, Final, NamedTuple
+
+from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, RangeCommit
+from orgkernel.decisions.ownership.dependency_blocks import has_dependency_block
+from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.documents.records import Brief
+from orgkernel.errors import UsageError
+from orgkernel.loading.files import MAX_BYTES
+from orgkernel.runtime.paths import fold
+from orgkernel.shell.check import find_writes
+from orgkernel.shell.marks import GLOB, ONE, PRIVATE, shown
+from orgkernel.shell.ownership import Ground
+
+_PATH_OF: Final = {
+    "Write": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+}
+# A file in a folder that nobody has named.
+_ANY_NAME: Final = "0any0name0"
+
+
+class PlannedWrites(NamedTuple):
+    """What a tool is about to write."""
+
+    changed: ChangedFiles
+    outside: tuple[str, ...] = ()
+    """Paths out of the project."""
+    unseen: tuple[str, ...] = ()
+    """Why it cannot be told whether there is more."""
+    command: CommandPermission | None = None
+    """What is known about a shell command."""
+
+
+def read_tool_call(
+    call: Mapping[str, Any], root: str, owned: Sequence[str], brief: Brief | None
+) -> PlannedWrites:
+    """The writes of a call. Raises `UsageError` for one that cannot be understood."""
+    name, given = call.get("tool_name"), call.get("tool_input")
+    if not isinstance(name, str) or not isinstance(given, dict):
+        raise UsageError("the call of a tool has no `tool_name` or no `tool_input`")
+    folder = call.get("cwd")
+    folder = folder if isinstance(folder, str) and os.path.isabs(folder) else root
+    if name == "Bash":
+        return _read_command(given.get("command"), folder, root, owned, brief)
+    path = given.get(_PATH_OF.get(name, ""))
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise UsageError(f"it cannot be told which file the tool `{name}` writes")
+    found, outside = _paths(os.path.join(folder, path), root)
+    files = tuple(_change(each, root, given) for each in found)
+    return PlannedWrites(_changed(files), (path,) if outside else ())
+
+
+def _read_command(
+    command: object, folder: str, root: str, owned: Sequence[str], brief: Brief | None
+) -> PlannedWrites:
+    if not isinstance(command, str):
+        raise UsageError("the call of `Bash` has no `command`")
+    ground = Ground(
+        root=folder, own=tuple(each if each.startswith("/") else f"{root}/{each}" for each in owned)
+    )
+    files: dict[str, FileChange] = {}
+    outside: list[str] = []
+    unseen: list[str] = []
+    writes = find_writes(command, ground)
+    for words in writes.programs:
+        if _writes_unseen(words):
+            unseen.append(f"which files `{os.path.basename(words[0])}` writes cannot be seen")
+        for manifest in _manifests_of(words):
+            # Its new text is not known, so that its dependencies count as changed.
+            at = os.path.relpath(os.path.join(folder, manifest), root).replace(os.sep, "/")
+            files.setdefault(at, FileChange(path=at, change="modified"))
+    for path, whose in writes.touched:
+        if whose == "temporary":
+            continue
+        names = _expanded(os.path.join(folder, path))
+        if names is None:
+            unseen.append(f"which file `{shown(path)}` is cannot be seen")
+        for name in names or ():
+            found, is_outside = _paths(name, root)
+            if is_outside:
+                outside.append(name)
+            for each in found:
+                is_folder = os.path.isdir(os.path.join(root, each))
+                at = f"{each}/{_ANY_NAME}" if is_folder else each
+                files[at] = _change(at, root, {})
+    permission = permit_command(command, ground, brief)
+    unseen += [each.message for each in permission.unread]
+    return PlannedWrites(_changed(tuple(files.values())), tuple(outside), tuple(unseen), permission)
+
+
+def _writes_unseen(words: tuple[str, ...]) -> bool:
+    """Whether a program writes files that its words do not name."""
+    name, arguments = os.path.basename(words[0]), words[1:]
+    if name == "tar":
+        return any(re.match(r"-?[a-zA-Z]*x|--extract|--get", each) for each in arguments[:1]) or any(
+            re.match(r"-[a-zA-Z]*x|--extract|--get", each) for each in arguments
+        )
+    if name == "perl":
+        return any(re.match(r"-[a-zA-Z0-9]*i", each) for each in arguments)
+    if name == "git":
+        return any(each in ("apply", "am") for each in arguments[:3])
+    return name in _WRITERS
+
+
+def _manifests_of(words: tuple[str, ...]) -> Iterator[str]:
+    """The package manifest that a program changes which adds, removes or updates dependencies."""
+    name, arguments = os.path.basename(words[0]), words[1:]
+    operands = [each for each in arguments if not each.startswith("-")]
+    if name in _MANAGERS and operands:
+        manifest, verbs, alone = _MANAGERS[name]
+        if operands[0] in verbs and (len(operands) > 1 or operands[0] in alone):
+            yield manifest
+
+
+_WRITERS: Final = frozenset(
+    ["unzip", "rsync", "patch", "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "split", "csplit", "cpio"]
+)
+_VERBS: Final = frozenset(
+    ["install", "i", "add", "remove", "rm", "uninstall", "un", "update", "upgrade", "up"]
+)
+_UPDATES: Final = frozenset(["update", "upgrade", "up"])
+_MANAGERS: Final = {
+    **dict.fromkeys(["npm", "pnpm", "yarn", "bun"], ("package.json", _VERBS, _UPDATES)),
+    **dict.fromkeys(["poetry", "uv", "pdm"], ("pyproject.toml", _VERBS - {"install", "i"}, _UPDATES)),
+    "cargo": ("Cargo.toml", frozenset(["add", "remove", "rm", "upgrade"]), frozenset(["upgrade"])),
+    "go": ("go.mod", frozenset(["get"]), frozenset[str]()),
+}
+"""Of each program, the manifest, what changes it, and what changes it without a name."""
+
+
+def _expanded(path: str) -> list[str] | None:
+    """The paths that a word stands for. None if that is not known until the command runs."""
+    pattern = path.replace(GLOB, "*").replace(ONE, "?")
+    if PRIVATE.search(pattern):
+        return None
+    return [path] if pattern == path else glob(pattern, include_hidden=True)
+
+
+def _paths(path: str, root: str) -> tuple[list[str], bool]:
+    """The paths from the root that a path stands for, links followed; whether it also leads out of the project."""
+    top, inside, outside = os.path.realpath(root), [], False
+    for each, start in ((os.path.normpath(path), root), (os.path.realpath(path), top)):
+        relative = os.path.relpath(each, start)
+        if relative == os.pardir or relative.startswith(os.pardir + os.sep) or os.path.isabs(relative):
+            # What is written beside the project by its real name may still be in it.
+            real = os.path.relpath(each, top)
+            if real == os.pardir or real.startswith(os.pardir + os.sep):
+                outside = True
+                continue
+            relative = real
+        inside.append(relative.replace(os.sep, "/"))
+    return list(dict.fromkeys(inside)), outside
+
+
+def _change(path: str, root: str, given: Mapping[str, Any]) -> FileChange:
+    where = os.path.join(root, path)
+    exists = os.path.lexists(where)
+    before = after = None
+    if has_dependency_block(tuple(map(fold, path.split("/")))):
+        before = _read_text(where) if exists else None
+        after = _text_after(before, given)
+    return FileChange(
+        path=path, change="modified" if exists else "added", before_text=before, after_text=after
+    )
+
+
+def _read_text(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES).decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+
+
+def _text_after(before: str | None, given: Mapping[str, Any]) -> str | None:
+    """What a file will contain; None if it cannot be told."""
+    content = given.get("content")
+    if isinstance(content, str):
+        return content
+    edits = given.get("edits", [given])
+    for edit in edits if isinstance(edits, list) else [None]:
+        if not isinstance(edit, dict):
+            return None
+        old, new = edit.get("old_string"), edit.get("new_string")
+        if (
+            before is None
+            or not isinstance(old, str)
+            or not isinstance(new, str)
+            or not old
+            or old not in before
+        ):
+            return None
+        before = before.replace(old, new) if edit.get("replace_all") else before.replace(old, new, 1)
+    return before
+
+
+def _changed(files: tuple[FileChange, ...]) -> ChangedFiles:
+    return ChangedFiles(files=files, commits=(RangeCommit(id="", paths=tuple(each.path for each in files)),))

@@ -1,0 +1,66 @@
+"""The script that a coding agent runs before each write. It passes at once what is surely allowed, and asks us the rest.
+
+Standard library only, and run by its path: importing anything of ours takes longer than everything here. What is surely
+allowed is written down by `orgkernel.project.hooks.write_scope` when we are asked, and counts for a short time only.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+
+SCOPE = os.path.join(".orgkernel", "write-scope.json")
+VARIABLES = ("ORGKERNEL_BRIEF", "ORGKERNEL_HOLDER", "ORGKERNEL_SESSION", "ORGKERNEL_STORE")
+PLAIN = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
+
+
+def is_surely_allowed(path: str, root: str) -> bool:
+    """Whether a path is that of a plain file that is owned, and is neither sacred nor claimed by somebody else."""
+    if not path.startswith(root + "/") or os.path.realpath(path) != path or os.path.realpath(root) != root:
+        return False
+    relative = path[len(root) + 1 :]
+    with open(os.path.join(root, SCOPE), encoding="utf-8") as file:
+        scope = json.load(file)
+    return (
+        re.fullmatch(PLAIN, relative) is not None
+        and scope["python"] == sys.executable
+        and time.time() < scope["until"]
+        and scope["said"] == [os.environ.get(name) for name in VARIABLES]
+        and all(stamp(each) == written for each, written in scope["files"].items())
+        and any(re.fullmatch(each, relative) for each in scope["owned"])
+        and not any(re.fullmatch(each, relative.lower()) for each in scope["held"])
+    )
+
+
+def stamp(path: str) -> list[int] | None:
+    """What changes when a file does. None: there is none."""
+    try:
+        state = os.stat(path)
+    except OSError:
+        return None
+    return [state.st_mtime_ns, state.st_size, state.st_ino]
+
+
+def main() -> int:
+    """Exit code 0: passed, or answered on stdout. 2: blocked."""
+    given = sys.stdin.buffer.read()
+    try:
+        call = json.loads(given)
+        root = os.environ.get("CLAUDE_PROJECT_DIR") or call["cwd"]
+        is_of_one_file = call["tool_name"] in ("Write", "Edit", "MultiEdit")
+        if is_of_one_file and is_surely_allowed(call["tool_input"]["file_path"], root):
+            return 0
+    except (AttributeError, KeyError, OSError, RecursionError, TypeError, ValueError, re.error):
+        pass  # whatever is strange is asked about
+    import subprocess
+
+    ours = "from orgkernel.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ours, "scope", "hook", "claude-code"], input=given, check=False
+    )
+    return 0 if done.returncode == 0 else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

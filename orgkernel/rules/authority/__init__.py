@@ -1,0 +1,1 @@
+"""Rules about tools, policies and rights (ORG4xx)."""

@@ -1,0 +1,89 @@
+"""A document names a rank that the ladder does not have.
+
+## What it checks
+
+Every rank that a document names is a rank of the ladder that the organization sees. This covers the `entry_rank` of a
+role, the starting rank of an agent, the ranks in a tool's `rank_matrix`, and the ranks in the matrices and promotions of a
+ladder.
+
+## Why it matters
+
+An unknown rank gives access to nothing. A matrix entry for it never applies, and an agent that starts at it has no rank
+at all and is refused everything that ranks decide.
+
+## Example
+
+```yaml
+role_id: codegen
+entry_rank: leutenant
+```
+
+## Instead
+
+```yaml
+role_id: codegen
+entry_rank: lieutenant
+```
+
+## Known limits
+
+An organization has the nearest ladder that lists ranks. The matrices and promotions of a ladder are compared with its own
+ranks, or with the ranks of that nearest ladder if it lists none. Nothing is reported while a ladder could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.documents.records import RankLadder
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.graph.schema import EdgeKind
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.references import Reference, find_undeclared, undeclared
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Ids that are used as ranks and are not declared."""
+    if "rank_ladder" in view.records.incomplete:
+        return
+    ranks = tuple(rank.id for rank in view.records.ranks)
+    unknown = [*find_undeclared(view, EdgeKind.STARTS_AT, known=ranks, also=_references(view.records))]
+    for document in view.records.catalogs:
+        if isinstance(document.record, RankLadder):
+            own = tuple(rank.id for rank in document.record.ranks) or ranks
+            unknown += [each for each in _of_ladder(document, document.record) if each.target not in own]
+    yield from undeclared(unknown, "rank", lambda word: did_you_mean(word, ranks))
+
+
+def _references(records: OrgRecords) -> Iterator[Reference]:
+    for agent in records.agents.values():
+        if agent.record.rank is not None:
+            yield Reference(agent.place("rank"), "agent", agent.id, "starts at", agent.record.rank)
+    for tool in records.tools.values():
+        matrix = tool.record.rank_matrix
+        for rank_id in matrix if isinstance(matrix, dict) else ():
+            yield Reference(
+                tool.place("rank_matrix", rank_id, key=True), "tool", tool.id, "gives a level to", rank_id
+            )
+
+
+def _of_ladder(document: SourceDocument, ladder: RankLadder) -> Iterator[Reference]:
+    for rank_id in ladder.promotions:
+        place = document.place("promotions", rank_id, key=True)
+        yield Reference(place, "promotion", rank_id, "leads to", rank_id)
+    for matrix_id, rows in ladder.matrices.items():
+        for number, row in enumerate(rows):
+            for rank_id in row.levels:
+                place = document.place("matrices", matrix_id, number, "levels", rank_id, key=True)
+                yield Reference(place, "matrix", f"{matrix_id}/{row.name}", "gives a level to", rank_id)
+
+
+RULE = Rule("ORG401", "unknown-rank", Severity.ERROR, RuleScope.CATALOG, check)

@@ -1,0 +1,104 @@
+"""The lists of allowed and denied tools of a policy contradict each other or its effect.
+
+## What it checks
+
+- A `deny` or `ask` policy lists tools under `allow` only next to a `*` under `deny`. They are the tools that it spares.
+- An `annotate` policy lists no tools under `allow`, because it allows nothing.
+- No policy lists `*` both under `allow` and under `deny`.
+- Only a `deny` or `ask` policy about tools lists `paths` or `commands`, and none lists both.
+
+## Why it matters
+
+Such lists have no defined meaning: one reader takes the tools under `allow` as allowed, another as denied. A policy that is
+misread either stops nothing or stops everything, so an organization with such lists does not load. `paths` and
+`commands` say which part of the tools a policy denies or asks about: it can neither allow a part, nor has anything but a tool
+such parts. A policy with both could mean either of them, or only what is in both.
+
+## Example
+
+```yaml
+effect: deny
+permissions:
+  tools: {allow: [weather], deny: [send_email]}
+```
+
+## Instead
+
+```yaml
+effect: deny
+permissions:
+  tools: {allow: [weather], deny: ["*"]}
+```
+
+## Known limits
+
+The rule does not compare prefixes: `allow: [send_*]` next to `deny: [send_email, "*"]` is accepted. What `deny` names is
+denied.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import STAR, Policy, ToolRules
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Allow lists that have no meaning next to the deny list, or to the effect."""
+    for policy in view.records.policies.values():
+        tools, effect = policy.record.permissions.tools, policy.record.effect
+        yield from _parts(policy)
+        if not isinstance(tools, ToolRules) or not tools.allow:
+            continue
+        place = policy.place("permissions", "tools", "allow", 0)
+        allowed = f"lists {listing(tools.allow)} under `allow`"
+        if STAR in tools.allow and STAR in tools.deny:
+            place = policy.place("permissions", "tools", "allow", tools.allow.index(STAR))
+            message = "lists `*` both under `allow` and under `deny`"
+            remedy = "remove one of the two"
+        elif effect == "annotate":
+            message = f"{allowed}, but a policy with the effect `annotate` allows nothing"
+            remedy = "remove `allow`, or change the effect"
+        elif effect in ("deny", "ask") and STAR not in tools.deny:
+            message = f"has the effect {quote(effect)} and {allowed}, but no `*` under `deny`"
+            what = "denied" if effect == "deny" else "asked for"
+            remedy = f"write what is {what} as a plain list, or add `*` under `deny` to spare only what `allow` lists"
+        else:
+            continue
+        yield Finding(place, f"policy {quote(policy.id)} {message}", remedy, f"policy:{policy.id}")
+
+
+def _parts(policy: Definition[Policy]) -> Iterator[Finding]:
+    """Parts of tools where there can be none, or of two kinds."""
+    permissions, effect = policy.record.permissions, policy.record.effect
+    for field in ("paths", "commands"):
+        if not getattr(permissions, field):
+            continue
+        if permissions.tools is None:
+            message, remedy = "but no tools", "list the `tools` that it is about, `*` for all of them"
+        elif effect not in ("deny", "ask"):
+            message = f"and has the effect {quote(effect)}"
+            remedy = f"remove `{field}`: only a policy that denies or asks is about a part of a tool"
+        elif field == "commands" and permissions.paths:
+            message, remedy = "and `paths`", "write two policies, one for each"
+        else:
+            continue
+        comma = "," if permissions.tools is None else ""
+        yield Finding(
+            policy.place("permissions", field, key=True),
+            f"policy {quote(policy.id)} lists `{field}`{comma} {message}",
+            remedy,
+            f"policy:{policy.id}",
+        )
+
+
+RULE = Rule("ORG423", "undefined-tool-lists", Severity.ERROR, RuleScope.CATALOG, check)

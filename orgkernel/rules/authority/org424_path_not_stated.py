@@ -1,0 +1,81 @@
+"""A role with a file scope has a tool that does not say which argument holds a path.
+
+## What it checks
+
+A role with a `file_scope` writes only there. Each tool with which it may write, and that may open files, names the
+arguments that hold paths in `path_arguments`, or says with an empty list that it opens none. Tools of the types
+`computer_use`, `deterministic_function`, `infra_service` and `mcp_server` may open files.
+
+## Why it matters
+
+Nobody can tell where such a call writes. It is refused with `WRITE_OUT_OF_SCOPE`, unless the caller names the path in the
+resource.
+
+## Example
+
+```yaml
+role_id: codegen
+capabilities: {tools_primary: [save]}
+file_scope: ["src/**"]
+```
+
+## Instead
+
+```yaml
+tools:
+  save: {type: deterministic_function, side_effects: write, path_arguments: [path]}
+```
+
+## Known limits
+
+The rule ignores tools that are essential to the role: they are not refused. It does not compare `path_arguments` with the
+input schema of the tool.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import LEVELS
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_WRITE = LEVELS.index("write")
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Tools that write somewhere, in roles that may write in some places only."""
+    if not any(post.profile.file_scope for post in view.posts):
+        return
+    for tool in view.records.tools.values():
+        if tool.record.path_arguments is not None or not tool.record.opens_files:
+            continue
+        needed = {action: LEVELS.index(level) for action, level in tool.record.required_levels.items()}
+        for edge in view.holders_of(tool.id):
+            role_id = edge.source
+            post = view.records.posts[role_id]
+            if not post.profile.file_scope or tool.id in view.essential_tools_of(role_id):
+                continue
+            level = LEVELS.index(view.tool_levels_of(role_id).get(tool.id, "none"))
+            refused = [action for action, least in needed.items() if _WRITE <= least <= level]
+            if refused:
+                yield Finding(
+                    edge.place,
+                    f"role {quote(role_id)} writes only in its `file_scope`, and {quote(tool.id)} does not say which"
+                    f" argument holds a path, so that {listing(refused)} {'is' if len(refused) == 1 else 'are'} refused",
+                    "add `path_arguments` to the tool: the arguments that hold paths, or `[]` if it opens no files",
+                    f"role:{role_id}",
+                    (
+                        Related(post.place("file_scope"), "the scope"),
+                        Related(tool.place(), "the tool"),
+                    ),
+                )
+
+
+RULE = Rule("ORG424", "path-not-stated", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,90 @@
+"""A policy is about a part of a tool, and no call of that tool says which part it is about.
+
+## What it checks
+
+Each tool of a policy with `paths` names the arguments that hold paths in `path_arguments`, and each tool of a policy with
+`commands` names those that hold shell commands in `command_arguments`.
+
+## Why it matters
+
+Nobody can tell whether a call of such a tool is about the part. So all of the tool is denied, or asked about, although the policy
+looks as if it left the rest alone.
+
+## Example
+
+```yaml
+no-removal:
+  effect: deny
+  permissions: {tools: [shell, weather], commands: [rm]}
+```
+
+## Instead
+
+```yaml
+no-removal:
+  effect: deny
+  permissions: {tools: [shell], commands: [rm]}
+```
+
+## Known limits
+
+Policies that are not enabled are ignored. A caller can name a path in the resource (`tool:ID:PATH`) of a tool without
+`path_arguments`; the gateway and the toolbox never do. The rule does not compare the arguments with the input schema of the tool.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import Policy, Tool
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_ARGUMENTS = {"paths": "path_arguments", "commands": "command_arguments"}
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Policies that close tools as a whole, and say that they close a part."""
+    for policy in view.records.policies.values():
+        record = policy.record
+        if not record.enabled or record.effect not in ("deny", "ask"):
+            continue
+        for field, arguments in _ARGUMENTS.items():
+            if not getattr(record.permissions, field):
+                continue
+            closed = [each for each in _covered(view, policy) if not getattr(each.record, arguments)]
+            if closed:
+                yield _finding(policy, field, arguments, closed)
+
+
+def _covered(view: OrgView, policy: Definition[Policy]) -> Iterator[Definition[Tool]]:
+    for edge in view.tools_covered_by(policy.id):
+        tool = view.records.tools.get(edge.target)
+        if tool is not None:
+            yield tool
+
+
+def _finding(
+    policy: Definition[Policy], field: str, arguments: str, closed: list[Definition[Tool]]
+) -> Finding:
+    names = listing(tool.id for tool in closed)
+    one = len(closed) == 1
+    done = "denied" if policy.record.effect == "deny" else "asked about"
+    return Finding(
+        policy.place("permissions", field, key=True),
+        f"policy {quote(policy.id)} is about some {quote(field)}, and {names} {'does' if one else 'do'} not say which"
+        f" argument holds any, so that all of {'it' if one else 'them'} is {done}",
+        f"add {quote(arguments)} to the tool{'' if one else 's'}, or leave {'it' if one else 'them'} out of the policy",
+        f"policy:{policy.id}",
+        tuple(Related(tool.place(), "the tool") for tool in closed[:3]),
+    )
+
+
+RULE = Rule("ORG426", "part-never-stated", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,125 @@
+"""A type or action of AuthZEN questions stands for something that is not declared.
+
+## What it checks
+
+Under `authzen.types` of an organization, every id in `ids` is declared as the kind of its type, every `tool` is a
+declared tool, and every action is an action of a declared tool.
+
+## Why it matters
+
+A question about such a type or action is always denied. The caller cannot see why, because the caller asked in other
+words.
+
+## Example
+
+```yaml
+authzen:
+  types:
+    resources:
+      todo: {kind: tool, tool: todoes}
+```
+
+## Instead
+
+```yaml
+authzen:
+  types:
+    resources:
+      todo: {kind: tool, tool: todos}
+```
+
+## Known limits
+
+Nothing is reported about an id while a file that may declare it could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from orgkernel.decisions.access.resource import DISPATCH, ESCALATE, LOCK, WHOLE, named_credentials
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean
+from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, USER
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import OrgRecords
+from orgkernel.rules.references import Reference, undeclared
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_STANDS_FOR = "stands for"
+_ACTION = "action"
+_NOT_OF_TOOLS = (*WHOLE, DISPATCH, ESCALATE, LOCK, "read")
+# Kind to the kind of document that declares it.
+_CATALOG = {
+    "tool": "tool_catalog", "agent": "crew_roster", "person": "directory", "system": "directory", "webhook": "directory",
+}  # fmt: skip
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Targets of `authzen.types` that are not declared."""
+    records = view.records
+    known: dict[str, Collection[str]] = {kind: ids(records) for kind, ids in _DECLARED.items()}
+    for kind, references in _references(records).items():
+        if _CATALOG.get(kind) in records.incomplete:
+            continue
+        found = (each for each in references if each.target not in known[kind])
+
+        def help_for(word: str, kind: str = kind) -> str:
+            return did_you_mean(word, tuple(known[kind]))
+
+        yield from undeclared(found, kind, help_for)
+
+
+def _references(records: OrgRecords) -> dict[str, list[Reference]]:
+    types, document = records.organization.authzen.types, records.document
+    found: dict[str, list[Reference]] = {kind: [] for kind in _DECLARED}
+    for section, named in (("subjects", types.subjects), ("resources", types.resources)):
+        for name, foreign in named.items():
+            route = ("authzen", "types", section, name)
+            for foreign_id, own in foreign.ids.items():
+                place = document.place(*route, "ids", foreign_id)
+                found[foreign.kind].append(Reference(place, "type", name, _STANDS_FOR, own))
+    for name, resource in types.resources.items():
+        if resource.tool is not None:
+            place = document.place("authzen", "types", "resources", name, "tool")
+            found["tool"].append(Reference(place, "type", name, _STANDS_FOR, resource.tool))
+    for name, meanings in types.actions.items():
+        for number, meaning in enumerate(meanings):
+            place = document.place("authzen", "types", "actions", name, number, "action")
+            found[_ACTION].append(Reference(place, _ACTION, name, _STANDS_FOR, meaning.action))
+    return found
+
+
+def _roles(records: OrgRecords) -> Collection[str]:
+    return (*records.posts, *records.without_profile, *records.excused)
+
+
+def _data(records: OrgRecords) -> Collection[str]:
+    return dict.fromkeys(
+        (*DATA_TIERS, *(each for post in records.posts.values() for each in post.profile.data))
+    )
+
+
+def _actions(records: OrgRecords) -> Collection[str]:
+    declared = (each for tool in records.tools.values() for each in tool.record.required_levels)
+    return dict.fromkeys((*declared, *_NOT_OF_TOOLS))
+
+
+_DECLARED: dict[str, Callable[[OrgRecords], Collection[str]]] = {
+    "role": _roles,
+    "agent": lambda records: records.agents,
+    "person": lambda records: (*records.people, USER),
+    "system": lambda records: (*BUILT_IN_ORIGINS, *records.system_origins),
+    "webhook": lambda records: records.webhooks,
+    "tool": lambda records: records.tools,
+    "credential": named_credentials,
+    "data": _data,
+    _ACTION: _actions,
+}
+
+
+RULE = Rule("ORG430", "unknown-authzen-word", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,98 @@
+"""An AuthZEN question that leaves a property out would be allowed more than one that states it.
+
+## What it checks
+
+An action under `authzen.types.actions` has meanings with conditions. For every tool that a type of resource stands for,
+no meaning requires a higher level than a meaning after it, or than the action that is left if no conditions hold.
+
+## Why it matters
+
+Conditions read properties that the caller states. A caller that leaves them out gets the meaning at the end of the list.
+If that meaning requires less, leaving something out opens what stating it would refuse.
+
+## Example
+
+```yaml
+authzen:
+  types:
+    resources:
+      record: {kind: tool, ids: {r1: records}}
+    actions:
+      write:
+        - {action: purge, where: {resource.status: archived}}
+```
+
+The tool `records` has the actions `write` at the level `write` and `purge` at the level `full`.
+
+## Instead
+
+```yaml
+authzen:
+  types:
+    resources:
+      record: {kind: tool, ids: {r1: records}}
+    actions:
+      write:
+        - {action: write, where: {resource.status: active}}
+        - {action: purge}
+```
+
+## Known limits
+
+Only levels are compared. Policies and restrictions on parts of a tool apply to every action alike.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import LEVELS, AuthzenTypes
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+# An action that a tool does not have is always refused.
+_REFUSED = len(LEVELS)
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Meanings that require more than what a question with fewer properties would mean."""
+    records = view.records
+    types = records.organization.authzen.types
+    for name, meanings in types.actions.items():
+        later = [meaning.action for meaning in meanings]
+        if all(meaning.where or meaning.owner is not None for meaning in meanings):
+            later.append(name)
+        for tool_id in _tools(view, types):
+            levels = records.tools[tool_id].record.required_levels
+            needed = [LEVELS.index(levels[each]) if each in levels else _REFUSED for each in later]
+            for number, meaning in enumerate(meanings):
+                less = min(needed[number + 1 :], default=_REFUSED)
+                if needed[number] > less:
+                    other = later[needed.index(less, number + 1)]
+                    yield Finding(
+                        records.document.place("authzen", "types", "actions", name, number, "action"),
+                        f"action {quote(meaning.action)} of tool {quote(tool_id)} requires more than {quote(other)}, "
+                        "which applies if the conditions do not hold",
+                        "put the action that requires more last, without conditions",
+                        f"action:{name}",
+                    )
+
+
+def _tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
+    """The declared tools that a type of resource stands for."""
+    declared = view.records.tools
+    named: dict[str, None] = {}
+    for resource in types.resources.values():
+        if resource.kind == "tool":
+            chosen = [resource.tool] if resource.tool is not None else [*resource.ids.values()] or [*declared]
+            named.update(dict.fromkeys(chosen))
+    yield from (each for each in named if each in declared)
+
+
+RULE = Rule("ORG431", "omitted-property-opens", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,1 @@
+"""Rules about bills (ORG631 to ORG639)."""

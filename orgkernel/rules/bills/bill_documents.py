@@ -1,0 +1,73 @@
+"""What the rules about bills share (ORG631 to ORG639)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orgkernel.decisions.work.bills.fitness import fitting_roles
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import Bill, BillRole
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.rule import Finding
+
+
+class WrittenBill(NamedTuple):
+    """A bill and its document."""
+
+    bill: Bill
+    document: SourceDocument
+
+    def find(self, message: str, help: str, *route: RouteStep, key: bool = False) -> Finding:
+        """A finding about the bill at a route in it. The message goes on after the name of the bill."""
+        name = quote(self.bill.slug)
+        place = self.document.place(*route, key=key)
+        return Finding(place, f"bill {name} {message}", help, f"bill:{self.bill.slug}")
+
+    def in_step(self, number: int, message: str, help: str, *route: RouteStep) -> Finding:
+        """A finding about a step."""
+        step = quote(self.bill.steps[number].id)
+        place = self.document.place("steps", number, *(route or ("id",)))
+        text = f"step {step} of bill {quote(self.bill.slug)} {message}"
+        return Finding(place, text, help, f"bill:{self.bill.slug}")
+
+
+def bill_of(document: SourceDocument) -> WrittenBill | None:
+    """The bill of a document, if it is one."""
+    # By its kind first: there may be a hundred thousand documents, and only bills need their records here.
+    if document.kind != "bill" or not isinstance(document.record, Bill):
+        return None
+    return WrittenBill(document.record, document)
+
+
+def bills_of(view: OrgView) -> Iterator[WrittenBill]:
+    """The bills that an organization sees."""
+    for document in view.records.bills.values():
+        found = bill_of(document)
+        if found is not None:
+            yield found
+
+
+def is_declared(view: OrgView, wanted: BillRole) -> bool:
+    """Whether everything that a part names is declared: what is not is ORG631."""
+    records = view.records
+    return (
+        (wanted.role is None or view.is_role(wanted.role))
+        and (wanted.department is None or wanted.department in known_departments(view))
+        and (wanted.min_rank is None or any(rank.id == wanted.min_rank for rank in records.ranks))
+    )
+
+
+def known_departments(view: OrgView) -> frozenset[str]:
+    """The departments that the organization declares, and those of its roles."""
+    declared = view.records.organization.departments
+    return frozenset(
+        (*declared, *(post.profile.department for post in view.posts if post.profile.department))
+    )
+
+
+def roles_for(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
+    """The roles whose holders can take a part; none where it names what nobody declares."""
+    return fitting_roles(view, wanted) if is_declared(view, wanted) else ()

@@ -1,0 +1,115 @@
+"""A bill names something that nobody declares.
+
+## What it checks
+
+Roles, departments, ranks and tests of the parts of a bill, and skills, tools, actions of tools, channels and bills of its
+steps are declared, and so is the alert that starts it. The authority that starts it is a role or `department_chief`. Every part that a step names is a part of
+the bill, and a gate names a part or a role.
+
+## Why it matters
+
+A part that asks for an unknown rank or test fits nobody, and a step with an unknown tool is refused to everybody. The bill
+stops there, usually in an emergency.
+
+## Example
+
+```yaml
+roles:
+  lead: {role: cheif}
+```
+
+## Instead
+
+```yaml
+roles:
+  lead: {role: chief}
+```
+
+## Known limits
+
+A bill that several organizations see is checked for each of them. Nothing is reported while a file that may declare the
+name cannot be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from orgkernel.decisions.work.bills.fitness import CHIEF
+from orgkernel.decisions.work.bills.flow import parts_of
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.marks import RouteStep
+from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, known_departments
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+class _Named(NamedTuple):
+    """A name in a bill, what it should be, and the declared names of that kind."""
+
+    what: str
+    name: str | None
+    known: Collection[str]
+    catalog: str
+    """The kind of document that declares it, which may be unreadable."""
+    route: tuple[RouteStep, ...]
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names in bills that nothing declares."""
+    for written in bills_of(view):
+        for named in _names(view, written):
+            excused = named.catalog in view.records.incomplete or (
+                named.catalog == "role_profile" and view.names_role(str(named.name))
+            )
+            if named.name is None or named.name in named.known or excused:
+                continue
+            help = did_you_mean(named.name, named.known) or f"declare the {named.what}, or name another one"
+            yield written.find(
+                f"names {quote(named.name)}, which is not a declared {named.what}", help, *named.route
+            )
+
+
+def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
+    records, bill = view.records, written.bill
+    roles, departments = view.roles, known_departments(view)
+    ranks = [rank.id for rank in records.ranks]
+    authority = bill.activation.authority
+    event, _, alert = bill.activation.trigger.partition(":")
+    if event == "alert" and alert:
+        yield _Named("alert", alert, records.organization.alerts, "", ("activation", "trigger"))
+    if authority != CHIEF:
+        yield _Named("role", authority, roles, "role_profile", ("activation", "authority"))
+    for part, wanted in bill.roles.items():
+        yield _Named("role", wanted.role, roles, "role_profile", ("roles", part, "role"))
+        yield _Named("department", wanted.department, departments, "", ("roles", part, "department"))
+        yield _Named("rank", wanted.min_rank, ranks, "rank_ladder", ("roles", part, "min_rank"))
+        for number, each in enumerate(wanted.qualifications):
+            route = ("roles", part, "qualifications", number)
+            yield _Named("qualification", each, records.qualifications, "qualification_catalog", route)
+    for number, step in enumerate(bill.steps):
+        here = ("steps", number)
+        for part in parts_of(step):
+            field = ("role",) if part == step.role else ("roles", step.roles.index(part))
+            yield _Named("part of the bill", part, bill.roles, "", (*here, *field))
+        skills = {**records.skills, **records.cognitive_skills}
+        yield _Named("skill", step.skill, skills, "skill_catalog", (*here, "skill"))
+        yield _Named("tool", step.tool, records.tools, "tool_catalog", (*here, "tool"))
+        tool = records.tools.get(step.tool or "")
+        if tool is not None:
+            actions = ("use", *tool.record.actions)
+            yield _Named("action of the tool", step.tool_action, actions, "", (*here, "tool_action"))
+        channels = records.organization.communication_channels
+        yield _Named("channel", step.channel, channels, "", (*here, "channel"))
+        yield _Named("bill", step.sub_bill, records.bills, "bill", (*here, "sub_bill"))
+        if step.gate not in bill.roles:
+            yield _Named("role or part of the bill", step.gate, roles, "role_profile", (*here, "gate"))
+
+
+RULE = Rule("ORG631", "unknown-bill-reference", Severity.ERROR, RuleScope.ORGANIZATION, check)

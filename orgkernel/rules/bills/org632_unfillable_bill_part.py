@@ -1,0 +1,93 @@
+"""Nobody can take a part of a bill.
+
+## What it checks
+
+Some role of the organization fits each part of a bill: its role, if it names one, is in its department, if it names one.
+If a roster assigns agents to the organization, enough of them fill such a role and start at the lowest rank of the part or
+above.
+
+## Why it matters
+
+A bill does not start before all its parts are taken. This one never does, and that is noticed when it is needed.
+
+## Example
+
+```yaml
+roles:
+  lead: {role: chief, department: watch}
+```
+
+## Instead
+
+```yaml
+roles:
+  lead: {role: chief, department: works}
+```
+
+## Known limits
+
+The rule uses the rank at which agents start, and no results of tests: these are in the store, and
+`orgkernel bill check BILL` asks for them. ORG631 reports unknown names, ORG633 parts that need the same agents.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.evidence.state_view import EMPTY_STATE
+from orgkernel.decisions.work.bills.fitness import find_misfits
+from orgkernel.decisions.work.bills.flow import read_count
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, is_declared, roles_for
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+STATE_SAYS = "TEST_NOT_PASSED"
+"""What no document says of an agent."""
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Parts that no role, or not enough agents, can take."""
+    crew = crew_of(view)
+    for written in bills_of(view):
+        for part, wanted in written.bill.roles.items():
+            counts = read_count(wanted.count)
+            if counts is None or not is_declared(view, wanted):
+                continue
+            remedy = "change what the part asks for"
+            if not roles_for(view, wanted):
+                department = quote(str(wanted.department))
+                which = f"{quote(wanted.role)} is not in it" if wanted.role else "no role is in it"
+                message = f"has part {quote(part)} for department {department}, and {which}"
+                yield written.find(message, remedy, "roles", part, key=True)
+            elif crew and len(able := able_for(view, written, part, crew)) < counts[0]:
+                number = f"{len(able)} agents" if len(able) != 1 else "1 agent"
+                message = f"has part {quote(part)}, which takes {counts[0]}, and {number} can take it"
+                yield written.find(message, f"{remedy}, or assign more agents", "roles", part, key=True)
+
+
+def crew_of(view: OrgView) -> tuple[str, ...]:
+    """The agents that fill roles here; none where a roster cannot be read."""
+    if "crew_roster" in view.records.incomplete:
+        return ()
+    return tuple(agent for agent in sorted(view.records.agents) if view.roles_filled_by(agent))
+
+
+def able_for(view: OrgView, written: WrittenBill, part: str, crew: tuple[str, ...]) -> tuple[str, ...]:
+    """The agents that can take a part, by the documents alone."""
+    return tuple(
+        agent
+        for agent in crew
+        if all(
+            reason.code == STATE_SAYS
+            for reason in find_misfits(view, EMPTY_STATE, written.document, part, agent, 0.0)
+        )
+    )
+
+
+RULE = Rule("ORG632", "unfillable-bill-part", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,86 @@
+"""A bill leads back to itself.
+
+## What it checks
+
+No step of a bill leads back to itself, and no bill runs itself, directly or through other bills.
+
+## Why it matters
+
+A step that waits for itself never starts, and a bill that runs itself never ends.
+
+## Example
+
+```yaml
+steps:
+  - {id: ask, action: send_dm, role: lead}
+  - {id: wait, action: receive_message, role: lead, next: ask}
+```
+
+## Instead
+
+```yaml
+steps:
+  - {id: ask, action: send_dm, role: lead}
+  - {id: wait, action: receive_message, role: lead}
+```
+
+## Known limits
+
+To repeat something, start the bill again: an instance does each step at most once.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.work.bills.flow import Flow
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.structure import find_circles, find_shortest_circle
+from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Circles of steps, and of bills."""
+    bills = {written.bill.slug: written for written in bills_of(view)}
+    for written in bills.values():
+        yield from _circles_of_steps(written)
+    pairs = [
+        (slug, step.sub_bill)
+        for slug, written in bills.items()
+        for step in written.bill.steps
+        if step.sub_bill in bills
+    ]
+    for group in find_circles(pairs):
+        circle = find_shortest_circle(pairs, group)
+        written, following = bills[circle[0]], (*circle[1:], circle[0])[0]
+        number = next(n for n, step in enumerate(written.bill.steps) if step.sub_bill == following)
+        yield written.find(
+            f"runs itself{_path(circle)}", "remove one of these steps", "steps", number, "sub_bill"
+        )
+
+
+def _circles_of_steps(written: WrittenBill) -> Iterator[Finding]:
+    flow = Flow(written.bill)
+    pairs = flow.pairs()
+    for group in find_circles(pairs):
+        circle = find_shortest_circle(pairs, group)
+        number = flow.numbers[circle[0]]
+        yield written.in_step(
+            number,
+            f"leads back to itself{_path(circle)}",
+            "give one of these steps a `next` that is later, or `end`",
+        )
+
+
+def _path(circle: tuple[str, ...]) -> str:
+    return ": " + " → ".join(quote(each) for each in (*circle, circle[0])) if circle[1:] else ""
+
+
+RULE = Rule("ORG635", "bill-cycle", Severity.ERROR, RuleScope.CATALOG, check)

@@ -1,0 +1,113 @@
+"""The steps of a bill do not say what follows.
+
+## What it checks
+
+A bill has steps, and each has an id of its own. `next` and `branches` name steps of the bill. A gateway `parallel`, `xor`
+or `or` has branches, and a step with branches has such a gateway and no `next`. Branches of `xor` and `or` have conditions
+except for the last one, which is taken if no other is. Branches of `parallel` have none.
+
+## Why it matters
+
+Without these, two readers of the bill disagree about what comes next, and in one of their readings nothing does.
+
+## Example
+
+```yaml
+  - id: vote
+    action: send_dm
+    role: lead
+    outputs: [{name: ok, type: boolean}]
+    gateway: xor
+    branches: [{to: go, condition: vote.ok}, {to: stop, condition: NOT vote.ok}]
+```
+
+## Instead
+
+```yaml
+  - id: vote
+    action: send_dm
+    role: lead
+    outputs: [{name: ok, type: boolean}]
+    gateway: xor
+    branches: [{to: go, condition: vote.ok}, stop]
+```
+
+## Known limits
+
+The last branch needs to be without a condition also where the others cover every case: an output that nobody reported
+leaves all of them open.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.work.bills.flow import Flow
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.documents.records import Branch
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_CHOOSING = ("xor", "or")
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """Steps whose following steps are not clear."""
+    written = bill_of(document)
+    if written is None:
+        return
+    bill, flow = written.bill, Flow(written.bill)
+    if not bill.steps:
+        yield written.find("has no steps", "write its first step under `steps`", "slug")
+    for number, step in enumerate(bill.steps):
+        if flow.numbers[step.id] != number:
+            yield written.in_step(number, "has the id of an earlier step", "give it an id of its own")
+        if step.branches and step.gateway == "sequential":
+            yield written.in_step(
+                number, "has branches and no gateway", "add `gateway: parallel`, `xor` or `or`", "branches"
+            )
+        if not step.branches and step.gateway != "sequential":
+            yield written.in_step(
+                number, f"has the gateway {quote(step.gateway)} and no branches", "add `branches`", "gateway"
+            )
+        if step.branches and step.next is not None:
+            yield written.in_step(
+                number, "has both branches and `next`", "remove `next`: only the branches count", "next"
+            )
+        yield from _branches(written, number)
+    for way in flow.unknown:
+        number = flow.numbers[way.source]
+        route = ("next",) if way.branch is None else ("branches", way.branch)
+        help = did_you_mean(way.target, flow.steps) or "name a step of the bill, or `next: end`"
+        yield written.in_step(
+            number, f"leads to {quote(way.target)}, which is no step of the bill", help, *route
+        )
+
+
+def _branches(written: WrittenBill, number: int) -> Iterator[Finding]:
+    step = written.bill.steps[number]
+    last = len(step.branches) - 1
+    for place, entry in enumerate(step.branches):
+        condition = entry.condition if isinstance(entry, Branch) else None
+        if step.gateway == "parallel" and condition is not None:
+            message, help = (
+                "has a branch with a condition, and takes all branches",
+                "remove it, or use `gateway: or`",
+            )
+        elif step.gateway in _CHOOSING and place < last and condition is None:
+            message, help = "has a branch without a condition that is not the last one", "add its `condition`"
+        elif step.gateway in _CHOOSING and place == last and condition is not None:
+            message = "has a condition on its last branch, so it may take none"
+            help = "add a last branch without a condition: it is taken if no other is"
+        else:
+            continue
+        yield written.in_step(number, message, help, "branches", place)
+
+
+RULE = Rule("ORG636", "broken-bill-flow", Severity.ERROR, RuleScope.DOCUMENT, check)

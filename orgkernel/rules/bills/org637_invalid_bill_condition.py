@@ -1,0 +1,117 @@
+"""A condition or an input of a bill cannot be known.
+
+## What it checks
+
+A condition is written in the language of conditions. It names outputs of steps that come before, and compares them with
+constants of their type. The condition of a branch may also name outputs of its own step. The source of an input is an
+output of a step that comes before, or `activation.NAME`.
+
+## Why it matters
+
+What is not known is neither true nor false. The branch is never taken, and the step never starts.
+
+## Example
+
+```yaml
+steps:
+  - {id: vote, action: send_dm, role: lead, outputs: [{name: ok, type: boolean}]}
+  - {id: go, action: send_dm, role: lead, condition: vote.okay}
+```
+
+## Instead
+
+```yaml
+steps:
+  - {id: vote, action: send_dm, role: lead, outputs: [{name: ok, type: boolean}]}
+  - {id: go, action: send_dm, role: lead, condition: vote.ok}
+```
+
+## Known limits
+
+The rule does not ask whether the step that yields an output is always done: where it is skipped, the condition stays
+unknown. The first mistake in the syntax of a condition hides the ones after it.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.work.bills.conditions import (
+    ConditionProblem,
+    OutputName,
+    comparisons_of,
+    describe_misfit,
+    parse_condition,
+)
+from orgkernel.decisions.work.bills.flow import Flow
+from orgkernel.decisions.work.bills.next_steps import ACTIVATION
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.documents.records import Branch, StepOutput
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """Conditions and inputs that rest on what is never known."""
+    written = bill_of(document)
+    if written is None:
+        return
+    flow = Flow(written.bill)
+    if flow.sorted() is None:
+        return
+    outputs = {(step.id, output.name): output for step in flow.steps.values() for output in step.outputs}
+    for step_id, number in flow.numbers.items():
+        step, before = flow.steps[step_id], flow.before(step_id)
+        known = {name: output for name, output in outputs.items() if name[0] in before}
+        if step.condition is not None:
+            yield from _condition(written, number, step.condition, known, "condition")
+        own = known | {name: output for name, output in outputs.items() if name[0] == step_id}
+        for place, branch in enumerate(step.branches):
+            if isinstance(branch, Branch) and branch.condition is not None:
+                yield from _condition(written, number, branch.condition, own, "branches", place, "condition")
+        for place, given in enumerate(step.inputs):
+            source, dot, name = given.source.partition(".")
+            if not (dot and name and (source == ACTIVATION or (source, name) in known)):
+                message = f"takes {quote(given.source)}, which no step before it yields"
+                help = (
+                    _meant((source, name), known)
+                    or "write STEP.OUTPUT of an earlier step, or `activation.NAME`"
+                )
+                yield written.in_step(number, message, help, "inputs", place, "source")
+
+
+def _condition(
+    written: WrittenBill,
+    number: int,
+    text: str,
+    known: dict[OutputName, StepOutput],
+    *route: RouteStep,
+) -> Iterator[Finding]:
+    condition = parse_condition(text)
+    if isinstance(condition, ConditionProblem):
+        message = f"has a condition that is not valid: {condition.message}"
+        yield written.in_step(number, message, condition.help, *route)
+        return
+    for comparison in comparisons_of(condition):
+        name = ".".join(comparison.name)
+        if comparison.name not in known:
+            message = f"has a condition on {quote(name)}, which no step before it yields"
+            help = _meant(comparison.name, known) or "name an output of an earlier step"
+            yield written.in_step(number, message, help, *route)
+        elif misfit := describe_misfit(comparison, known[comparison.name]):
+            message = f"compares {quote(name)} with what it can never be: {misfit}"
+            yield written.in_step(number, message, "compare it with a value of its type", *route)
+
+
+def _meant(name: OutputName, known: dict[OutputName, StepOutput]) -> str:
+    return did_you_mean(".".join(name), [".".join(each) for each in known])
+
+
+RULE = Rule("ORG637", "invalid-bill-condition", Severity.ERROR, RuleScope.DOCUMENT, check)

@@ -1,0 +1,96 @@
+"""A step of a bill uses a tool or a channel that its part cannot use.
+
+## What it checks
+
+For every part that does a step, some role whose holders can take the part may use the tool of the step with its action,
+and may speak in its channel.
+
+## Why it matters
+
+The step is refused when it is its turn, to everybody who could do it. The steps after it never start.
+
+## Example
+
+```yaml
+roles:
+  guard: {role: guard}
+steps:
+  - {id: sound, action: tool, tool: horn, role: guard}
+```
+
+## Instead
+
+```yaml
+roles:
+  lead: {role: chief}
+steps:
+  - {id: sound, action: tool, tool: horn, role: lead}
+```
+
+## Known limits
+
+A rank that is too low, a test that is missing and circumstances that are not known do not count: they can change. The
+rule ignores unknown names (ORG631).
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.decisions.access.decide import decide_access
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.decisions.work.bills.fitness import may_speak
+from orgkernel.decisions.work.bills.flow import parts_of
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.documents.records import BillStep
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.bills.bill_documents import bills_of, roles_for
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+LASTING = frozenset(
+    {
+        "ACTION_UNKNOWN", "NOT_BOUND_TO_ROLE", "NOT_VISIBLE", "POLICY_CEILING", "POLICY_DENY", "POSITION_CAP",
+        "TOOL_DISABLED",
+    }
+)  # fmt: skip
+"""Refusals that only another document, or a grant, can change."""
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Steps that are refused to everybody who could do them."""
+    records = view.records
+    for written in bills_of(view):
+        for number, step in enumerate(written.bill.steps):
+            for part in parts_of(step):
+                wanted = written.bill.roles.get(part)
+                roles = () if wanted is None else roles_for(view, wanted)
+                if not roles:
+                    continue
+                which = f"role{'s' if roles[1:] else ''} {listing(roles)}"
+                if step.tool in records.tools and not any(_may_use(view, role_id, step) for role_id in roles):
+                    message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no holder of {which} may do as {quote(part)}"
+                    yield written.in_step(
+                        number, message, "equip a role with the tool, or let another part do the step", "tool"
+                    )
+                channels = records.organization.communication_channels
+                if step.channel in channels and not may_speak(view, str(step.channel), roles):
+                    message = f"speaks in channel {quote(step.channel)}, in which no holder of {which} may speak as {quote(part)}"
+                    yield written.in_step(
+                        number, message, "add a pair to the channel, or use another one", "channel"
+                    )
+
+
+def _may_use(view: OrgView, role_id: str, step: BillStep) -> bool:
+    tool = view.records.tools.get(step.tool or "")
+    if tool is None or step.tool_action not in ("use", *tool.record.actions):
+        return True
+    decision = decide_access(view, AccessRequest(f"role:{role_id}", step.tool_action, f"tool:{tool.id}"))
+    return decision.outcome != "deny" or LASTING.isdisjoint(decision.codes)
+
+
+RULE = Rule("ORG638", "bill-step-out-of-reach", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,126 @@
+"""A bill is not written as it has to be.
+
+## What it checks
+
+The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a part is a number or a
+range. A step has what its action needs and nothing that another action needs: a tool for `tool`, a channel for
+`post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a `captain_approval` has a part that
+does it. An output of type `enum` lists its values, only such an output does, and no step has two outputs of one name.
+
+## Why it matters
+
+What is written is without effect, or the bill cannot go on there.
+
+## Example
+
+```yaml
+roles:
+  hands: {role: mason, count: several}
+```
+
+## Instead
+
+```yaml
+roles:
+  hands: {role: mason, count: 1-3}
+```
+
+## Known limits
+
+The rule does not know which alerts, schedules and events a runtime has. Any action may exercise a skill, and any may use
+a channel except `tool` and `sub_bill`.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orgkernel.decisions.work.bills.flow import parts_of, read_count
+from orgkernel.decisions.work.bills.next_steps import APPROVAL
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_TRIGGER = re.compile(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
+_NEEDS = {"tool": "tool", "post_to_channel": "channel", "sub_bill": "sub_bill", "cognitive_skill": "skill"}
+# Fields to the only actions that read them.
+_ONLY_FOR = {
+    "tool": ("tool",),
+    "sub_bill": ("sub_bill",),
+    "channel": ("post_to_channel", "send_dm", "receive_message", "captain_approval", "cognitive_skill"),
+}
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """Values that no reader of a bill understands, and fields that none reads."""
+    written = bill_of(document)
+    if written is None:
+        return
+    bill = written.bill
+    if not _TRIGGER.fullmatch(bill.activation.trigger):
+        yield written.find(
+            f"has the trigger {quote(bill.activation.trigger)}",
+            "write `manual`, `alert:NAME`, `schedule:NAME` or `event:NAME`",
+            "activation",
+            "trigger",
+        )
+    for part, wanted in bill.roles.items():
+        if read_count(wanted.count) is None:
+            yield written.find(
+                f"has part {quote(part)} with the count {quote(wanted.count)}",
+                'write a number, or a range such as `"1-3"`',
+                "roles",
+                part,
+                "count",
+            )
+    for number in range(len(bill.steps)):
+        yield from _step(written, number)
+
+
+def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
+    step = written.bill.steps[number]
+    needed = _NEEDS.get(step.action)
+    if needed is not None and getattr(step, needed) is None:
+        yield written.in_step(
+            number, f"has the action {quote(step.action)} and no `{needed}`", f"add `{needed}`", "action"
+        )
+    for field, actions in _ONLY_FOR.items():
+        if getattr(step, field) is not None and step.action not in actions:
+            message = f"names a {field.replace('_', ' ')}, which the action {quote(step.action)} does not use"
+            yield written.in_step(number, message, f"remove `{field}`, or change the action", field)
+    if step.tool is None and step.tool_action != "use":
+        yield written.in_step(number, "has a `tool_action` and no tool", "remove it", "tool_action")
+    if not parts_of(step) and step.action != APPROVAL:
+        yield written.in_step(number, "has no part that does it", "add `role`")
+    names: set[str] = set()
+    for place, output in enumerate(step.outputs):
+        what = f"output {quote(output.name)}"
+        if output.name in names:
+            yield written.in_step(
+                number,
+                f"has two outputs {quote(output.name)}",
+                "give one of them another name",
+                "outputs",
+                place,
+                "name",
+            )
+        names.add(output.name)
+        if output.type == "enum" and not output.values:
+            yield written.in_step(
+                number, f"has {what} of type `enum` without values", "list its `values`", "outputs", place
+            )
+        if output.values and output.type != "enum":
+            message = f"has {what} of type {quote(output.type)} with values"
+            yield written.in_step(
+                number, message, "write `type: enum`, or remove them", "outputs", place, "values"
+            )
+
+
+RULE = Rule("ORG639", "malformed-bill", Severity.ERROR, RuleScope.DOCUMENT, check)

@@ -1,0 +1,1 @@
+"""Rules about the chain of command (ORG2xx)."""

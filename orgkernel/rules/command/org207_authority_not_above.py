@@ -1,0 +1,97 @@
+"""A superior has no more authority than a direct subordinate.
+
+## What it checks
+
+Every superior has a higher authority level than each of its direct subordinates. The level is the written one, or else
+the one of the role type.
+
+## Why it matters
+
+Orders go down and reports go up because the superior has more authority. Between equals neither has to obey, and nobody
+can settle a conflict.
+
+## Example
+
+```yaml
+role_id: engineering_xo
+role_type: executive
+chain_of_command:
+  authority_level: 1
+```
+
+## Instead
+
+```yaml
+role_id: engineering_xo
+role_type: executive
+chain_of_command:
+  authority_level: 2
+```
+
+## Known limits
+
+With three levels of authority a chain of command has at most three steps. A superior is reported once for all of its
+subordinates. ORG208 reports a specialist that commands, and ORG203 reports roles in a cycle.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.command.role_types import (
+    TYPE_IN_WORDS,
+    authority_of_type,
+    not_outranked,
+    place_of_authority,
+    superior_posts,
+)
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_SHOWN = 5
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """A superior with subordinates it does not outrank."""
+    if view.records.document.format:  # files of others say who commands whom, and no levels
+        return
+    for post in superior_posts(view):
+        below = not_outranked(view, post)
+        if not below:
+            continue
+        level, names = post.profile.authority_level, listing(each.role_id for each in below)
+        yield Finding(
+            place_of_authority(post),
+            f"role {quote(post.role_id)} has authority level {level}, which is not above the level of its "
+            f"subordinate{'s' if below[1:] else ''} {names}",
+            _remedy(post, below),
+            f"role:{post.role_id}",
+            tuple(_authority_of(each) for each in below[:_SHOWN]),
+        )
+
+
+def _authority_of(post: RolePost) -> Related:
+    level = post.profile.authority_level
+    return Related(place_of_authority(post), f"{quote(post.role_id)} has authority level {level}")
+
+
+def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
+    """The level of the role's type, if that level is enough."""
+    if all(authority_of_type(superior) > each.profile.authority_level for each in below):
+        wrong = superior
+    elif len(below) == 1 and authority_of_type(below[0]) < superior.profile.authority_level:
+        wrong = below[0]
+    else:
+        return "raise the superior, lower the subordinates, or give them another superior"
+    level = authority_of_type(wrong)
+    return f"give {quote(wrong.role_id)} authority level {level}, the level of {TYPE_IN_WORDS[level]}"
+
+
+RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,56 @@
+"""What the command rules share: names of role types, and comparisons of authority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Place
+from orgkernel.documents.records import AUTHORITY_OF_TYPE
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+
+TYPE_IN_WORDS = {1: "a specialist", 2: "an executive", 3: "a commander"}
+"""A role type with its article, by the authority it has."""
+
+
+def authority_of_type(post: RolePost) -> int:
+    """The authority level a role of this type has (specification, table "Role Types")."""
+    return AUTHORITY_OF_TYPE[post.profile.role_type]
+
+
+def place_of_authority(post: RolePost) -> Place:
+    """Where the authority level is written, or else the role type or id it follows from."""
+    if post.profile.chain_of_command.authority_level is not None:
+        return post.place("chain_of_command", "authority_level")
+    return post.place("role_type" if post.document.has("role_type") else "role_id")
+
+
+def is_placed(view: OrgView, role_id: str) -> bool:
+    """Whether the role gets its superior from the hierarchy, not from its profile."""
+    command = view.command_of(role_id)
+    return command is not None and command.attribute == "hierarchy"
+
+
+def superior_posts(view: OrgView) -> Iterator[RolePost]:
+    """The roles with direct subordinates."""
+    posts = view.records.posts
+    return (posts[role_id] for role_id in view.subordinates if role_id in posts)
+
+
+def is_not_outranked(view: OrgView, superior: RolePost, role: RolePost) -> bool:
+    """Whether a superior's authority is not above that of its direct subordinate.
+
+    False for the subordinates of a specialist (ORG208 reports them) and for roles in a cycle (ORG203).
+    """
+    return (
+        role.profile.authority_level >= superior.profile.authority_level
+        and superior.profile.role_type != "specialist"
+        and role.role_id not in view.circling
+    )
+
+
+def not_outranked(view: OrgView, superior: RolePost) -> tuple[RolePost, ...]:
+    """The direct subordinates with at least as much authority as the superior."""
+    posts = view.records.posts
+    below = map(posts.get, view.subordinates.get(superior.role_id, ()))
+    return tuple(role for role in below if role is not None and is_not_outranked(view, superior, role))

@@ -1,0 +1,1 @@
+"""Rules about agents, qualifications and skills (ORG601 to ORG629)."""

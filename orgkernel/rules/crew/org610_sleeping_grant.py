@@ -1,0 +1,117 @@
+"""A grant sleeps, or is about to, because no document declares its subject.
+
+## What it checks
+
+Every grant in the store that is given to a role, an agent, a person, a system origin or a webhook names one that its
+organization declares. A grant whose subject was found missing once sleeps: it gives nothing, even if the subject is
+declared again. The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the
+diagnostics of a registry that has one.
+
+## Why it matters
+
+A role that is removed and later declared again under the same name is another role. Without the sleep it would have the
+grants of the former one.
+
+## Example
+
+The store has a grant to `role:scout` besides this organization:
+
+```yaml
+org_id: demo
+hierarchy: {co: {}}
+```
+
+## Instead
+
+```yaml
+org_id: demo
+hierarchy: {co: {}, scout: {reports_to: co}}
+```
+
+Then run `orgkernel grant wake GRANT` for each grant that the new role is meant to have, and `orgkernel grant revoke GRANT`
+for the others.
+
+## Known limits
+
+Somebody has to notice that the subject is missing. `orgkernel serve` notices it at every load, and so does every command
+that changes the store and reads the documents. If a role is removed and declared again while neither of them looks, its
+grants stay awake. Nothing is reported while a document of the organization cannot be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from orgkernel.decisions.access.vanished import find_vanished
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, StateView
+from orgkernel.diagnostics import Place, Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
+    """Grants that sleep, and grants to somebody who is not declared; one for all organizations is told once."""
+    told: set[str] = set()
+    for view in views:
+        state = states[view.org_id]
+        asleep, awake = (
+            [
+                grant
+                for _, stored in sorted(by_subject.items())
+                for grant in stored
+                if grant.org_id in (view.org_id, ALL_ORGANIZATIONS) and grant.grant_id not in told
+            ]
+            for by_subject in (state.asleep, state.grants)
+        )
+        told.update(grant.grant_id for grant in (*asleep, *awake))
+        yield from (_asleep(view, grant) for grant in asleep)
+        yield from (_missing(view, grant) for grant in find_vanished(views, awake))
+
+
+def _asleep(view: OrgView, grant: Grant) -> Finding:
+    wake = f"orgkernel grant wake {grant.grant_id}"
+    if grant.org_id == ALL_ORGANIZATIONS:
+        wake += f" --org {view.org_id}"
+    return Finding(
+        _place(view, grant),
+        f"grant {quote(grant.grant_id)} to {quote(grant.subject)} is asleep",
+        f"use `{wake}` to keep it, or `orgkernel grant revoke {grant.grant_id}`",
+        grant.subject,
+    )
+
+
+def _missing(view: OrgView, grant: Grant) -> Finding:
+    kind, _, name = grant.subject.partition(":")
+    known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
+    meant = did_you_mean(name, known)
+    return Finding(
+        _place(view, grant),
+        f"grant {quote(grant.grant_id)} is given to {quote(grant.subject)}, which no document declares",
+        meant or f"declare it, or run `orgkernel grant revoke {grant.grant_id}`",
+        grant.subject,
+    )
+
+
+def _place(view: OrgView, grant: Grant) -> Place:
+    """Where the subject is declared, or others of its kind are; without any, where the organization says who belongs to it."""
+    records = view.records
+    kind, _, name = grant.subject.partition(":")
+    known: Mapping[str, Mapping[str, Definition[Any]]] = {
+        "agent": records.agents, "person": records.people, "system": records.system_origins, "webhook": records.webhooks
+    }  # fmt: skip
+    declared = known.get(kind, {})
+    if name in declared:
+        return declared[name].place()
+    for other in declared.values():
+        return other.document.place(other.section, key=True)
+    return records.document.place("hierarchy", key=True)
+
+
+RULE = Rule("ORG610", "sleeping-grant", Severity.WARNING, RuleScope.STATE, check)

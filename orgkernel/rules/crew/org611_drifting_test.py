@@ -1,0 +1,80 @@
+"""An agent's score in a test has moved away from its baseline.
+
+## What it checks
+
+For each test of each agent in the store: the latest valid result lies less than two sigma from the baseline, which is the
+first valid result that was passed. The rule needs at least three valid results before the latest. Sigma is the largest of
+
+- the standard deviation of the results before the latest,
+- the standard error of the latest score, where its sample size is known,
+- 0.01.
+
+The rule runs only with a store: in `orgkernel check --store`, in `orgkernel agent list`, and in the diagnostics of a
+registry that has one.
+
+## Why it matters
+
+The agent is not the one that was qualified: its model, prompt or tools have changed. A score that rises that much is
+suspicious too, for example because the test set has leaked.
+
+## Example
+
+The store has the scores 0.9, 0.91, 0.89 and 0.6 of `a1` in `helm`:
+
+```yaml
+agents:
+  a1: {assignments: [{role: co}]}
+```
+
+## Instead
+
+The store has the scores 0.9, 0.91, 0.89 and 0.9 of `a1` in `helm`:
+
+```yaml
+agents:
+  a1: {assignments: [{role: co}]}
+```
+
+## Known limits
+
+From three sigma on, the message says `critical`. Whether a result counts as passed is another question, which drift does
+not change: `orgkernel agent results` answers both.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from orgkernel.decisions.evidence.qualifications import decide_drift, valid_runs
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
+    """Tests whose latest score lies two sigma or more from the baseline."""
+    for view in views:
+        for agent_id, results in states[view.org_id].results.items():
+            agent = view.records.agents.get(agent_id)
+            if agent is None:
+                continue
+            for name in dict.fromkeys(each.qualification for each in results):
+                drift, test = decide_drift(valid_runs(results, name)), view.records.qualifications.get(name)
+                if test is None or drift is None or drift.outcome not in ("alarm", "critical"):
+                    continue
+                yield Finding(
+                    agent.place(),
+                    f"agent {quote(agent_id)} drifts in test {quote(name)} ({drift.outcome}): {drift.text}",
+                    f"compare what was tested with the baseline; `orgkernel agent results {agent_id}` shows both",
+                    f"agent:{agent_id}",
+                    (Related(test.place(), f"the test {quote(name)}"),),
+                )
+
+
+RULE = Rule("ORG611", "drifting-test", Severity.WARNING, RuleScope.STATE, check)

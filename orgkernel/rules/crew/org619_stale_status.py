@@ -1,0 +1,62 @@
+"""The recorded alert or watch of an organization is not declared.
+
+## What it checks
+
+The alert and the watch that are recorded in the store are among the `alerts` and `watches` of the organization.
+
+## Why it matters
+
+The recorded word counts as if nobody had recorded anything, so what a policy allows or denies by the alert is conditional,
+and nothing that depends on it is allowed.
+
+## Example
+
+```yaml
+alerts: [calm, storm]
+```
+
+while the alert `RED` is recorded.
+
+## Instead
+
+```yaml
+alerts: [calm, RED]
+```
+
+## Known limits
+
+`orgkernel agent list` and `GET /v1/diagnostics` report it, because it needs the store.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
+    """Recorded words that the organization does not declare."""
+    for view in views:
+        organization = view.records.organization
+        declared = {"alert": organization.alerts, "watch": organization.watches}
+        for kind, status in sorted(states[view.org_id].status.items()):
+            if status.value not in declared[kind]:
+                yield Finding(
+                    view.records.document.place(f"{kind}es" if kind == "watch" else f"{kind}s"),
+                    f"organization {quote(view.org_id)} is in {kind} {quote(status.value)}, which it does not declare",
+                    did_you_mean(status.value, declared[kind])
+                    or f"use `orgkernel org {kind}` to record one that is declared",
+                    f"organization:{view.org_id}",
+                )
+
+
+RULE = Rule("ORG619", "stale-status", Severity.ERROR, RuleScope.STATE, check)

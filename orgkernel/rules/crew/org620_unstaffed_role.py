@@ -1,0 +1,77 @@
+"""Nobody who fills a role is at work.
+
+## What it checks
+
+Of the agents that fill a role, at least one is neither suspended nor decommissioned nor only registered, and one on
+probation counts if the role is open to it.
+
+## Why it matters
+
+The roster looks complete, but work that is dispatched to the role reaches nobody. Its superior has to cover for it.
+
+## Example
+
+```yaml
+a1: {assignments: [{role: co}]}
+```
+
+while `a1` is suspended in the store.
+
+## Instead
+
+```yaml
+a1: {assignments: [{role: co}]}
+```
+
+with `a1` active again: `orgkernel agent move a1 active`. Or assign another agent: `orgkernel agent vacancies` names some.
+
+## Known limits
+
+A role that no agent fills at all is ORG601. `orgkernel agent list` and `GET /v1/diagnostics` report it, because it needs the
+store.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from orgkernel.decisions.access.layers.identity import is_at_work
+from orgkernel.decisions.access.tables import tables_of
+from orgkernel.decisions.evidence.state_view import StateView
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
+    """Roles all of whose agents are away."""
+    for view in views:
+        state, tables = states[view.org_id], tables_of(view)
+        away = set()
+        for agent_id in state.agents:
+            subject = tables.subject(f"agent:{agent_id}")
+            if subject is not None and not is_at_work(subject, state):
+                away.add(agent_id)
+        if not away:
+            continue
+        roles = dict.fromkeys(
+            edge.target for agent_id in sorted(away) for edge in view.roles_filled_by(agent_id)
+        )
+        for role_id in roles:
+            holders = [edge.source for edge in view.agents_in(role_id)]
+            if away.issuperset(holders):
+                yield Finding(
+                    view.place_of(role_id),
+                    f"role {quote(role_id)} of organization {quote(view.org_id)} has nobody at work: "
+                    f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not",
+                    "assign an agent that is at work; `orgkernel agent vacancies` names some",
+                    f"role:{role_id}",
+                )
+
+
+RULE = Rule("ORG620", "unstaffed-role", Severity.WARNING, RuleScope.STATE, check)

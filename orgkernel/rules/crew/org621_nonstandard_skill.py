@@ -1,0 +1,59 @@
+"""A SKILL.md does not follow the Agent Skills standard.
+
+## What it checks
+
+- `name` has 1 to 64 lower-case letters, digits and single hyphens, and is the name of the folder.
+- `description` has 1 to 1024 characters.
+- `compatibility` has at most 500 characters.
+
+## Why it matters
+
+Other programs refuse the skill or find it under another name. Here nobody has it until it is corrected.
+
+## Example
+
+```yaml
+name: Price_List
+```
+
+## Instead
+
+```yaml
+name: price-list
+```
+
+## Known limits
+
+The rest of the organization is served. Fields that the standard does not know are reported by ORG102.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import CognitiveSkill
+from orgkernel.graph.cognitive_skills import find_violations
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """Where a skill differs from the standard."""
+    record = document.record
+    if isinstance(record, CognitiveSkill):
+        for found in find_violations(record, document.path):
+            yield Finding(
+                document.place(*found.route),
+                f"skill {quote(record.name)} {found.text}",
+                found.help,
+                f"cognitive_skill:{record.name}",
+            )
+
+
+RULE = Rule("ORG621", "nonstandard-skill", Severity.ERROR, RuleScope.DOCUMENT, check)

@@ -1,0 +1,59 @@
+"""The metadata of a SKILL.md has a key or a value that cannot be read.
+
+## What it checks
+
+Keys that start with `orgkernel-` or `probos-` are ones that are read: `department`, `skill-id`, `min-proficiency`,
+`min-rank`, `intents`, `triggers` and `activation`. `min-proficiency` is a number from 1 to 7 and has a `skill-id`.
+`activation` is `discovery`, `augmentation` or `both`. Intents are ids. No key has two values under its two prefixes.
+
+## Why it matters
+
+A misspelled gate would be open. So nobody has the skill until the metadata is corrected.
+
+## Example
+
+```yaml
+orgkernel-min-proficiency: high
+```
+
+## Instead
+
+```yaml
+orgkernel-min-proficiency: 4
+```
+
+## Known limits
+
+Other metadata belongs to other programs and is not looked at. The rest of the organization is served.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import CognitiveSkill
+from orgkernel.graph.cognitive_skills import read_gates
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """What the metadata of a skill says and nobody can read."""
+    record = document.record
+    if isinstance(record, CognitiveSkill):
+        for found in read_gates(record).problems:
+            yield Finding(
+                document.place(*found.route),
+                f"skill {quote(record.name)} {found.text}",
+                found.help,
+                f"cognitive_skill:{record.name}",
+            )
+
+
+RULE = Rule("ORG622", "unread-skill-metadata", Severity.ERROR, RuleScope.DOCUMENT, check)

@@ -1,0 +1,70 @@
+"""A SKILL.md is for a department, a rank or a skill that nobody declares.
+
+## What it checks
+
+The names in `department`, `min-rank` and `skill-id` are declared by an organization that sees the skill.
+
+## Why it matters
+
+What cannot be compared is shut, so nobody has the skill.
+
+## Example
+
+```yaml
+orgkernel-min-rank: admiral
+```
+
+## Instead
+
+```yaml
+orgkernel-min-rank: commander
+```
+
+## Known limits
+
+A skill that several organizations share is shut, without a finding, in those that do not declare a name that another one
+declares. Nothing is reported for an organization while one of its catalogs could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import CognitiveSkill
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.cognitive_skills import SkillProblem, find_unknown_names, read_gates
+from orgkernel.graph.records import Definition
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """Names that no organization that sees the skill declares."""
+    found: dict[int, tuple[Definition[CognitiveSkill], dict[SkillProblem, None]]] = {}
+    for records in assembly.organizations:
+        for definition in records.cognitive_skills.values():
+            gates = read_gates(definition.record)
+            problems = () if records.incomplete else find_unknown_names(records, definition, gates)
+            key = id(definition.document)
+            _, known = found.setdefault(key, (definition, dict.fromkeys(problems)))
+            found[key] = (definition, {each: None for each in known if _is_among(each, problems)})
+    for definition, left in found.values():
+        for problem in left:
+            yield Finding(
+                definition.place(*problem.route),
+                f"skill {quote(definition.id)} {problem.text}",
+                problem.help,
+                f"cognitive_skill:{definition.id}",
+            )
+
+
+def _is_among(problem: SkillProblem, others: tuple[SkillProblem, ...]) -> bool:
+    return any((problem.route, problem.text) == (each.route, each.text) for each in others)
+
+
+RULE = Rule("ORG623", "unknown-skill-gate", Severity.ERROR, RuleScope.TREE, check)

@@ -1,0 +1,104 @@
+"""A file of standing orders is for nobody.
+
+## What it checks
+
+The place of a file in `standing_orders` says for whom it is: `federation.md` in the folder that organizations lie in,
+`organization.md` in the folder of an organization, `departments/ID.md` and `roles/ID.md` for a department or a role that
+an organization declares.
+
+## Why it matters
+
+The author believes that somebody follows these orders, and nobody is told them.
+
+## Example
+
+With orders in `standing_orders/departments/desk.md`:
+
+```yaml
+departments: {press: {}}
+```
+
+## Instead
+
+```yaml
+departments: {press: {}, desk: {}}
+```
+
+## Known limits
+
+Nothing is reported while a file could not be read that may declare a role or an organization.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.documents.records import StandingOrder
+from orgkernel.graph.assemble import Assembly
+from orgkernel.graph.records import OrgRecords
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(assembly: Assembly) -> Iterator[Finding]:
+    """Orders that reach no role of any organization that sees them."""
+    if not assembly.strays_are_known or any(records.excused for records in assembly.organizations):
+        return
+    followed: set[int] = set()
+    seen: dict[int, tuple[SourceDocument, OrgRecords]] = {}
+    for records in assembly.organizations:
+        followed |= {
+            id(each.document)
+            for orders in records.orders.values()
+            for each in orders
+            if _reaches(records, each.record)
+        }
+        for document in records.catalogs:
+            # Those of an agent of others stand in its file, and ORG703 says that nobody includes the agent.
+            if isinstance(document.record, StandingOrder) and not (document.shared or document.format):
+                seen.setdefault(id(document), (document, records))
+    for key, (document, records) in seen.items():
+        if key not in followed:
+            assert isinstance(document.record, StandingOrder)
+            text, help = _describe(records, document.record)
+            yield Finding(document.place(), text, help, f"standing_order:{document.name}")
+
+
+def _reaches(records: OrgRecords, order: StandingOrder) -> bool:
+    if order.scope == "department":
+        return order.target in records.organization.departments
+    return order.scope != "role" or order.target in records.posts or order.target in records.without_profile
+
+
+def _describe(records: OrgRecords, order: StandingOrder) -> tuple[str, str]:
+    if order.scope == "unknown":
+        names = ("federation", "organization", "departments/ID", "roles/ID")
+        help = (
+            did_you_mean(order.target, names[:2])
+            or f"use one of {', '.join(f'`{each}.md`' for each in names)}"
+        )
+        return f"the name {quote(order.target)} says for nobody that the orders are", help
+    if order.scope == "federation":
+        return (
+            "orders for the federation lie in the folder of an organization",
+            "move them to the folder that the organization lies in, or call them `organization.md`",
+        )
+    if order.scope == "organization":
+        return (
+            "orders for an organization lie in no folder of an organization",
+            "move them to the folder of the organization, or call them `federation.md`",
+        )
+    known = records.organization.departments if order.scope == "department" else records.posts
+    return (
+        f"the orders are for the {order.scope} {quote(order.target)}, which is not declared",
+        did_you_mean(order.target, known),
+    )
+
+
+RULE = Rule("ORG625", "order-without-effect", Severity.ERROR, RuleScope.TREE, check)

@@ -1,0 +1,1 @@
+"""Rules about PACE triggers and reports (ORG5xx)."""

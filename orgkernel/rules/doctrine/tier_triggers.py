@@ -1,0 +1,75 @@
+"""The triggers of a post's PACE tiers, parsed once per text, for the doctrine rules.
+
+A trigger on `primary` is not among them, because nothing reads it (ORG508).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from orgkernel.diagnostics import Place
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import PaceTier, RoleProfile
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.doctrine.trigger_ranges import Vacuous, find_vacuous, is_free
+from orgkernel.runtime.tiers import PRIMARY, TIERS
+from orgkernel.runtime.trigger_parser import parse_trigger
+from orgkernel.runtime.trigger_problems import ParsedTrigger
+
+# Roles are many and their triggers few: most organizations copy them.
+REMEMBERED = 4_096
+
+
+class TierTrigger(NamedTuple):
+    """The trigger of one tier, as written and as read."""
+
+    tier: str
+    text: str
+    parsed: ParsedTrigger
+
+    def place(self, post: RolePost, offset: int = 0) -> Place:
+        """Where a character of the trigger is written."""
+        return post.place_within(offset, "pace_plan", self.tier, "trigger")
+
+    def name_in(self, post: RolePost) -> str:
+        """The trigger's name in messages."""
+        return f"{self.tier} trigger of role {quote(post.role_id)}"
+
+
+def tiers_of(profile: RoleProfile) -> list[tuple[str, PaceTier]]:
+    """The tiers that a profile writes, with their names, lowest first."""
+    plan = profile.pace_plan
+    if plan is None:
+        return []
+    tiers = (plan.primary, plan.alternate, plan.contingent, plan.emergency)
+    return [(name, tier) for name, tier in zip(TIERS, tiers, strict=True) if tier is not None]
+
+
+@lru_cache(maxsize=1)  # rules ask the same post, one after the other
+def tier_triggers(post: RolePost) -> tuple[TierTrigger, ...]:
+    """The triggers of the tiers above primary, lowest tier first."""
+    return tuple(
+        TierTrigger(name, tier.trigger, read_trigger(tier.trigger))
+        for name, tier in tiers_of(post.profile)
+        if tier.trigger is not None and name != PRIMARY
+    )
+
+
+def find_triggers(posts: Iterable[RolePost]) -> Iterator[tuple[RolePost, TierTrigger]]:
+    """The triggers of several posts, each with its post."""
+    return ((post, trigger) for post in posts for trigger in tier_triggers(post))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def read_trigger(text: str) -> ParsedTrigger:
+    """A trigger's text, read once."""
+    return parse_trigger(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def find_constant(text: str, limit: int) -> Vacuous | None:
+    """Whether a trigger has a constant value, at this `max_turns_without_progress`."""
+    tree = read_trigger(text).tree
+    return None if tree is None or is_free(tree, limit) else find_vacuous(tree, limit)

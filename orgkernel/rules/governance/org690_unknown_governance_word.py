@@ -1,0 +1,82 @@
+"""A governance document names a gate, a layer or a destructive operation that is not declared.
+
+## What it checks
+
+Gates under `gates` of an edge and under `unlocked_with_gate` are declared under `quality_gates`. Operations under
+`destructive_operations` are in the [catalog](../destructive-commands.md#the-catalog). Layers under `lmc_modes` are declared.
+
+## Why it matters
+
+A brief can name only declared gates, so what waits for another one stays closed. An unknown operation allows nothing, and
+a mode for an unknown layer demands nothing.
+
+## Example
+
+```yaml
+destructive_operations: [delete_dir]
+```
+
+## Instead
+
+```yaml
+destructive_operations: [delete_directory]
+```
+
+## Known limits
+
+None.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.documents.records import Governance
+from orgkernel.graph.governance import read_governance
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.marks import RouteStep
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.shell.verdict import CATALOG
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Words that mean nothing."""
+    governance, document = read_governance(view.records.governance), view.records.governance
+    if governance is None or document is None:
+        return
+    for word, route in _gates(governance):
+        if word not in governance.quality_gates:
+            help = did_you_mean(word, governance.quality_gates) or "declare it under `quality_gates`"
+            message = f"gate {quote(word)} is not declared"
+            yield Finding(document.place(*route), message, help, f"organization:{view.org_id}")
+    layers = view.records.organization.layers
+    for layer in governance.lmc_modes:
+        if layer not in layers:
+            help = did_you_mean(layer, layers) or "declare it under `layers`"
+            place = document.place("lmc_modes", layer, key=True)
+            yield Finding(place, f"layer {quote(layer)} is not declared", help, f"organization:{view.org_id}")
+    for number, operation in enumerate(governance.destructive_operations or ()):
+        if operation not in CATALOG:
+            help = did_you_mean(operation, CATALOG) or "use an id of the catalog"
+            place = document.place("destructive_operations", number)
+            message = f"there is no destructive operation {quote(operation)}"
+            yield Finding(place, message, help, f"organization:{view.org_id}")
+
+
+def _gates(governance: Governance) -> Iterator[tuple[str, tuple[RouteStep, ...]]]:
+    """Each gate that is named, and where."""
+    for number, edge in enumerate(governance.dispatch_edges):
+        for place, gate in enumerate(edge.gates):
+            yield gate, ("dispatch_edges", number, "gates", place)
+    for scope_id, scope in governance.sacred_scopes.items():
+        if scope.unlocked_with_gate is not None:
+            yield scope.unlocked_with_gate, ("sacred_scopes", scope_id, "unlocked_with_gate")
+
+
+RULE = Rule("ORG690", "unknown-governance-word", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,158 @@
+"""What rules about agents in the formats of others ask: the words of an agent's file, as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.records import StandingOrder
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import Definition, RolePost
+from orgkernel.loading.formats.lookups import MISSING
+from orgkernel.loading.formats.references import TextReference, references_of
+from orgkernel.loading.formats.words import words_in
+from orgkernel.loading.sources import SourceDocument
+
+CLAUDE_CODE = "claude-code"
+CREWAI = "crewai"
+AGENT_SPEC = "agent-spec"
+A2A = "a2a"
+COPILOT = "copilot"
+
+EVERY = "*"
+BUILT_IN_AGENTS = frozenset(
+    {
+        "general-purpose",
+        "Explore",
+        "Plan",
+        "claude",
+        "statusline-setup",
+        "output-style-setup",
+        "claude-code-guide",
+    }
+)
+"""Agents that Claude Code brings along."""
+_CHOOSING = frozenset({CLAUDE_CODE, COPILOT})
+# Tools that start other agents, as hosts call them.
+_STARTING = frozenset({"Agent", "Task", "agent", "runSubagent", "agent/runSubagent"})
+
+
+_STARTS = tuple(_STARTING)
+_FIELDS = ("tools", "disallowedTools")
+
+
+class Delegates(NamedTuple):
+    """Whom an agent may hand tasks to, as the fields of its file say."""
+
+    named: tuple[tuple[str, int, str], ...]
+    """Field, position in it, and name of an agent."""
+    anyone: bool
+    """Whether a field allows every agent."""
+    taken: tuple[tuple[str, int, str], ...]
+    """Names that a field takes away."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether only those that are named may be started."""
+        return bool(self.named) and not self.anyone
+
+
+_NOBODY = Delegates((), False, ())
+
+
+def agents_of(view: OrgView, *formats: str) -> Iterator[RolePost]:
+    """The roles of an organization that were read from a format of others, perhaps one of some; none of ours."""
+    for post in view.records.posts.values():
+        format = post.document.format
+        if format and (not formats or format in formats):
+            yield post
+
+
+def documents_of(
+    view: OrgView, kind: str, *formats: str
+) -> Iterator[tuple[SourceDocument, Mapping[str, Sequence[str]]]]:
+    """The catalogs of one kind that files of others became, perhaps of some formats, each with the words of its file."""
+    for document in view.records.catalogs:
+        if document.kind != kind or not document.format or document.context:
+            continue
+        if not formats or document.format in formats:
+            yield document, words_in(document)
+
+
+def words_of(post: RolePost) -> Mapping[str, Sequence[str]]:
+    """Field to the words of its list, for the lists that the file of an agent writes."""
+    return words_in(post.document)
+
+
+def is_chosen_by_description(post: RolePost) -> bool:
+    """Whether the host of an agent gives it tasks by its description, and every tool where its file lists none."""
+    return post.document.format in _CHOOSING
+
+
+def texts_of(
+    view: OrgView, post: RolePost
+) -> Iterator[tuple[Definition[StandingOrder], Sequence[TextReference]]]:
+    """The texts of an agent, each with what it refers to."""
+    for order in view.records.orders.get(("role", post.role_id), ()):
+        if order.document.format:
+            yield order, references_of(order.document)
+
+
+def missing_in(view: OrgView) -> Iterator[tuple[SourceDocument, str, str, Sequence[TextReference]]]:
+    """Texts that refer to what is not there: the document, whose text it is, its subject, and these references."""
+    for post in agents_of(view):
+        for order in view.records.orders.get(("role", post.role_id), ()):
+            if found := _missing(order.document):
+                yield order.document, f"agent {quote(post.profile.name)}", f"role:{post.role_id}", found
+    for name, skill in view.records.cognitive_skills.items():
+        if found := _missing(skill.document):
+            yield skill.document, f"skill {quote(name)}", f"cognitive_skill:{name}", found
+
+
+def _missing(document: SourceDocument) -> list[TextReference]:
+    if not document.format:
+        return []
+    kept: Sequence[Any] = words_in(document).get(MISSING, ())
+    return [TextReference(*each) for each in kept]
+
+
+def has_tool(post: RolePost, tool: str) -> bool:
+    """Whether an agent has a tool, or a part of it; also where the answer is not known."""
+    words = words_of(post)
+    if "tools" not in words or EVERY in words["tools"]:
+        return all(word.strip() != tool for word in words.get("disallowedTools", ()))
+    other = {"Task": "Agent", "Agent": "Task"}.get(tool, tool)
+    plain = {word.partition("(")[0].strip() for word in words["tools"]}
+    return bool(plain & {tool, other}) or tool in post.profile.capabilities.tools_primary
+
+
+def delegates_of(post: RolePost) -> Delegates:
+    """Whom an agent may hand tasks to by its `agents`, and by `Agent(NAME)` among its tools."""
+    words = words_of(post)
+    if "agents" not in words and not any(
+        word.startswith(_STARTS) for field in _FIELDS for word in words.get(field, ())
+    ):
+        return _NOBODY
+    listed = [("agents", number, name) for number, name in enumerate(words.get("agents", ()))]
+    anyone = any(name == EVERY for _, _, name in listed)
+    named = [each for each in listed if each[2] != EVERY]
+    for number, word in enumerate(words.get("tools", ())):
+        tool, has_names, names = word.partition("(")
+        if tool.strip() not in _STARTING:
+            continue
+        if has_names:
+            named += [("tools", number, name) for name in _split(names)]
+        elif not listed:
+            anyone = True
+    taken = [
+        ("disallowedTools", number, name)
+        for number, word in enumerate(words.get("disallowedTools", ()))
+        if word.partition("(")[0].strip() in _STARTING
+        for name in _split(word.partition("(")[2])
+    ]
+    return Delegates(tuple(named), anyone, tuple(taken))
+
+
+def _split(names: str) -> list[str]:
+    return [each.strip() for each in names.removesuffix(")").split(",") if each.strip() not in ("", EVERY)]

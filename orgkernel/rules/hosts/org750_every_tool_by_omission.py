@@ -1,0 +1,64 @@
+"""An agent has every tool because its file does not say which.
+
+## What it checks
+
+An agent of Claude Code or Copilot lists its `tools`, or takes some away by `disallowedTools`.
+
+## Why it matters
+
+Without either, the agent has every tool there is, also those of MCP servers that are added later. A reviewer that only has
+to read may then write, run commands and start other agents. Whether that was meant, nobody can see.
+
+## Example
+
+```markdown
+---
+name: reviewer
+description: Reviews changes. Use after every change.
+---
+```
+
+## Instead
+
+```markdown
+---
+name: reviewer
+description: Reviews changes. Use after every change.
+tools: Read, Grep, Glob
+---
+```
+
+## Known limits
+
+It is only information, because leaving `tools` out is how these hosts say "all", and some agents need all. Write
+`tools: "*"` to say so. A list that names every tool is not reported.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
+    """Agents whose tools nothing limits."""
+    for post in posts:
+        if is_chosen_by_description(post) and not words_of(post).keys() & {"tools", "disallowedTools"}:
+            yield Finding(
+                post.document.place("name"),
+                f"agent {quote(post.profile.name)} has every tool, because its file does not list `tools`",
+                'list the tools that it needs, or write `tools: "*"`',
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG750", "every-tool-by-omission", Severity.INFO, RuleScope.PROFILE, check)

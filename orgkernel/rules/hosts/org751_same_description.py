@@ -1,0 +1,117 @@
+"""Two agents have the same description, so that nobody can tell which of them to choose.
+
+## What it checks
+
+The descriptions of two agents differ in more than a few words.
+
+## Why it matters
+
+The description is all that hosts read when they hand a task to an agent. Of two agents that say the same, one is chosen by
+accident, and the other is never asked.
+
+## Example
+
+```markdown
+---
+name: api-reviewer
+description: Reviews changes for correctness and style. Use after every change.
+---
+```
+
+beside
+
+```markdown
+---
+name: page-reviewer
+description: Reviews changes for correctness and style. Use after every change.
+---
+```
+
+## Instead
+
+```markdown
+---
+name: page-reviewer
+description: Reviews changes of web pages for accessibility. Use after a template was changed.
+---
+```
+
+## Known limits
+
+Descriptions are compared by their words, without their order. From nine words in ten that both have, they count as the
+same. Descriptions of fewer than three words are compared as a whole. In our own documents roles are chosen by domains and
+examples, which ORG306 and ORG316 compare.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.hosts.foreign_agents import agents_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_WORD = re.compile(r"\w+")
+_SHARED = 0.9
+_FEWEST = 3
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Each agent whose description an earlier one has as well, once."""
+    words = [
+        (post, frozenset(_WORD.findall(post.profile.description.casefold()))) for post in agents_of(view)
+    ]
+    count = Counter(word for _, those in words for word in those)
+    exact: dict[frozenset[str], RolePost] = {}
+    by_word: dict[str, list[tuple[RolePost, frozenset[str]]]] = defaultdict(list)
+    for post, those in words:
+        if not those:
+            continue
+        rarest = _rarest(those, count)
+        other = exact.get(those) or _nearly(those, rarest, by_word)
+        if other is not None:
+            how = "the same" if exact.get(those) else "nearly the same"
+            yield Finding(
+                post.document.place("description"),
+                f"agents {quote(other.profile.name)} and {quote(post.profile.name)} have {how} description",
+                "describe what only this agent is for, or keep one of them",
+                f"role:{post.role_id}",
+                (
+                    Related(
+                        other.document.place("description"), f"the description of {quote(other.profile.name)}"
+                    ),
+                ),
+            )
+        exact.setdefault(those, post)
+        for word in rarest:
+            by_word[word].append((post, those))
+
+
+def _nearly(
+    those: frozenset[str], rarest: list[str], by_word: dict[str, list[tuple[RolePost, frozenset[str]]]]
+) -> RolePost | None:
+    if len(those) < _FEWEST:
+        return None
+    for word in rarest:
+        for post, others in by_word[word]:
+            if len(those & others) >= _SHARED * len(those | others):
+                return post
+    return None
+
+
+def _rarest(those: frozenset[str], count: Counter[str]) -> list[str]:
+    """So many of the rarest words that two descriptions which share enough words share one of these."""
+    ordered = sorted(those, key=lambda word: (count[word], word))
+    return ordered[: len(ordered) - int(_SHARED * len(ordered)) + 1]
+
+
+RULE = Rule("ORG751", "same-description", Severity.WARNING, RuleScope.ORGANIZATION, check)

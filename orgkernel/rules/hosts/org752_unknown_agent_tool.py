@@ -1,0 +1,78 @@
+"""An agent names a tool that Claude Code does not have.
+
+## What it checks
+
+Every name in `tools` and `disallowedTools` of a subagent is a tool of Claude Code (`orgkernel manifest` of an agent
+without `tools` lists them) or begins with `mcp__`.
+
+## Why it matters
+
+Claude Code ignores a name that it does not know. In `tools`, the agent lacks the tool without a word. In
+`disallowedTools`, it keeps the tool that it should not have.
+
+## Example
+
+```markdown
+---
+name: reviewer
+description: Reviews changes. Use after every change.
+tools: Read, Greb
+---
+```
+
+## Instead
+
+```markdown
+---
+name: reviewer
+description: Reviews changes. Use after every change.
+tools: Read, Grep
+---
+```
+
+## Known limits
+
+It is a warning and no error, because Claude Code may be newer than the list of its tools that comes with orgkernel. Names
+are compared as they are written: `read` is no tool. The name of an MCP server is checked by ORG753.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.names import MCP
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_EVERY = "*"
+_VERB = {"tools": "lists", "disallowedTools": "takes away"}
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of tools that there are not."""
+    tools = view.records.tools
+    own = [tool for tool in tools if not tool.startswith(MCP)]
+    for post in agents_of(view, CLAUDE_CODE):
+        words = words_of(post)
+        for field, verb in _VERB.items():
+            for number, word in enumerate(words.get(field, ())):
+                name = word.partition("(")[0].strip()
+                if name in tools or name == _EVERY or name.startswith(MCP):
+                    continue
+                yield Finding(
+                    post.document.place(field, number),
+                    f"agent {quote(post.profile.name)} {verb} the tool {quote(name)}, which Claude Code does not have",
+                    did_you_mean(name, own)
+                    or "remove it, or name a tool of an MCP server as `mcp__SERVER__TOOL`",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG752", "unknown-agent-tool", Severity.WARNING, RuleScope.ORGANIZATION, check)

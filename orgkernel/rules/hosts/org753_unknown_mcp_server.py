@@ -1,0 +1,80 @@
+"""An agent names a tool of an MCP server that nothing declares here.
+
+## What it checks
+
+The server in `mcp__SERVER__TOOL` is declared in the `.mcp.json` of the project or plugin, in its `plugin.json`, or under
+`mcpServers` of the agent itself.
+
+## Why it matters
+
+On a machine without that server the agent lacks the tool without a word. Here, nobody has the tool.
+
+## Example
+
+```markdown
+---
+name: triager
+description: Sorts new issues. Use when issues are open.
+tools: Read, mcp__githob__list_issues
+---
+```
+
+## Instead
+
+```markdown
+---
+name: triager
+description: Sorts new issues. Use when issues are open.
+tools: Read, mcp__github__list_issues
+---
+```
+
+## Known limits
+
+It is only information, because users may declare servers in settings of their own, which are not read. Each server is
+reported once for each agent. Which tools a server has, no file says, so the rest of the name is not checked. Servers of
+installed plugins (`mcp__plugin_…`) are not checked, and nothing is said while `.mcp.json` could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.names import MCP, server_of
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_OF_PLUGINS = f"{MCP}plugin_"
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Servers that agents count on."""
+    tools = view.records.tools
+    if "tool_catalog" in view.records.incomplete:
+        return
+    servers = {each.removeprefix(MCP) for each in tools if server_of(each) == each}
+    for post in agents_of(view, CLAUDE_CODE):
+        words, said = words_of(post), set()
+        for field in ("tools", "disallowedTools"):
+            for number, word in enumerate(words.get(field, ())):
+                server = server_of(word)
+                if server is None or server in tools or server in said or server.startswith(_OF_PLUGINS):
+                    continue
+                said.add(server)
+                name = server.removeprefix(MCP)
+                yield Finding(
+                    post.document.place(field, number),
+                    f"agent {quote(post.profile.name)} names the MCP server {quote(name)}, which nothing here declares",
+                    did_you_mean(name, servers) or "declare it in `.mcp.json`, so that everybody has it",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG753", "unknown-mcp-server", Severity.INFO, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,69 @@
+"""An agent loads a skill that is not there.
+
+## What it checks
+
+Every name under `skills` of a subagent of Claude Code is the name of a `SKILL.md` below the `skills` folder of its project
+or plugin.
+
+## Why it matters
+
+The agent starts without the instructions that its author counts on, and nothing says so.
+
+## Example
+
+```markdown
+---
+name: releaser
+description: Publishes a version. Use when a release is asked for.
+skills: relase
+---
+```
+
+## Instead
+
+```markdown
+---
+name: releaser
+description: Publishes a version. Use when a release is asked for.
+skills: release
+---
+```
+
+## Known limits
+
+A skill that users keep in settings of their own is not seen; suppress the finding with the reason. Names with a plugin in
+front (`plugin:skill`) are not checked, and neither is anything in a folder of agents alone, which has no skills.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of skills that there are not."""
+    skills = view.records.cognitive_skills
+    if "cognitive_skill" in view.records.incomplete:
+        return
+    for post in agents_of(view, CLAUDE_CODE):
+        for number, word in enumerate(words_of(post).get("skills", ())):
+            if word not in skills and ":" not in word:
+                yield Finding(
+                    post.document.place("skills", number),
+                    f"agent {quote(post.profile.name)} loads the skill {quote(word)}, which is not there",
+                    did_you_mean(word, skills) or "write the skill, or remove its name",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG754", "unknown-agent-skill", Severity.WARNING, RuleScope.ORGANIZATION, check)

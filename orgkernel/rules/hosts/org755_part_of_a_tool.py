@@ -1,0 +1,77 @@
+"""An agent has, or lacks, a part of a tool, which orgkernel does not decide about.
+
+## What it checks
+
+Names in `tools` and `disallowedTools` of a subagent have no argument, as in `Bash(git:*)`. Tools that write files may have
+paths, as in `Edit(docs/**)`, where all of them have the same ones and no other tool of the agent may write files.
+
+## Why it matters
+
+orgkernel decides about whole tools of Claude Code, and about paths that an agent may write. What it cannot tell apart stays closed: in `tools`, the agent does not
+have the tool here at all, and in `disallowedTools`, it lacks all of it. Claude Code itself allows more.
+
+## Example
+
+```markdown
+---
+name: committer
+description: Writes commits. Use when a change is done.
+tools: Read, Bash(git:*)
+---
+```
+
+## Instead
+
+```markdown
+---
+name: committer
+description: Writes commits. Use when a change is done.
+tools: Read, Bash
+---
+```
+
+## Known limits
+
+It is only information: such a file is right, and only answers about this tool are narrower than what Claude Code does. A
+tool that is listed without an argument as well is not reported.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_SAYS = {
+    "tools": "has only a part of the tool {tool}, so that it does not have {tool} here",
+    "disallowedTools": "lacks a part of the tool {tool}, so that it does not have {tool} here",
+}
+
+
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
+    """Tools with arguments."""
+    for post in posts:
+        words = words_of(post) if post.document.format == CLAUDE_CODE else {}
+        for field, says in _SAYS.items():
+            for number, word in enumerate(words.get(field, ())):
+                tool, has_argument, _ = word.partition("(")
+                is_kept = field == "tools" and tool in post.profile.capabilities.tools_primary
+                if has_argument and tool not in words[field] and not is_kept:
+                    said = says.format(tool=quote(tool.strip()))
+                    yield Finding(
+                        post.document.place(field, number),
+                        f"agent {quote(post.profile.name)} {said}",
+                        f"list {quote(tool.strip())} if it is to be decided about as a whole",
+                        f"role:{post.role_id}",
+                    )
+
+
+RULE = Rule("ORG755", "part-of-a-tool", Severity.INFO, RuleScope.PROFILE, check)

@@ -1,0 +1,74 @@
+"""The description of an agent does not say when to use it.
+
+## What it checks
+
+The description of an agent of Claude Code or Copilot has a word that tells an occasion, such as *when*, *after*, *use*, *for*,
+*before* or *proactively*.
+
+## Why it matters
+
+These hosts hand a task to an agent by its description alone. One that only says what the agent is ("A Python expert.")
+leaves open whether this task is meant.
+
+## Example
+
+```markdown
+---
+name: python-pro
+description: A senior Python expert.
+---
+```
+
+## Instead
+
+```markdown
+---
+name: python-pro
+description: Writes typed, tested Python. Use when a module is added or a Python error is reported.
+---
+```
+
+## Known limits
+
+It is a guess by words, and therefore only information. Descriptions in other alphabets are not judged. In our own documents
+`examples` and domains say when, so that roles there are not checked.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_OCCASION = re.compile(
+    r"\b(?:when(?:ever)?|if|after|before|during|while|once|until|upon|use|used|using|proactive(?:ly)?|invoke[ds]?"
+    r"|call(?:ed)?|ask(?:ed|s)?|need(?:s|ed)?|for|on|must|should|every|each|any|where|trigger(?:s|ed)?|delegate[ds]?)\b",
+    re.IGNORECASE,
+)
+
+
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
+    """Descriptions without such a word."""
+    for post in posts:
+        if not is_chosen_by_description(post):
+            continue
+        text = post.profile.description
+        if text.isascii() and not _OCCASION.search(text):
+            yield Finding(
+                post.document.place("description"),
+                f"the description of agent {quote(post.profile.name)} does not say when to use it",
+                "add a sentence that begins with `Use when`",
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG756", "description-without-occasion", Severity.INFO, RuleScope.PROFILE, check)

@@ -1,0 +1,121 @@
+"""A coordinator may change files itself, as the agents that it hands work to may.
+
+## What it checks
+
+An agent that says in its name or description that it coordinates, orchestrates or delegates, and that may start other
+agents (`Agent` or `Task` among its tools, `agents`, or subordinates), does not list a tool that writes files when one of
+those agents has the same tool. Neither does it have one by omission if its text says that it never writes itself.
+
+## Why it matters
+
+A coordinator that can write does write: it takes the short way, and the work is done without the specialist, its rules and
+its review. Without the tool, it has to delegate.
+
+## Example
+
+```markdown
+---
+name: lead
+description: Coordinates a feature and delegates its parts. Use for work of several steps.
+tools: Agent, Read, Edit
+---
+```
+
+beside an agent `coder` that has `Edit` as well.
+
+## Instead
+
+```markdown
+---
+name: lead
+description: Coordinates a feature and delegates its parts. Use for work of several steps.
+tools: Agent, Read
+---
+```
+
+## Known limits
+
+It is only information, because some coordinators write a plan or a report of their own. Tools that change files in other
+ways, as `Bash` can, are not counted, and texts in other languages than English are not understood.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.records import RolePost
+from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_LOCAL = "deterministic_function"
+_COORDINATES = re.compile(
+    r"\b(?:co-?ordinat|orchestrat|delegat)(?:e|es|ing|ors?)\b|\b(?:dispatcher|conductor)\b", re.IGNORECASE
+)
+_NEVER_WRITES = re.compile(
+    r"\b(?:never|do not|don't|must not) (?:\w+ ){0,2}(?:write|edit|implement|modify|change|touch) (?:[\w-]+ ){0,4}"
+    r"(?:yourself|code|files?)\b",
+    re.IGNORECASE,
+)
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Coordinators with a tool that writes files, which somebody below them has."""
+    posts = list(agents_of(view))
+    writing = [
+        tool
+        for tool, each in view.records.tools.items()
+        if each.record.side_effects == "write" and each.record.opens_files and each.record.type == _LOCAL
+    ]
+    for post in posts:
+        if not _COORDINATES.search(f"{post.profile.name} {post.profile.description}"):
+            continue
+        words = words_of(post)
+        below = _below(view, post, posts)
+        if not below or ("tools" not in words and not _never_writes(view, post)):
+            continue
+        own = [tool for tool in writing if tool in post.profile.capabilities.tools_primary]
+        for other in below:
+            both = [tool for tool in own if tool in other.profile.capabilities.tools_primary]
+            if both:
+                written = [tool for tool in both if tool in words.get("tools", ())] or both
+                yield Finding(
+                    post.document.place("tools" if "tools" in words else "name"),
+                    f"agent {quote(post.profile.name)} coordinates others, and may change files itself by {listing(written)}, "
+                    f"as {quote(other.profile.name)} may",
+                    "leave these tools to the agents that it hands work to",
+                    f"role:{post.role_id}",
+                    (Related(other.document.place("tools"), f"the tools of {quote(other.profile.name)}"),),
+                )
+                break
+
+
+def _below(view: OrgView, post: RolePost, posts: list[RolePost]) -> list[RolePost]:
+    """The agents that it may hand work to, which are no coordinators themselves."""
+    delegates = delegates_of(post)
+    names = {name for _, _, name in delegates.named}
+    subordinates = {edge.source for edge in view.subordinates_of(post.role_id)}
+    anyone = delegates.anyone or "tools" not in words_of(post)
+    found = [
+        each
+        for each in posts
+        if each is not post
+        and (anyone or each.profile.name in names or each.role_id in subordinates)
+        and not _COORDINATES.search(f"{each.profile.name} {each.profile.description}")
+    ]
+    # One that lists its tools shows best what is meant.
+    return sorted(found, key=lambda each: "tools" not in words_of(each))
+
+
+def _never_writes(view: OrgView, post: RolePost) -> bool:
+    return any(_NEVER_WRITES.search(order.record.body) for order, _ in texts_of(view, post))
+
+
+RULE = Rule("ORG758", "coordinator-writes", Severity.INFO, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,73 @@
+"""A field of an agent allows it to start an agent that is not there.
+
+## What it checks
+
+Every name under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, is the name of an agent that was read, or of
+one that the host brings along.
+
+## Why it matters
+
+The agent may start nobody of that name, and the host does not say so. Of a list with one name, nothing is left.
+
+## Example
+
+```markdown
+---
+name: lead
+description: Leads a change. Use for work of several steps.
+tools: Read, Agent(test-runer)
+---
+```
+
+## Instead
+
+```markdown
+---
+name: lead
+description: Leads a change. Use for work of several steps.
+tools: Read, Agent(test-runner)
+---
+```
+
+## Known limits
+
+It is a warning and no error, because an agent in the settings of a user is not seen. Names with a plugin in front
+(`plugin:agent`) are not checked, and nothing is said while the file of an agent could not be read. Names in the text of an
+agent are checked by ORG757.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, delegates_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of agents that there are not."""
+    if view.records.excused:
+        return
+    posts = list(agents_of(view))
+    known = {post.profile.name for post in posts} | {post.role_id for post in posts}
+    for post in posts:
+        delegates = delegates_of(post)
+        for field, number, name in (*delegates.named, *delegates.taken):
+            if name not in known and name not in BUILT_IN_AGENTS and ":" not in name:
+                verb = "takes away" if field == "disallowedTools" else "allows"
+                yield Finding(
+                    post.document.place(field, number),
+                    f"agent {quote(post.profile.name)} {verb} the agent {quote(name)}, which is not there",
+                    did_you_mean(name, known) or "name an agent that is there, or remove the name",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG759", "unknown-delegate", Severity.WARNING, RuleScope.ORGANIZATION, check)

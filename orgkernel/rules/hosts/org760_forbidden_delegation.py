@@ -1,0 +1,85 @@
+"""The text of an agent refers to an agent that the agent may not start.
+
+## What it checks
+
+Where the fields of an agent limit whom it may start (`agents`, `Agent(NAME)` among its tools, or among those that are taken
+away), its text names no other agent.
+
+## Why it matters
+
+The text tells the agent to hand work to somebody, and the host refuses the call in the middle of a task.
+
+## Example
+
+```markdown
+---
+name: lead
+description: Leads a change. Use for work of several steps.
+tools: Read, Agent(test-runner)
+---
+
+When the tests pass, start @agent-code-reviewer.
+```
+
+## Instead
+
+```markdown
+---
+name: lead
+description: Leads a change. Use for work of several steps.
+tools: Read, Agent(test-runner, code-reviewer)
+---
+
+When the tests pass, start @agent-code-reviewer.
+```
+
+## Known limits
+
+It is a warning and no error, because a text may also speak of an agent without starting it. Agents without a tool that
+starts others are not checked: what they say of other agents is meant for whoever reads their answer. A sentence with *not*
+or *never* in front of the name is passed over.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.references import AGENT, CALL, is_denied
+from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of agents that there are, and that the fields do not allow."""
+    posts = list(agents_of(view))
+    known = {post.profile.name for post in posts}
+    for post in posts:
+        delegates = delegates_of(post)
+        if not (delegates.is_limited or delegates.taken):
+            continue
+        allowed = {name for _, _, name in delegates.named}
+        taken = {name for _, _, name in delegates.taken}
+        for order, references in texts_of(view, post):
+            said = {post.profile.name}
+            for kind, offset, name in references:
+                if kind not in (AGENT, CALL) or name not in known or name in said:
+                    continue
+                forbidden = name in taken or (delegates.is_limited and name not in allowed)
+                if forbidden and not is_denied(order.record.body, offset):
+                    said.add(name)
+                    yield Finding(
+                        order.document.place_within(offset, "body"),
+                        f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which it may not start",
+                        f"allow {quote(name)} where the agent says whom it may start, or remove the reference",
+                        f"role:{post.role_id}",
+                    )
+
+
+RULE = Rule("ORG760", "forbidden-delegation", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,95 @@
+"""Agents may hand a task to one another in a circle.
+
+## What it checks
+
+The names under `agents`, and in `Agent(NAME)` or `Task(NAME)` among the tools, do not lead back to the agent itself.
+
+## Why it matters
+
+A task that nobody finishes goes around, each time in a new context that has to be paid for, and nobody answers for it.
+
+## Example
+
+```markdown
+---
+name: lead
+description: Leads a change. Use for work of several steps.
+tools: Read, Agent(reviewer)
+---
+```
+
+beside
+
+```markdown
+---
+name: reviewer
+description: Reviews a change. Use after every change.
+tools: Read, Agent(lead)
+---
+```
+
+## Instead
+
+```markdown
+---
+name: reviewer
+description: Reviews a change. Use after every change.
+tools: Read
+---
+```
+
+## Known limits
+
+It is a warning and no error, because a host may limit how deep agents start one another. A circle is reported once, with its
+shortest way. An agent that may start everybody names nobody, and is not part of a circle here.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Related, Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.structure import find_circles, find_shortest_circle
+from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_SHOWN = 5
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Circles of names."""
+    posts = {post.profile.name: post for post in agents_of(view)}
+    at = {
+        (own, name): (field, number)
+        for own, post in posts.items()
+        for field, number, name in delegates_of(post).named
+        if name in posts
+    }
+    for group in find_circles(tuple(at)) if at else ():
+        names = find_shortest_circle(tuple(at), group)
+        steps = list(zip(names, (*names[1:], names[0]), strict=True))
+        first, *others = [
+            (posts[source].document.place(*at[source, target]), target) for source, target in steps
+        ]
+        shown = [quote(name) for name in names[:_SHOWN]]
+        more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+        path = ": " + " → ".join([*shown, *more, shown[0]]) if others else ""
+        yield Finding(
+            first[0],
+            f"agent {quote(names[0])} may start itself{' through others' if others else ''}{path}",
+            "remove one of the names",
+            f"role:{posts[names[0]].role_id}",
+            tuple(
+                Related(place, f"{quote(source)} may start {quote(target)}")
+                for source, (place, target) in zip(names[1:_SHOWN], others, strict=False)
+            ),
+        )
+
+
+RULE = Rule("ORG761", "circular-delegation", Severity.WARNING, RuleScope.ORGANIZATION, check)

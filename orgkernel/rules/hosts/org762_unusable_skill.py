@@ -1,0 +1,77 @@
+"""Nobody can use a skill.
+
+## What it checks
+
+A `SKILL.md` of Claude Code is open to the model or to the user: it does not have both `disable-model-invocation: true` and
+`user-invocable: false`, unless an agent lists it under `skills`.
+
+## Why it matters
+
+The skill is kept, reviewed and trusted, and is never loaded.
+
+## Example
+
+```markdown
+---
+name: release
+description: How a version is cut. Use when releasing.
+disable-model-invocation: true
+user-invocable: false
+---
+```
+
+## Instead
+
+```markdown
+---
+name: release
+description: How a version is cut. Use when releasing.
+disable-model-invocation: true
+---
+```
+
+## Known limits
+
+It is a warning and no error, because a skill that sleeps on purpose does no harm. In our own documents, ORG624 says which
+skills no role has.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.words import words_in
+from orgkernel.rules.hosts.foreign_agents import agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Skills that are closed to the model and to the user."""
+    if view.records.excused:
+        return
+    closed = {
+        name: each
+        for name, each in view.records.cognitive_skills.items()
+        if each.document.format
+        and words_in(each.document).get("disable-model-invocation") == ["true"]
+        and words_in(each.document).get("user-invocable") == ["false"]
+    }
+    loaded = {word for post in agents_of(view) for word in words_of(post).get("skills", ())} if closed else ()
+    for name, each in closed.items():
+        if name not in loaded:
+            yield Finding(
+                each.place("name"),
+                f"nobody can use the skill {quote(name)}: it is closed to the model and to the user",
+                "remove `disable-model-invocation` or `user-invocable`",
+                f"cognitive_skill:{name}",
+            )
+
+
+RULE = Rule("ORG762", "unusable-skill", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,79 @@
+"""The text of an agent tells it to use a tool that it does not have.
+
+## What it checks
+
+A tool that the text of an agent says to use (``use `Bash` ``, *with the Bash tool*, *call the Task tool*) is among its
+`tools`, and not among its `disallowedTools`.
+
+## Why it matters
+
+The agent is told to do what its host refuses. It tries, fails, and improvises.
+
+## Example
+
+```markdown
+---
+name: checker
+description: Runs the checks. Use after every change.
+tools: Read, Grep
+---
+
+Use the Bash tool to run the checks.
+```
+
+## Instead
+
+```markdown
+---
+name: checker
+description: Runs the checks. Use after every change.
+tools: Read, Grep, Bash
+---
+
+Use the Bash tool to run the checks.
+```
+
+## Known limits
+
+It is only information: it is a guess by words, and the text may be right and the list of tools wrong. Only names that the host has, written with a capital or as
+`mcp__SERVER__TOOL`, are tools here; a part of a tool (`Bash(git:*)`) counts as the tool. Sentences with *not*, *never*, *if*,
+*instead* and the like in front of the name, examples and blocks of code are passed over.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.references import TOOL
+from orgkernel.rules.hosts.foreign_agents import agents_of, has_tool, texts_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTools`"}
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Tools in texts of agents, each once for each text."""
+    known = view.records.tools
+    for post in agents_of(view):
+        for order, references in texts_of(view, post):
+            said: set[str] = set()
+            for kind, offset, name in references:
+                if kind != TOOL or name not in known or name in said or has_tool(post, name):
+                    continue
+                said.add(name)
+                yield Finding(
+                    order.document.place_within(offset, "body"),
+                    f"the text of agent {quote(post.profile.name)} says to use the tool {quote(name)}, which it does not have",
+                    f"{_CHANGE['tools' in words_of(post)].format(quote(name))}, or change the text",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG764", "text-contradicts-tools", Severity.INFO, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,71 @@
+"""The text of an agent or a skill refers to a command that is not there.
+
+## What it checks
+
+A command that a text names, as in ``the `/deploy` command``, is a file in the `commands` of the project, or one of its skills.
+
+## Why it matters
+
+The agent runs a command that does nothing, or asks the user to run it.
+
+## Example
+
+```markdown
+When all is green, run the `/relase` command.
+```
+
+## Instead
+
+```markdown
+When all is green, run the `/release` command.
+```
+
+## Known limits
+
+It is only information, because users may have commands of their own. Commands that Claude Code brings along are known. Only
+names beside the word *command* are looked at: ``/health`` in backticks may be an address. Nothing is said in a project without
+commands, in a plugin, and in a folder of agents alone.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.references import COMMAND
+from orgkernel.rules.hosts.foreign_agents import missing_in
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_BROUGHT_ALONG = (
+    "add-dir agents bashes batch branch bug chrome clear color compact config context copy cost debug desktop diff doctor"
+    " effort exit export extra-usage fast feedback fork help hooks ide init insights install-github-app install-slack-app"
+    " keybindings login logout loop mcp memory mobile model output-style passes permissions plan plugin pr-comments"
+    " privacy-settings quit release-notes reload-plugins remote-control rename resume review rewind sandbox schedule"
+    " security-review simplify skills stats status statusline stickers tasks terminal-setup theme think todos upgrade usage"
+    " vim voice"
+)
+_BUILT_IN = frozenset(_BROUGHT_ALONG.split())
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Commands, each once for each text."""
+    for document, whose, subject, references in missing_in(view):
+        said: set[str] = set()
+        for kind, offset, name in references:
+            if kind == COMMAND and name not in said and name not in _BUILT_IN:
+                said.add(name)
+                yield Finding(
+                    document.place_within(offset, "body"),
+                    f"the text of {whose} refers to the command {quote('/' + name)}, which is not there",
+                    "name a command that is there, or remove the reference",
+                    subject,
+                )
+
+
+RULE = Rule("ORG766", "missing-command", Severity.INFO, RuleScope.ORGANIZATION, check)

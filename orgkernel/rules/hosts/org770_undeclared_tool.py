@@ -1,0 +1,86 @@
+"""An agent lists a tool that nothing declares, so that it does not have the tool here.
+
+## What it checks
+
+Every tool that an agent of CrewAI or Open Agent Spec lists is declared: by the project, or by the library of the host.
+For CrewAI, the project declares a method with `@tool` in the class of the crew, or a file `tools/NAME.py` that agents list
+as `custom:NAME`; the library is `crewai_tools`.
+
+## Why it matters
+
+CrewAI stops with an error when the crew is started. Here, nobody has a tool of which nothing is known, so that every
+question about it is denied.
+
+## Example
+
+```jsonc
+{
+  "role": "Researcher",
+  "goal": "Find sources about {topic}. Use for open questions.",
+  "backstory": "You were a librarian.",
+  "tools": ["SerperDevTol"]
+}
+```
+
+## Instead
+
+```jsonc
+{
+  "role": "Researcher",
+  "goal": "Find sources about {topic}. Use for open questions.",
+  "backstory": "You were a librarian.",
+  "tools": ["SerperDevTool"]
+}
+```
+
+## Known limits
+
+It is a warning and no error, because a tool may be registered in code that is not read, or be newer than the list of
+`crewai_tools` that comes with orgkernel. Nothing is said while a file that declares tools could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.roles import UNDECLARED
+from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_WAYS_OUT = {
+    AGENT_SPEC: "describe it as a component of its own, or read the file that does as well",
+    CREWAI: "write a method with `@tool` of this name in the class of the crew, or `tools/NAME.py` for a tool `custom:NAME`",
+}
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Words of agents that no reader could give a meaning."""
+    tools = view.records.tools
+    if "tool_catalog" in view.records.incomplete:
+        return
+    way_out = _WAYS_OUT.get(view.records.document.format, "declare it where the others are declared")
+    for post in agents_of(view):
+        words = words_of(post)
+        for each in words.get(UNDECLARED, ()):
+            field, _, number = each.partition(" ")
+            word = words[field][int(number)]
+            yield Finding(
+                post.document.place(field, int(number)),
+                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which nothing declares, so that it does "
+                "not have it here",
+                did_you_mean(
+                    word, [name for tool in tools.values() if (name := tool.record.name or tool.id) != word]
+                )
+                or way_out,
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG770", "undeclared-tool", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,88 @@
+"""A crew or one of its tasks names an agent that is not there.
+
+## What it checks
+
+Every agent under `agents` and `manager_agent` of a `crew.jsonc` has a file `agents/NAME.jsonc`. Every `agent` of a task is
+an agent of the crew.
+
+## Why it matters
+
+CrewAI refuses to start such a crew. Here the task has nobody who does it.
+
+## Example
+
+```yaml
+research_task:
+  description: Find sources about {topic}.
+  expected_output: A list of sources.
+  agent: reseacher
+```
+
+## Instead
+
+```yaml
+research_task:
+  description: Find sources about {topic}.
+  expected_output: A list of sources.
+  agent: researcher
+```
+
+## Known limits
+
+A task without `agent` is not reported: a manager hands it out, or Python names the agent. Nothing is said while the file of
+an agent could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.names import id_of
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of agents that there are not."""
+    if view.records.excused:
+        return
+    for document, words in documents_of(view, "procedure_catalog", CREWAI):
+        for what, name, route in _named(words):
+            if id_of(name) not in view.records.posts:
+                yield _finding(view, document, what, name, route)
+
+
+def _named(words: Any) -> Iterator[tuple[str, str, tuple[RouteStep, ...]]]:
+    for number, name in enumerate(words.get("agents", ())):
+        yield "the crew", name, ("agents", number)
+    for name in words.get("manager", ()):
+        yield "the crew", name, ("manager_agent",)
+    for task, name in words.get("doing", {}).items():
+        yield f"task {quote(task)}", name, ("procedures", task, "agent")
+
+
+def _finding(
+    view: OrgView, document: SourceDocument, what: str, name: str, route: tuple[RouteStep, ...]
+) -> Finding:
+    posts = view.records.posts
+    is_json = document.name.endswith((".json", ".jsonc"))
+    where = f"`agents/{name}.jsonc`" if is_json else "`agents.yaml`"
+    return Finding(
+        document.place(*route),
+        f"{what} names the agent {quote(name)}, which is not there",
+        did_you_mean(name, posts) or f"describe the agent in {where}, or name another one",
+        f"role:{id_of(name)}",
+    )
+
+
+RULE = Rule("ORG771", "unknown-crew-agent", Severity.ERROR, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,73 @@
+"""A hierarchical crew has a manager that no file describes.
+
+## What it checks
+
+A crew of CrewAI whose process is hierarchical names one of its agents as `manager_agent`.
+
+## Why it matters
+
+With `manager_llm`, or a manager that Python makes, the manager has no role here. Its agents have no superior, nobody can ask
+what the manager may do, and its tools and its orders are those that CrewAI brings along.
+
+## Example
+
+```jsonc
+{
+  "name": "News",
+  "agents": ["writer"],
+  "tasks": [{"name": "write", "description": "Write about {topic}.", "expected_output": "A text."}],
+  "process": "hierarchical",
+  "manager_llm": "openai/gpt-4o"
+}
+```
+
+## Instead
+
+```jsonc
+{
+  "name": "News",
+  "agents": ["writer"],
+  "tasks": [{"name": "write", "description": "Write about {topic}.", "expected_output": "A text."}],
+  "process": "hierarchical",
+  "manager_agent": "editor"
+}
+```
+
+## Known limits
+
+It is only information, because a crew with `manager_llm` works.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """A hierarchical crew without a manager that is an agent."""
+    for document, words in (
+        *documents_of(view, "procedure_catalog", CREWAI),
+        *documents_of(view, "tool_catalog", CREWAI),
+    ):
+        if words.get("process") == ["hierarchical"] and not words.get("manager"):
+            field = next((each for each in ("manager_llm", "manager_agent") if document.has(each)), "process")
+            if field == "process" and document.kind != "tool_catalog":
+                continue  # refused when it was read
+            yield Finding(
+                document.place(field),
+                "the manager of the crew is no agent that a file describes, so that nobody here is superior to its agents",
+                "describe the manager as an agent, and name it as `manager_agent`",
+                f"organization:{view.org_id}",
+            )
+
+
+RULE = Rule("ORG772", "unnamed-manager", Severity.INFO, RuleScope.ORGANIZATION, check)

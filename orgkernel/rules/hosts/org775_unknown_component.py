@@ -1,0 +1,66 @@
+"""A team refers to a component that is in none of the files, or that is no agent.
+
+## What it checks
+
+In Open Agent Spec, the manager and the workers of a `ManagerWorkers`, and both ends of each relationship of a `Swarm`, are agents or
+teams that stand in one of the files that are read.
+
+## Why it matters
+
+The team cannot be loaded, or depends on a file that is somewhere else. Here, the chain of command has a gap.
+
+## Example
+
+```yaml
+workers:
+  - $component_ref: agent-42
+```
+
+## Instead
+
+```yaml
+workers:
+  - $component_ref: agent-7
+```
+
+## Known limits
+
+It is a warning and no error, because a program may add components when it loads the team, and because a `Flow` as a worker is
+not an agent. Nothing is said while the file of an agent could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, documents_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Edges of teams that end at nothing."""
+    if view.records.excused:
+        return
+    for document, words in documents_of(view, "tool_catalog", AGENT_SPEC):
+        edges: Any = words.get("edges", ())
+        for number in words.get("unresolved", ()):
+            _, *ends = edges[int(number)]
+            text = next((each for each in ends if each and each not in view.records.posts), None)
+            named = f"the component {quote(text.rpartition(' ')[2])}" if text else "a component"
+            yield Finding(
+                document.place("edges", int(number)),
+                f"the team refers to {named}, which is no agent in these files",
+                "name an agent that is there, or read the file that has it as well",
+                f"organization:{view.org_id}",
+            )
+
+
+RULE = Rule("ORG775", "unknown-component", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,74 @@
+"""An agent of Copilot lists a tool that nothing here declares.
+
+## What it checks
+
+Every name in `tools` of a `.agent.md` is a tool or a set of tools of GitHub Copilot or VS Code (`edit`, `search/codebase`,
+also by an older name or an alias such as `Bash`), or a tool of an MCP server that `.vscode/mcp.json`, `.mcp.json` or the
+agent itself declares (`SERVER/TOOL`, `SERVER/*`).
+
+## Why it matters
+
+Copilot ignores a name that it does not know: the agent lacks the tool without a word. Here, nobody has the tool.
+
+## Example
+
+```markdown
+---
+description: Reviews changes. Use after every change.
+tools: [read, serch]
+---
+```
+
+## Instead
+
+```markdown
+---
+description: Reviews changes. Use after every change.
+tools: [read, search]
+---
+```
+
+## Known limits
+
+It is only information: a file may name tools of another product, and tools of extensions (`PUBLISHER.EXTENSION/TOOL`) and
+of servers in the settings of a user are not seen. Which tools a server has, no file says, so that part of a name is not
+checked. Nothing is said while a file of servers could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.copilot.words import EVERY, SETS, name_of_tool, tool_of
+from orgkernel.loading.formats.names import server_of
+from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of tools that there are not."""
+    tools = view.records.tools
+    if "tool_catalog" in view.records.incomplete:
+        return
+    known = (*SETS, *(name_of_tool(tool) for tool in tools if tool.partition(".")[0] in SETS))
+    for post in agents_of(view, COPILOT):
+        for number, word in enumerate(words_of(post).get("tools", ())):
+            tool = tool_of(word)
+            if tool in tools or word == EVERY or server_of(tool) in tools:
+                continue
+            yield Finding(
+                post.document.place("tools", number),
+                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which nothing here declares",
+                did_you_mean(word, known) or "remove it, or declare its server in `.vscode/mcp.json`",
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG777", "unknown-copilot-tool", Severity.INFO, RuleScope.ORGANIZATION, check)

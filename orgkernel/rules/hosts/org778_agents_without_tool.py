@@ -1,0 +1,68 @@
+"""An agent names agents that it may start, but has no tool to start them with.
+
+## What it checks
+
+An agent of Copilot with a list of `agents` has the tool `agent`: its `tools` name it, or are not written.
+
+## Why it matters
+
+The list has no effect: the agent starts nobody, and does the work itself that others should do.
+
+## Example
+
+```markdown
+---
+description: Plans a change. Use when a feature is asked for.
+tools: [read, search]
+agents: [implementer]
+---
+```
+
+## Instead
+
+```markdown
+---
+description: Plans a change. Use when a feature is asked for.
+tools: [read, search, agent]
+agents: [implementer]
+---
+```
+
+## Known limits
+
+An empty list, which says that it starts nobody, needs no tool.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.graph.records import RolePost
+from orgkernel.loading.formats.copilot.words import STARTER, holds
+from orgkernel.rules.hosts.foreign_agents import COPILOT, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
+    """Lists of agents without effect."""
+    for post in posts:
+        if post.document.format != COPILOT or not words_of(post).get("agents"):
+            continue
+        if not any(
+            tool == STARTER or holds(STARTER, tool) for tool in post.profile.capabilities.tools_primary
+        ):
+            yield Finding(
+                post.document.place("agents", key=True),
+                f"agent {quote(post.profile.name)} lists `agents`, but has no tool to start them with",
+                "add `agent` to its `tools`, or remove the list",
+                f"role:{post.role_id}",
+            )
+
+
+RULE = Rule("ORG778", "agents-without-tool", Severity.WARNING, RuleScope.PROFILE, check)

@@ -1,0 +1,75 @@
+"""An agent hands work to an agent that is not there.
+
+## What it checks
+
+Every `agent` under `handoffs` of an agent of Copilot is the name of an agent that was read, or one that VS Code brings along.
+
+## Why it matters
+
+The handoff is stale: somebody renamed or deleted the agent, and its button leads nowhere.
+
+## Example
+
+```markdown
+---
+description: Plans a change. Use when a feature is asked for.
+tools: [search]
+handoffs:
+  - label: Build it
+    agent: implementor
+---
+```
+
+## Instead
+
+```markdown
+---
+description: Plans a change. Use when a feature is asked for.
+tools: [search]
+handoffs:
+  - label: Build it
+    agent: implementer
+---
+```
+
+## Known limits
+
+An agent is called by its `name`, and by its file only where it has none. Agents in the profile of a user are not seen;
+suppress the finding with the reason. Nothing is said while the file of an agent could not be read.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+_BUILT_IN = frozenset({"agent", "ask", "edit", "explore", "plan"})
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of agents that there are not."""
+    if view.records.excused:
+        return
+    posts = [post for post in agents_of(view) if post.document.format == COPILOT]
+    known = {post.profile.name for post in posts}
+    for post in posts:
+        for number, name in enumerate(words_of(post).get("handoffs", ())):
+            if name and name not in known and name.lower() not in _BUILT_IN:
+                yield Finding(
+                    post.document.place("handoffs", number, "agent"),
+                    f"agent {quote(post.profile.name)} hands work to the agent {quote(name)}, which is not there",
+                    did_you_mean(name, known) or "name an agent that is there, or remove the handoff",
+                    f"role:{post.role_id}",
+                )
+
+
+RULE = Rule("ORG779", "unknown-handoff", Severity.WARNING, RuleScope.ORGANIZATION, check)

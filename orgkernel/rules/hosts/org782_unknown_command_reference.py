@@ -1,0 +1,84 @@
+"""A command names a tool or an agent that is not there.
+
+## What it checks
+
+In `.claude/commands/*.md`, every name in `allowed-tools` is a tool of Claude Code or begins with `mcp__`, and `agent` is an
+agent of the project or one that Claude Code brings along.
+
+## Why it matters
+
+Claude Code ignores a name that it does not know: the user is asked about what the command should be allowed to do, or the
+command runs in another agent than its author meant.
+
+## Example
+
+```markdown
+---
+description: Looks for dead code.
+allowed-tools: Read, Greb
+---
+```
+
+## Instead
+
+```markdown
+---
+description: Looks for dead code.
+allowed-tools: Read, Grep
+---
+```
+
+## Known limits
+
+A command has its tools from whoever calls it, so `allowed-tools` gives nobody a tool here. Names of plugins in front
+(`plugin:agent`) are not checked, and neither is the text.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import did_you_mean, quote
+from orgkernel.graph.questions import OrgView
+from orgkernel.loading.formats.claude_code.commands import AGENT, COMMAND, KIND, TOOLS
+from orgkernel.loading.formats.names import MCP
+from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, documents_of
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+
+
+def check(view: OrgView) -> Iterator[Finding]:
+    """Names of tools and agents in commands."""
+    tools = view.records.tools
+    own = [tool for tool in tools if not tool.startswith(MCP)]
+    agents = {post.profile.name for post in view.records.posts.values()}
+    for document, words in documents_of(view, KIND):
+        if COMMAND not in words:
+            continue
+        name = words[COMMAND][0]
+        for number, word in enumerate(words.get(TOOLS, ())):
+            tool = word.partition("(")[0].strip()
+            if tool in tools or tool == "*" or tool.startswith(MCP):
+                continue
+            yield Finding(
+                document.place(TOOLS, number),
+                f"command {quote(name)} allows the tool {quote(tool)}, which Claude Code does not have",
+                did_you_mean(tool, own) or "remove it",
+                f"tool:{tool}",
+            )
+        for agent in words.get(AGENT, ()):
+            if agent in agents or agent in BUILT_IN_AGENTS or ":" in agent or view.records.excused:
+                continue
+            yield Finding(
+                document.place(AGENT),
+                f"command {quote(name)} runs in the agent {quote(agent)}, which is not there",
+                did_you_mean(agent, agents) or "name an agent that is there, or remove the field",
+                f"role:{agent}",
+            )
+
+
+RULE = Rule("ORG782", "unknown-command-reference", Severity.WARNING, RuleScope.ORGANIZATION, check)

@@ -1,0 +1,114 @@
+"""A value in a document looks like a secret.
+
+## What it checks
+
+No text or key in a document looks like a token in one of the published formats (AWS, GitHub, GitLab, Anthropic, OpenAI,
+Google, Slack, Stripe, npm, PyPI, Vault, JSON web tokens, private keys and thirty more). No text assigns a random value to
+a key, secret, token or password, holds the value of an `Authorization` header, or an address with a password. With
+`orgkernel[secrets]`, the rules of kingfisher find the tokens of several hundred other issuers. The message never repeats
+the secret.
+
+## Why it matters
+
+Documents are committed, served and shown to agents. Everyone who can read any of these knows the secret, and it stays in
+the history after it is removed.
+
+## Example
+
+```yaml
+standing_orders:
+  - Sign in to the mirror as AKIAABCDEFGH2345ABCD.
+```
+
+## Instead
+
+```yaml
+credentials: [mirror_account]
+standing_orders:
+  - Sign in to the mirror with the credential mirror_account.
+```
+
+## Known limits
+
+The rule does not check comments or documents that could not be read, so run a history scanner as well. It does not
+recognize a password made of words. If a text is escaped or folded over several lines, the place is the line on which it
+begins.
+
+## Since
+
+0.1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import quote
+from orgkernel.loading.marks import RouteStep
+from orgkernel.loading.sources import SourceDocument
+from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed, may_hold_token
+from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets, without_overlaps
+
+_SHORT: Final = 200
+"""Characters of a text whose answer is kept."""
+
+
+def check(document: SourceDocument) -> Iterator[Finding]:
+    """Texts that look like secrets."""
+    unknown = document.unknown
+    # The last key counts as well: `password: …` is told by it.
+    if not _may_hold_one([document.record, *({str(route[-1]): value} for route, value in unknown)]):
+        return
+    yield from _secrets_in(document, msgspec.to_builtins(document.record), ())
+    for route, value in unknown:
+        yield from _secrets_in(document, value, route)
+
+
+def _may_hold_one(value: Any) -> bool:
+    """Whether to look closer. As JSON a whole record is one text, searched at once: 30 µs for a full profile."""
+    whole = msgspec.json.encode(value).decode()
+    return may_hold_secrets(whole) or (is_installed() and may_hold_token(whole))
+
+
+def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ...]) -> Iterator[Finding]:
+    for at, text, is_key in _texts(value, route):
+        name = "" if is_key else str(at[-1])
+        shaped = () if len(text) <= _SHORT and _is_clean(text, name) else find_secrets(text, name)
+        known = () if is_key else find_known_tokens(text)
+        for found in without_overlaps((*shaped, *known)):
+            where = mask_secrets(".".join(map(str, at)))
+            place = document.place(*at, key=True) if is_key else document.place_within(found.start, *at)
+            yield Finding(
+                place,
+                f"{quote(where)} {'is' if is_key else 'contains'} {quote(found.masked)}, which looks like {found.what}",
+                "revoke the secret, and write the name of a credential instead",
+                f"field:{where}",
+            )
+
+
+@lru_cache(maxsize=16_384)
+def _is_clean(text: str, name: str) -> bool:
+    """Whether nothing in a text has the shape of a secret. Keys and names of tools repeat, in a tree and in the next load."""
+    return next(find_secrets(text, name), None) is None
+
+
+def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[RouteStep, ...], str, bool]]:
+    """The texts of a value, and the keys of its tables."""
+    if isinstance(value, str):
+        yield route, value, False
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield (*route, key), str(key), True
+            yield from _texts(item, (*route, key))
+    elif isinstance(value, tuple | list):
+        for number, item in enumerate(value):
+            yield from _texts(item, (*route, number))
+
+
+RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, RuleScope.DOCUMENT, check)

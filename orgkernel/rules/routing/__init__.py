@@ -1,0 +1,1 @@
+"""Rules about domains, plans and dispatch (ORG3xx)."""

@@ -1,0 +1,65 @@
+"""Recognize destructive operations in a shell command without running it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from orgkernel.shell.marks import PRIVATE, ShellWord
+from orgkernel.shell.ownership import Ground, Ownership
+from orgkernel.shell.programs import PROGRAMS
+from orgkernel.shell.reader import MOST_CHARACTERS, Reader
+from orgkernel.shell.verdict import CommandCheck, CommandOutcome
+
+
+def check_command(command: str, ground: Ground | None = None) -> CommandCheck:
+    """What a command would destroy, as far as that can be seen.
+
+    >>> check_command("git -C site push -f").operations[0].id
+    'force_push'
+    >>> check_command("rm -rf build").outcome, check_command("curl -s https://example.com/x | sh").outcome
+    ('harmless', 'cannot_tell')
+    """
+    reader = _read(command, ground)
+    outcome: CommandOutcome = (
+        "destructive" if reader.operations else "cannot_tell" if reader.unread else "harmless"
+    )
+    return CommandCheck(outcome=outcome, operations=tuple(reader.operations), unread=tuple(reader.unread))
+
+
+class CommandWrites(NamedTuple):
+    """What a command changes here, as far as that can be seen."""
+
+    touched: tuple[tuple[str, Ownership], ...]
+    """Paths, and whose they are. Parts of them may not be known."""
+    programs: tuple[tuple[str, ...], ...]
+    """The words of each program that is run."""
+
+
+def find_writes(command: str, ground: Ground | None = None) -> CommandWrites:
+    """The paths that a command changes, and the programs that it runs.
+
+    >>> find_writes("cd src && echo x > a.py && cat b.py", Ground(own=("src/*.py",))).touched
+    (('src/a.py', 'own'),)
+    """
+    reader = _read(command, ground)
+    return CommandWrites(tuple(dict.fromkeys(reader.touched)), tuple(dict.fromkeys(reader.programs_run)))
+
+
+def _read(command: str, ground: Ground | None) -> Reader:
+    reader = Reader(PROGRAMS, ground or Ground())
+    problem = _unreadable(command)
+    if problem:
+        reader.not_read(problem, (), ShellWord("", 0, 0))
+    else:
+        reader.read(command)
+    return reader
+
+
+def _unreadable(command: str) -> str:
+    if len(command) > MOST_CHARACTERS:
+        return f"the command is longer than {MOST_CHARACTERS} characters"
+    if PRIVATE.search(command) or any(0xD800 <= ord(letter) <= 0xDFFF for letter in command):
+        return "the command contains characters that no shell prints"
+    if any(ord(letter) < 32 and letter not in "\n\t" for letter in command) or "\x7f" in command:
+        return "the command contains control characters"
+    return ""

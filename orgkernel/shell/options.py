@@ -1,0 +1,111 @@
+"""Options of a program in all their spellings: `-rf`, `-r -f`, `--recursive`, `--rec`, `--name=value`, `--`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from orgkernel.shell.marks import ShellWord
+
+
+@dataclass(slots=True)
+class Options:
+    """What was given to a program."""
+
+    flags: set[str] = field(default_factory=set)
+    """Letters and long names without dashes, as they were resolved."""
+    values: dict[str, list[ShellWord]] = field(default_factory=dict)
+    operands: list[ShellWord] = field(default_factory=list)
+    is_open: bool = False
+    """Whether a word that is not known may hold options."""
+
+    def has(self, *names: str) -> bool:
+        return any(name in self.flags or name in self.values for name in names)
+
+    def value(self, *names: str) -> ShellWord | None:
+        """The last value of the first of these options that has one."""
+        return next((self.values[name][-1] for name in names if name in self.values), None)
+
+    def all_values(self, *names: str) -> list[ShellWord]:
+        return [value for name in names for value in self.values.get(name, ())]
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names in a text that lists them."""
+    return frozenset(text.split())
+
+
+def read_options(
+    args: Sequence[ShellWord],
+    *,
+    valued: str = "",
+    long_valued: Sequence[str] = (),
+    longs: Sequence[str] = (),
+    first_operand_ends: bool = False,
+    single_dash_longs: bool = False,
+) -> Options:
+    """Options and operands.
+
+    `valued` are the letters that take a value, `long_valued` the long options that do. `longs` are the long options
+    without one that may be abbreviated. With `first_operand_ends`, what follows the first operand is another command.
+    With `single_dash_longs`, `-name` is a long option.
+    """
+    found = Options()
+    words = list(args)
+    number = 0
+    while number < len(words):
+        word = words[number]
+        text = word.text
+        number += 1
+        if text == "--":
+            found.operands += words[number:]
+            break
+        if text.startswith("--") or (single_dash_longs and text[:1] == "-" and len(text) > 2):
+            name, equals, value = text.lstrip("-").partition("=")
+            name = _unabbreviated(name, longs, long_valued)
+            if equals:
+                found.values.setdefault(name, []).append(word.but(value))
+            elif name in long_valued and number < len(words):
+                found.values.setdefault(name, []).append(words[number])
+                number += 1
+            else:
+                # An abbreviation of several options may be any of them.
+                if name not in longs:
+                    found.flags.update(each for each in longs if name and each.startswith(name))
+                found.flags.add(name)
+        elif text[:1] == "-" and len(text) > 1:
+            number = _letters(found, words, number, word, valued)
+        else:
+            found.is_open |= word.is_open and text[0] != "\ue000"
+            found.operands.append(word)
+            if first_operand_ends:
+                found.operands += words[number:]
+                break
+    return found
+
+
+def _letters(found: Options, words: list[ShellWord], number: int, word: ShellWord, valued: str) -> int:
+    letters = word.text[1:]
+    for place, letter in enumerate(letters):
+        if letter in valued:
+            rest = letters[place + 1 :]
+            if rest:
+                found.values.setdefault(letter, []).append(word.but(rest.removeprefix("=")))
+            elif number < len(words):
+                found.values.setdefault(letter, []).append(words[number])
+                return number + 1
+            else:
+                found.flags.add(letter)
+            return number
+        if "\ue000" <= letter <= "\ue001":
+            found.is_open = True
+        found.flags.add(letter)
+    return number
+
+
+def _unabbreviated(name: str, *known: Sequence[str]) -> str:
+    names = [each for some in known for each in some]
+    if not name or name in names:
+        return name
+    full = {each for each in names if each.startswith(name)}
+    return full.pop() if len(full) == 1 else name

@@ -1,0 +1,144 @@
+"""Whose a path is: the task's own, or foreign.
+
+Without a statement, what lies below the directory that a command runs in is own, except the directory itself and `.git`.
+With owned globs, only what lies in one of them is. What cannot be placed is never own.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Final, Literal
+
+import msgspec
+
+from orgkernel.runtime.paths import is_inside
+from orgkernel.shell.marks import (
+    GLOB,
+    HOME,
+    MANY,
+    ONE,
+    PLAIN,
+    ROOT,
+    TEMPORARY,
+    UNKNOWN,
+)
+
+Ownership = Literal["own", "foreign", "temporary", "variable", "unclear"]
+"""`temporary`: somewhere in a directory for temporary files, made by nobody knows whom. `variable`: it begins with text that
+is not known. `unclear`: it seems to be own, but a part is not known."""
+_TEMPORARY: Final = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")
+_WILD: Final = {ord(GLOB): "*", ord(ONE): "?", ord(PLAIN): "*"}
+_SINKS: Final = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/")
+# A name that only a wildcard of a glob matches.
+_ANY_NAME: Final = dict.fromkeys(map(ord, (GLOB, ONE, PLAIN, UNKNOWN, MANY)), "0any0name0")
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """What the task owns."""
+
+    root: str | None = None
+    """The absolute path of the directory the command runs in, if it is known."""
+    own: tuple[str, ...] | None = None
+    """Globs of what the task may delete and overwrite. Relative ones start at the root."""
+
+
+def is_sink(path: str) -> bool:
+    """Whether writing to it destroys nothing."""
+    return path.startswith(_SINKS)
+
+
+def join(folder: str, path: str) -> str:
+    """A path as seen from the root, where `folder` is the current directory."""
+    if path[:1] in ("/", HOME, TEMPORARY, ROOT, UNKNOWN, MANY) or not folder:
+        return path
+    return f"{folder}/{path}"
+
+
+def owner_of(path: str, ground: Ground, *, is_elsewhere: bool = False) -> Ownership:
+    """Whose a path is. `is_elsewhere`: on another machine or in a container, where nothing is own."""
+    first = path[:1]
+    if first == TEMPORARY:
+        return "own" if ".." not in path.split("/") else "foreign"
+    if first in (UNKNOWN, MANY):
+        return "variable"
+    if first == PLAIN and is_elsewhere:
+        return "foreign"
+    if first == ROOT:
+        path = "." + path[1:]
+    names, start = _walk(path)
+    if start == "" and not is_elsewhere and names[:1] != ["..:"]:
+        relative: list[str] | None = names
+    else:
+        relative = None if is_elsewhere else _below_root(start, names, ground.root)
+    if ground.own is not None and not is_elsewhere:
+        if _is_stated(start, names, ground):
+            return "own" if not _has_unknown(names) else "unclear"
+        if relative is not None and _has_unknown(names):
+            return "unclear"
+    elif relative is not None:
+        return _inside(relative)
+    if start == "/":
+        text = "/" + "/".join(names)
+        for folder in _TEMPORARY:
+            rest = text.removeprefix(folder + "/")
+            if rest != text and rest[:1] not in (GLOB, ONE, UNKNOWN, MANY, "."):
+                return "temporary"
+    return "foreign"
+
+
+def _inside(names: list[str]) -> Ownership:
+    if not names or ".git" in names:
+        return "foreign"
+    if any(UNKNOWN in name or MANY in name for name in names):
+        return "variable" if names[0][0] in (UNKNOWN, MANY) else "unclear"
+    if all(not name.strip(GLOB + ".") for name in names):
+        return "foreign"
+    first = names[0]
+    if first.startswith((".", ONE)) and (GLOB in first or ONE in first) and _may_be(".git", first):
+        return "foreign"
+    return "own"
+
+
+def _may_be(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern.translate(_WILD))
+
+
+def _has_unknown(names: list[str]) -> bool:
+    return any(UNKNOWN in name or MANY in name for name in names)
+
+
+def _walk(path: str) -> tuple[list[str], str]:
+    """The names of a path without `.` and `..`, and where it starts: `/`, a home, or nothing. `..:` first: it leaves the root."""
+    start = "/" if path[:1] == "/" else HOME if path[:1] == HOME else ""
+    names: list[str] = []
+    for name in path.lstrip(HOME).split("/"):
+        if name == "..":
+            if names and names[-1] != "..:":
+                if UNKNOWN in names[-1] or MANY in names[-1]:
+                    names = ["..:"]
+                else:
+                    names.pop()
+            elif not start:
+                names.append("..:")
+        elif name not in ("", "."):
+            names.append(name)
+    return names, start
+
+
+def _below_root(start: str, names: list[str], root: str | None) -> list[str] | None:
+    if start != "/" or root is None or not root.startswith("/"):
+        return None
+    above = [name for name in root.split("/") if name]
+    return names[len(above) :] if names[: len(above)] == above else None
+
+
+def _is_stated(start: str, names: list[str], ground: Ground) -> bool:
+    """Whether a path surely lies in an owned glob, or is a folder that one names. A `*` stands for every name there."""
+    if start == HOME or "..:" in names or not names:
+        return False
+    path = ("/" if start else "") + "/".join(names).translate(_ANY_NAME)
+    for glob in ground.own or ():
+        folder = glob.removesuffix("/**").rstrip("/")
+        if folder and any(is_inside(path, each, ground.root) for each in (glob, folder, f"{folder}/**")):
+            return True
+    return False

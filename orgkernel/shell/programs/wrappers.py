@@ -1,0 +1,450 @@
+"""Programs that run another program: with other rights, later, elsewhere, or once for each line they read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from orgkernel.shell.marks import MANY, UNKNOWN, ShellWord, is_unclear
+from orgkernel.shell.options import names_in, read_options
+from orgkernel.shell.ownership import join
+from orgkernel.shell.reader import Program, ProgramCall
+
+# The letters and long names of options with a value, and how many words come before the program.
+_PLAIN: Final[Mapping[str, tuple[str, tuple[str, ...], int]]] = {
+    "doas": ("uC", (), 0),
+    "nice": ("n", ("adjustment",), 0),
+    "ionice": ("cnp", ("class", "classdata"), 0),
+    "chrt": ("p", (), 1),
+    "taskset": ("p", (), 1),
+    "nohup": ("", (), 0),
+    "setsid": ("", (), 0),
+    "stdbuf": ("ioe", ("input", "output", "error"), 0),
+    "unbuffer": ("", (), 0),
+    "time": ("fo", ("format", "output"), 0),
+    "gtime": ("fo", ("format", "output"), 0),
+    "timeout": ("ks", ("kill-after", "signal"), 1),
+    "gtimeout": ("ks", ("kill-after", "signal"), 1),
+    "command": ("", (), 0),
+    "builtin": ("", (), 0),
+    "exec": ("a", (), 0),
+    "coproc": ("", (), 0),
+    "busybox": ("", (), 0),
+    "toybox": ("", (), 0),
+    "caffeinate": ("tw", (), 0),
+    "chronic": ("", (), 0),
+    "ts-node-dev": ("", (), 0),
+    "dotenv": ("fe", ("file",), 0),
+    "fakeroot": ("", (), 0),
+    "catchsegv": ("", (), 0),
+    "strace": ("eopPsuE", ("trace",), 0),
+    "ltrace": ("eo", (), 0),
+    "pkexec": ("", ("user",), 0),
+    "runuser": ("ugG", ("user", "group"), 0),
+    "setpriv": ("", (), 0),
+    "xvfb-run": ("nsefp", ("server-args", "server-num"), 0),
+    "proxychains": ("f", (), 0),
+    "proxychains4": ("f", (), 0),
+    "sem": ("j", (), 0),
+    "nsenter": ("tSG", ("target", "setuid", "setgid", "root", "wd"), 0),
+    "unshare": ("SG", ("setuid", "setgid", "root", "wd"), 0),
+    "chpst": ("u", (), 0),
+    "gosu": ("", (), 1),
+    "su-exec": ("", (), 1),
+    "tini": ("", (), 0),
+    "dumb-init": ("", (), 0),
+    "firejail": ("", (), 0),
+    "systemd-run": ("pu", ("unit", "property", "on-calendar"), 0),
+    "systemd-inhibit": ("", ("what", "who", "why", "mode"), 0),
+    "flock": ("wE", ("timeout", "wait"), 1),
+    "hyperfine": ("wrm", ("warmup", "runs"), 0),
+    "then": ("", (), 0),
+}
+
+
+def _plain(call: ProgramCall) -> str | None:
+    valued, longs, before = _PLAIN[call.name]
+    options = read_options(call.args, valued=valued, long_valued=longs, first_operand_ends=True)
+    if call.name == "command" and options.has("v", "V"):
+        return UNKNOWN
+    if call.name in ("flock", "setpriv", "su-exec") and options.has("c", "command"):
+        for word in options.operands[-1:]:
+            call.script(word, through=f"{call.name} -c")
+        return None
+    if call.name == "nice" and call.args and re.fullmatch(r"-\d+", call.args[0].text):
+        options = read_options(call.args[1:], first_operand_ends=True)
+    if call.name == "flock" and len(options.operands) > 2 and options.operands[1].text == "-c":
+        return call.script(options.operands[2], through="flock -c")
+    if call.name == "hyperfine":
+        for word in options.operands:
+            call.script(word)
+        return None
+    words = options.operands[before:]
+    if call.name == "exec" and not words:
+        return None
+    return call.run(words) if words else None
+
+
+def _sudo(call: ProgramCall) -> str | None:
+    options = read_options(
+        call.args,
+        valued="ugprtCDRTUh",
+        long_valued=("user", "group", "prompt", "chdir", "host", "other-user"),
+        first_operand_ends=True,
+    )
+    if options.has("e", "edit"):
+        return None
+    words = list(options.operands)
+    while words and re.match(r"\w+=", words[0].text):
+        words.pop(0)
+    if not words:
+        if call.stdin and options.has("s", "i", "shell", "login"):
+            return call.script(call.stdin)
+        return None
+    return _in_folder(call, options.value("D", "chdir"), words)
+
+
+def _env(call: ProgramCall) -> str | None:
+    options = read_options(
+        call.args, valued="uCS", long_valued=("unset", "chdir", "split-string"), first_operand_ends=True
+    )
+    words = list(options.operands)
+    for script in options.all_values("S", "split-string"):
+        return call.script(
+            script.but(" ".join([script.text, *(word.text for word in words)])), through="env -S"
+        )
+    while words and re.match(r"[\w.]+=", words[0].text):
+        name, _, value = words.pop(0).text.partition("=")
+        if name in ("LD_PRELOAD", "BASH_ENV", "PROMPT_COMMAND"):
+            call.unread(f"the variable {name} makes programs run code that cannot be seen")
+        if is_unclear(value):
+            continue
+    if not words:
+        return UNKNOWN
+    return _in_folder(call, options.value("C", "chdir"), words)
+
+
+def _in_folder(call: ProgramCall, folder: ShellWord | None, words: Sequence[ShellWord]) -> str | None:
+    """A program in another directory."""
+    if folder is None:
+        return call.run(words)
+    before = call.reader.folder
+    call.reader.folder = join(before, folder.text)
+    try:
+        return call.run(words)
+    finally:
+        call.reader.folder = before
+
+
+def _su(call: ProgramCall) -> str | None:
+    options = read_options(call.args, valued="cgsw", long_valued=("command", "shell", "group"))
+    script = options.value("c", "command")
+    if script is not None:
+        return call.script(script, through="su -c")
+    if call.stdin:
+        return call.script(call.stdin)
+    return None
+
+
+_SHELL_VALUED = ("rcfile", "init-file")
+
+
+def _shell(call: ProgramCall) -> str | None:
+    """`sh -c TEXT`, `bash FILE`, `… | sh`."""
+    words = list(call.args)
+    number, is_command, reads_stdin = 0, False, False
+    while number < len(words) and words[number].text[:1] in ("-", "+") and words[number].text != "--":
+        text = words[number].text
+        number += 1
+        if text.startswith("--"):
+            if text.lstrip("-") in _SHELL_VALUED:
+                number += 1
+            continue
+        is_command |= "c" in text[1:] and text[0] == "-"
+        reads_stdin |= "s" in text[1:]
+        if text[1:] in ("o", "O", "eo", "euo", "ceuo", "euxo") or (text[1:].endswith("o") and not is_command):
+            number += 1
+        if "n" in text[1:] and "o" not in text:
+            return None
+    if number < len(words) and words[number].text == "--":
+        number += 1
+    rest = words[number:]
+    if is_command:
+        if not rest:
+            return None
+        return call.script(rest[0], through=f"{call.name} -c", args=rest[2:])
+    if rest and not reads_stdin:
+        if rest[0].is_open:
+            call.unread("the script is not known until the command runs", rest[0])
+            return None
+        if rest[0].text in ("--version", "--help", "-"):
+            return None
+        return run_file(call, rest[0], rest[1:])
+    if call.stdin is not None:
+        return call.script(call.stdin, args=rest)
+    return None
+
+
+def run_file(call: ProgramCall, path: ShellWord, args: Sequence[ShellWord]) -> str | None:
+    """A script in a file: read if the command wrote it, otherwise judged by its name."""
+    if path.text == "/dev/stdin" and call.stdin is not None:
+        return call.script(call.stdin)
+    text = call.reader.read_file(path.text)
+    if text != UNKNOWN or path.text.startswith("/dev/fd/"):
+        return call.script(path.but(text), through=f"{call.name} {path.text}", args=args)
+    judge_script(call, path)
+    return None
+
+
+PURPOSES: Final = names_in(
+    """build builds test tests testing lint linter format fmt check checks verify validate validation run runner serve server
+    start dev develop watch main app index train training evaluate eval plot report reports analyze analysis generate gen
+    compile bench benchmark profile docs doc setup bootstrap install example examples demo print show list count convert parse etl
+    export lint typecheck coverage ci e2e unit smoke integration spec preprocess predict infer inference transform extract load
+    summarize summary stats inspect query read fetch download import ingest crawl scrape render bundle package wsgi asgi manage cli
+    version release_notes changelog hello status health healthcheck info diff compare validate_data features feature notebook
+    entrypoint worker seed migrate api web client backtest simulate simulation score scoring metrics dashboard prepare init gradlew mvnw configure
+    autogen wait backup dump snapshot"""
+)
+RISKY: Final = names_in(
+    """delete drop destroy purge wipe nuke reset remove rm kill send mail email sms pay payment charge refund deploy publish prod
+    production truncate flush clean cleanup prune teardown uninstall erase force rollback disable shutdown notify"""
+)
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name: `build_docs.sh` is build and docs."""
+    stem = name.rsplit("/", 1)[-1]
+    stem = re.sub(r"\.(sh|bash|zsh|py|js|mjs|cjs|ts|tsx|rb|pl|php|R|r|jl|lua|go|ps1|jar)$", "", stem)
+    return [
+        word for word in re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1_\2", stem).lower()) if word
+    ]
+
+
+def judge_script(call: ProgramCall, path: ShellWord) -> None:
+    """A program of the project: only its name says what it does."""
+    words = words_of(path.text)
+    if (
+        path.is_known
+        and not set(words) & RISKY
+        and set(words) & PURPOSES
+        and call.reader.owner(path.text) == "own"
+    ):
+        return
+    call.unread("what this script does cannot be seen", path)
+
+
+_CHECKING: Final = frozenset(
+    {"lint", "test", "tests", "build", "format", "check", "typecheck", "e2e", "unit"}
+)
+_SUBJECTS: Final = names_in(
+    "mail email sms pay payment charge refund send notify prod production deploy publish kill force"
+)
+
+
+def judge_task(call: ProgramCall, name: ShellWord) -> None:
+    """A task that a file of the project declares: `npm run NAME`, `make NAME`. Only its name says what it does."""
+    words = set(words_of(name.text.replace(":", " ")))
+    risky = words & RISKY
+    if words & _CHECKING:
+        # `build:prod` and `test:payment` name what is built and tested.
+        risky -= _SUBJECTS
+    if not words & {"db", "database", "data", "prod", "production", "volumes", "s3", "backup", "backups"}:
+        risky -= {"clean", "cleanup"}
+    if risky or not name.is_known:
+        call.unread("what this task does cannot be seen", name)
+
+
+def _eval(call: ProgramCall) -> str | None:
+    if not call.args:
+        return None
+    word = ShellWord(" ".join(each.text for each in call.args), call.args[0].start, call.args[-1].end)
+    return call.script(word)
+
+
+MOST_ITEMS: Final = 50
+"""After so many lines, the next one is not known."""
+
+
+def _xargs(call: ProgramCall) -> str | None:
+    options = read_options(
+        call.args, valued="InLPsdEaJR", long_valued=("replace", "max-args", "max-lines", "max-procs", "max-chars", "delimiter", "arg-file"),
+        first_operand_ends=True,
+    )  # fmt: skip
+    words = list(options.operands)
+    text = call.reader.read_file(file.text) if (file := options.value("a", "arg-file")) else call.stdin
+    at = options.operands[0] if options.operands else call.word
+    items = _items(text, by_line=options.has("I", "replace", "L", "0", "null", "d"))
+    if not words:
+        return "".join(f"{item}\n" for item in items)
+    place = options.value("I", "replace", "J")
+    if place is None and "i" in options.flags:
+        place = at.but("{}")
+    printed = ""
+    if place is not None and place.text:
+        for item in [*items[:MOST_ITEMS], *([MANY] if len(items) > MOST_ITEMS else [])]:
+            value = item if item != MANY else UNKNOWN
+            printed += call.run([word.but(word.text.replace(place.text, value)) for word in words], stdin="")
+        return printed
+    return call.run([*words, *(at.but(item) for item in items)], stdin="")
+
+
+def _items(text: str | None, *, by_line: bool) -> list[str]:
+    if text is None:
+        return [MANY]
+    items = [item for item in re.split(r"[\n\0]+" if by_line else r"\s+|\0", text) if item]
+    if len(items) > 500:
+        return [MANY]
+    return [MANY if item == UNKNOWN else item for item in items] or []
+
+
+def _parallel(call: ProgramCall) -> str | None:
+    words = [word for word in call.args if word.text not in ("-j", "--jobs")]
+    options = read_options(
+        call.args, valued="jIaN", long_valued=("jobs", "arg-file"), first_operand_ends=True
+    )
+    command = list(options.operands)
+    given: list[str] = []
+    for number, word in enumerate(command):
+        if word.text in (":::", "::::", ":::+"):
+            given = [each.text for each in command[number + 1 :]] if word.text == ":::" else [MANY]
+            command = command[:number]
+            break
+    else:
+        given = _items(call.stdin, by_line=True)
+    if not command or not words:
+        if call.stdin:
+            return call.script(call.stdin)
+        return None
+    for item in [*given[:MOST_ITEMS], *([MANY] if len(given) > MOST_ITEMS else [])]:
+        value = item if item != MANY else UNKNOWN
+        replaced = [word.text.replace("{}", value) for word in command]
+        text = " ".join(replaced if any("{}" in word.text for word in command) else [*replaced, value])
+        call.script(command[0].but(text))
+    return None
+
+
+def _ssh(call: ProgramCall) -> str | None:
+    options = read_options(call.args, valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True)
+    for word in options.all_values("o"):
+        if re.match(r"(proxycommand|localcommand|permitlocalcommand)\b", word.text, re.IGNORECASE):
+            call.unread("what this option runs cannot be seen", word)
+    words = read_options(
+        options.operands[1:], valued="bcDEeFIiJLlmOopQRSWwB", first_operand_ends=True
+    ).operands
+    with call.reader.elsewhere():
+        if words:
+            text = " ".join(word.text for word in words)
+            place = words[0] if len(words) == 1 else ShellWord(text, words[0].start, words[-1].end)
+            return call.script(place.but(text))
+        if call.stdin:
+            return call.script(call.stdin)
+    return None
+
+
+def in_container(call: ProgramCall, words: Sequence[ShellWord]) -> str | None:
+    """A program in a container."""
+    with call.reader.elsewhere():
+        return call.run(words) if words else None
+
+
+def _chroot(call: ProgramCall) -> str | None:
+    options = read_options(call.args, long_valued=("userspec", "groups"), first_operand_ends=True)
+    return in_container(call, options.operands[1:])
+
+
+def _watch(call: ProgramCall) -> str | None:
+    options = read_options(call.args, valued="nq", long_valued=("interval",), first_operand_ends=True)
+    if options.operands:
+        text = " ".join(word.text for word in options.operands)
+        return call.script(options.operands[0].but(text))
+    return None
+
+
+def _script_of_file(call: ProgramCall) -> str | None:
+    """`source FILE`."""
+    if not call.args:
+        return None
+    path = call.args[0]
+    if path.text == "/dev/stdin" and call.stdin is not None:
+        return call.script(call.stdin)
+    text = call.reader.read_file(path.text)
+    if text != UNKNOWN:
+        return call.script(path.but(text), args=call.args[1:])
+    name = path.text.rsplit("/", 1)[-1]
+    if not (
+        name.startswith(
+            (
+                ".env",
+                "env",
+                "activate",
+                ".bashrc",
+                ".profile",
+                ".zshrc",
+                "nvm.sh",
+                "setup",
+                "common",
+                "lib",
+                "venv",
+            )
+        )
+    ):
+        call.unread("what this file does cannot be seen", path)
+    return None
+
+
+def _trap(call: ProgramCall) -> str | None:
+    options = read_options(call.args)
+    if len(options.operands) > 1 and options.operands[0].text not in ("", "-"):
+        call.reader.traps.append(options.operands[0])
+    return None
+
+
+def _alias(call: ProgramCall) -> str | None:
+    for word in call.args:
+        name, equals, value = word.text.partition("=")
+        if equals:
+            call.reader.functions[name] = value
+    return None
+
+
+def _at(call: ProgramCall) -> str | None:
+    if call.stdin:
+        call.script(call.stdin)
+    return None
+
+
+def _tmux(call: ProgramCall) -> str | None:
+    words = [word.text for word in call.args]
+    for verb in (
+        "send-keys",
+        "send",
+        "new-session",
+        "new",
+        "new-window",
+        "neww",
+        "split-window",
+        "respawn-pane",
+        "run-shell",
+        "-dmS",
+        "-c",
+    ):
+        if verb in words:
+            for word in call.args[words.index(verb) + 1 :]:
+                if " " in word.text or verb == "run-shell":
+                    call.script(word)
+    if call.name == "script" and "-c" not in words:
+        return None
+    if "kill-server" in words or "kill-session" in words:
+        call.unread("what runs in these sessions cannot be seen")
+    return None
+
+
+PROGRAMS: Final[Mapping[str, Program]] = {
+    **dict.fromkeys(_PLAIN, _plain),
+    "cross-env": _env, "cross-env-shell": _env, "sudo": _sudo, "env": _env, "su": _su, "eval": _eval, "xargs": _xargs, "gxargs": _xargs, "parallel": _parallel,
+    **dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh", "rbash"), _shell),
+    "ssh": _ssh, "mosh": _ssh, "autossh": _ssh, "chroot": _chroot, "watch": _watch, "source": _script_of_file, ".": _script_of_file,
+    "trap": _trap, "alias": _alias, "at": _at, "batch": _at, "tmux": _tmux, "screen": _tmux, "script": _tmux,
+}  # fmt: skip

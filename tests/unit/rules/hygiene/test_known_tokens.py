@@ -1,0 +1,39 @@
+"""When the detector of secrets is asked, and what does not switch it off."""
+
+from __future__ import annotations
+
+import pytest
+
+from orgkernel.rules.hygiene import known_tokens
+from orgkernel.rules.hygiene.known_tokens import find_known_tokens, may_hold_token
+from tests.support.trees import REPOSITORY
+
+TOKEN = "pul-" + "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_no_text_that_is_shipped_loads_it() -> None:
+    """Its rules take a second: no template and nothing of the shared ontology may need them."""
+    files = [each for folder in ("templates", "ontology") for each in (REPOSITORY / folder).rglob("*.yaml")]
+    assert len(files) > 30
+    assert [each.name for each in files if may_hold_token(each.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Use {TOKEN}.",
+        f"{TOKEN} # gitleaks:allow kingfisher:ignore pragma: allowlist secret",
+        f"ünïcödé {TOKEN}",
+    ],
+)
+def test_a_token_is_found_in_its_place(text: str) -> None:
+    """Also after letters of several bytes, and whatever a comment says."""
+    (found,) = find_known_tokens(text)
+    assert (text[found.start : found.end], found.masked) == (TOKEN, "…")
+    assert found.what == "a secret (`pulumi-api-token`)"
+
+
+def test_without_the_library_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own table still finds its tokens, and no check fails."""
+    monkeypatch.setattr(known_tokens, "is_installed", lambda: False)
+    assert list(find_known_tokens(TOKEN)) == []
