@@ -26,6 +26,7 @@ from tests.api.asking import problem
 from tests.api.keys import bearer, first_key, location_of, new_key, opened
 from tests.api.reporting import following, post, report_now, reporting
 from tests.api.running import Server, until
+from tests.support.patience import PATIENCE
 from tests.support.salute import salute
 from tests.support.trees import REPOSITORY, TEMPLATES
 
@@ -85,7 +86,7 @@ def test_who_was_away_for_long_reads_from_the_store(server: Server) -> None:
             store.reports.submit(salute(task=f"away {task}", at=time.time()), actor="a")
             for task in range(900)
         ]
-        numbers = [ticket.result(30).number for ticket in tickets]
+        numbers = [ticket.result(PATIENCE).number for ticket in tickets]
     with following(server, begin) as events:
         got = [event.number for event in itertools.islice(events, 450)]
         numbers.append(report_now(server, "meanwhile"))
@@ -167,7 +168,7 @@ def test_a_server_that_ends_lets_its_followers_go(tmp_path: Path) -> None:
         begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         assert list(events) == []
-        assert server.process.wait(10) == 0
+        assert server.process.wait(PATIENCE) == 0
         assert time.monotonic() - begun < 4
         assert "Traceback" not in server.log
 
@@ -227,7 +228,7 @@ def impatient(tmp_path: Path) -> Iterator[Server]:
         server.client.close()
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()
 
 
@@ -252,8 +253,8 @@ def test_a_slow_follower_is_dropped(impatient: Server) -> None:
         reader.start()
         with opened(location_of(impatient.folder / "state.db")) as store:
             tickets = [store.reports.submit({**body, "x_copy": str(copy)}, actor="a") for copy in range(400)]
-            numbers = [ticket.result(60).number for ticket in tickets]
-        reader.join(60)
+            numbers = [ticket.result(PATIENCE).number for ticket in tickets]
+        reader.join(PATIENCE)
         impatient.until_logged("took nothing for 3 seconds and was dropped")
     assert got == numbers
 

@@ -16,6 +16,7 @@ from manifest_api import build_openapi
 from tests.api.keys import first_key, location_of
 from tests.api.running import Server, running
 from tests.support.depth import DEPTH
+from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES
 
 # 414 and 413 are refusals too: what is generated at random is sometimes longer than the guards let through.
@@ -71,7 +72,9 @@ SETTINGS = settings(
 
 def call(case: Any, server: Server) -> None:
     """One request, of which everything is checked."""
-    case.call_and_validate(base_url=server.url, timeout=30, headers={"Authorization": f"Bearer {server.key}"})
+    case.call_and_validate(
+        base_url=server.url, timeout=PATIENCE, headers={"Authorization": f"Bearer {server.key}"}
+    )
 
 
 @pytest.mark.deep

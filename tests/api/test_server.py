@@ -20,6 +20,7 @@ from orgkernel.manifest.v1 import encode
 from orgkernel.snapshots.roots import resolve_paths
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, problem
 from tests.api.running import Server, running, until
+from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES, change_line, copy_template, write_tree
 
 ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
@@ -86,7 +87,7 @@ def test_server_does_not_name_itself(still: Server) -> None:
 
 def test_every_loopback_name(still: Server) -> None:
     """The server answers to `localhost` as well."""
-    assert httpx2.get(f"http://localhost:{still.port}/livez", timeout=20).status_code == 200
+    assert httpx2.get(f"http://localhost:{still.port}/livez", timeout=PATIENCE).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tests.api.running import until
 from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
 from tests.gateway.shop import Box, Shop
 from tests.support.depth import DEPTH
+from tests.support.patience import PATIENCE
 
 KILLS = 20 if DEPTH == 1 else 200 * DEPTH
 """1,000 at the depth of the nightly run."""
@@ -164,7 +165,7 @@ def test_a_server_that_stays_ends_with_the_host(tmp_path: Path) -> None:
         assert wire.text("box__look") == "look done"
         (process,) = shop.box.processes
         wire.hang_up()
-        wire.process.join(30)
+        wire.process.join(PATIENCE)
         assert wire.process.exitcode == 0
         require_end(process)
 
@@ -179,7 +180,7 @@ def test_a_signal_ends_the_servers_too(tmp_path: Path, signal_number: int) -> No
         (process,) = shop.box.processes
         assert wire.process.pid is not None
         os.kill(wire.process.pid, signal_number)
-        wire.process.join(30)
+        wire.process.join(PATIENCE)
         require_end(process)
 
 
@@ -207,7 +208,7 @@ def test_how_the_last_call_ended_is_written_before_the_end(tmp_path: Path, is_ht
             assert gateway.text("box__look") == "look done"
         assert gateway.process.pid is not None
         os.kill(gateway.process.pid, signal.SIGTERM)
-        gateway.process.join(30)
+        gateway.process.join(PATIENCE)
     with opened(shop.place) as store:
         found = list(read_rows(store.context, AuditFilter(kind="usage")))
     assert [(row.entry.activity, row.entry.resource) for row in found] == [

@@ -17,6 +17,7 @@ import pytest
 
 from tests.api.keys import first_key, location_of, new_key
 from tests.docs.shown import File, steps_of
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 
 PYTHON = REPOSITORY / ".venv" / "hosts" / "bin" / "python"
@@ -83,10 +84,10 @@ def over_http(shop: Path, environment: dict[str, str]) -> Iterator[tuple[str, st
         reader.start()
         yield found[1], key
         process.terminate()
-        reader.join(60)
+        reader.join(PATIENCE)
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(PATIENCE)
         process.stderr.close()
 
 

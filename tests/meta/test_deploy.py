@@ -27,6 +27,7 @@ import pytest
 from tests.api.running import until
 from tests.cli.running import ORGKERNEL
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, copy_template
 from tests.support.yaml_text import read_yaml_file
 
@@ -112,7 +113,7 @@ class Place:
         if key:
             request.add_header("Authorization", f"Bearer {key}")
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             with error:
@@ -155,7 +156,7 @@ def test_the_container_and_the_compose_file_serve_with_postgresql(
         until(lambda: place.ask("/readyz"), lambda status: status == 503)
         assert place.run(*json.loads(health)).returncode != 0  # it drains
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
     # The root can be read only: there are the checkpoints of the audit, and nothing else was written.
     assert [path.name for path in place.state.iterdir()] == [".orgkernel"]
     assert {path.name for path in place.state.parent.iterdir()} == {"state", "organizations", "log"}
@@ -201,7 +202,7 @@ def test_the_unit_serves_reloads_and_ends(place: Place) -> None:
         process.send_signal(signal.SIGTERM)
         until(lambda: place.ask("/readyz"), lambda status: status == 503)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
     assert int(service["TimeoutStopSec"]) > int(words[words.index("--drain") + 1]) + 5
 
 

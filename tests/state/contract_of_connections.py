@@ -11,8 +11,7 @@ from sqlalchemy import event, text
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store import Store
 from tests.state.opening import opened
-
-PATIENCE = 60.0
+from tests.support.patience import PATIENCE
 
 
 def is_open(connection: Any) -> bool:

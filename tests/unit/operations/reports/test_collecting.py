@@ -20,6 +20,7 @@ from orgkernel.operations.reports.collecting import Collected, Collector
 from orgkernel.operations.reports.report_folder import list_reports, read_file, set_aside
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
+from tests.support.patience import PATIENCE
 from tests.support.salute import salute
 from tests.support.trees import REPOSITORY
 
@@ -336,7 +337,7 @@ def test_killed_in_the_middle(tmp_path: Path, folder: Path) -> None:
         assert process.stdout.readline() == b"ready\n"
         time.sleep(chance.uniform(0.0, 0.15))
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()
     with opened(sqlite_at(tmp_path), Clock(now + 10.0)) as store:
         list(Collector(str(folder), store.reports, time.monotonic).collect())
