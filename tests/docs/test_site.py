@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 from tests.support.yaml_text import read_yaml_file
 
@@ -45,7 +46,7 @@ def copy_sources(folder: Path) -> Path:
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
 from tests.state.test_migrations import make_old
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 
@@ -218,7 +219,9 @@ def test_a_restoration_that_is_killed_leaves_a_complete_store(
     leave_log(place.path)
     shutil.copytree(quick_folder, quick_folder / "made")
     command = [sys.executable, "-m", "tests.faults.killed_restorer", str(quick_folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=REPOSITORY, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 8
 

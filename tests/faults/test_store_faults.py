@@ -51,7 +51,7 @@ def python(program: str, *arguments: str, **settings: object) -> subprocess.Comp
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-c", source, *arguments],
-        capture_output=True, text=True, timeout=60, check=False, env=environment, **settings,
+        capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment, **settings,
     )  # fmt: skip
 
 
@@ -316,7 +316,7 @@ def test_a_clock_that_is_set_back_revives_nothing(quick_folder: Path) -> None:
     clock = Clock()
     with opened(sqlite_at(quick_folder), clock) as store:
         store.grants.issue("agent:worf", ["tool:x"], issued_by="a", expires_at=clock.now + 60)
-        lock = store.locks.acquire("shop", "press", "agent:worf", timeout=60)
+        lock = store.locks.acquire("shop", "press", "agent:worf", timeout=PATIENCE)
         clock.now += 61
         store.expire()
         assert store.read_view().grants == {}

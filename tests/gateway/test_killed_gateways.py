@@ -95,7 +95,7 @@ def bystander() -> Iterator[subprocess.Popen[bytes]]:
 def guarding(lines: str) -> int:
     """Let a guard read lines, as if the process that wrote them had been killed then."""
     program = [sys.executable, "-I", "-S", server_guard.__file__]
-    return subprocess.run(program, input=lines.encode(), check=False, timeout=60).returncode
+    return subprocess.run(program, input=lines.encode(), check=False, timeout=PATIENCE).returncode
 
 
 def test_no_stranger_is_ended(bystander: subprocess.Popen[bytes]) -> None:

@@ -99,7 +99,7 @@ def test_the_command_answers(tree: str, words: str, said: str, tmp_path: Path) -
     TREES[tree][1](tmp_path / "tree")
     done = subprocess.run(
         [sys.executable, "-c", "from orgkernel.cli import main; main()", *words.split(), "--path", "tree"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert said in done.stdout

@@ -71,7 +71,7 @@ class _Relay:
 
     async def _answer(self, method: str, headers: list[tuple[str, str]], body: bytes, send: Any) -> None:
         async with (
-            httpx2.AsyncClient(timeout=60) as client,
+            httpx2.AsyncClient(timeout=PATIENCE) as client,
             client.stream(method, self._url, headers=headers, content=body) as response,
         ):
             said = [

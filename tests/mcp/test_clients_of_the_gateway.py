@@ -17,6 +17,7 @@ from tests.api.keys import bearer
 from tests.mcp.calling import ERAS, calling, connect
 from tests.mcp.serving import EVERYTHING, gateway, gateway_words
 from tests.mcp.test_older_client import ENVIRONMENT
+from tests.support.patience import PATIENCE
 
 STDIO = {"command": sys.executable, "args": [str(EVERYTHING)]}
 
@@ -81,7 +82,7 @@ def test_the_older_client(transport: str, over_http: tuple[str, str], tmp_path: 
     words = over_http if transport == "http" else (*gateway_words(tmp_path, STDIO), "--role", "lead")
     done = subprocess.run(
         [ENVIRONMENT, Path(__file__).with_name("older_gateway_client.py"), *words],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

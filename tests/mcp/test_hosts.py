@@ -113,7 +113,7 @@ def test_the_code_of_a_framework_calls_as_its_role(
     calls = [["desk__find_order", {"order": 7}], ["desk__refund", {"order": 7, "euros": 20}]]
     done = subprocess.run(
         [PYTHON, Path(__file__).with_name("framework_calls.py"), framework, file, json.dumps(calls)],
-        cwd=shop, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=shop, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -160,7 +160,7 @@ def test_the_command_of_every_host_starts_a_gateway(shop: Path, environment: dic
         asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
         done = subprocess.run(
             [BIN / "orgkernel", *words], cwd=shop, env=environment, input=json.dumps(asked) + "\n",
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "orgkernel-gateway"

@@ -83,7 +83,7 @@ class Place:
         """Run a command as the server runs, until it ends."""
         return subprocess.run(
             self.here(list(words)), cwd=self.state, env=self._env(env), capture_output=True, text=True, check=False,
-            timeout=120,
+            timeout=PATIENCE,
         )  # fmt: skip
 
     def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -220,7 +220,7 @@ def test_the_unit_is_what_systemd_reads(tmp_path: Path) -> None:
     copy.write_text(text.replace("/opt/orgkernel/bin/orgkernel", str(program)))
     for command in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=20", "--no-pager"]):
         done = subprocess.run(
-            ["systemd-analyze", *command, copy], capture_output=True, text=True, check=False, timeout=60
+            ["systemd-analyze", *command, copy], capture_output=True, text=True, check=False, timeout=PATIENCE
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "orgkernel.service:" not in done.stderr, done.stderr
@@ -231,5 +231,5 @@ def test_the_script_that_starts_the_container_is_sound() -> None:
     script = REPOSITORY / ".ci/container"
     assert os.access(script, os.X_OK)
     checker = Path(ORGKERNEL).with_name("shellcheck")
-    done = subprocess.run([checker, script], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([checker, script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which a test no longer waits for an event. They pass only where something is broken, so they are many: a
 machine that does other things is slow, and that is no defect.
 """
