@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sampling import sample_every
 from tests.support.trees import REPOSITORY
 
 SECONDS, MEGABYTES = 1.0, 200
@@ -97,7 +98,7 @@ def reader() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory is measured by /proc")
-@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize("name", sample_every(COSTLY, 3))
 def test_a_file_within_the_limit_is_cheap(
     name: str, reader: subprocess.Popen[str], quick_folder: Path
 ) -> None:

@@ -91,9 +91,14 @@ def over_http(shop: Path, environment: dict[str, str]) -> Iterator[tuple[str, st
         process.stderr.close()
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize(
-    ("framework", "section"), [("openai", "OpenAI Agents SDK"), ("langgraph", "LangGraph")]
+    ("framework", "section", "transport"),
+    [
+        ("openai", "OpenAI Agents SDK", "stdio"),
+        ("langgraph", "LangGraph", "http"),
+        pytest.param("openai", "OpenAI Agents SDK", "http", marks=pytest.mark.nightly),
+        pytest.param("langgraph", "LangGraph", "stdio", marks=pytest.mark.nightly),
+    ],
 )
 def test_the_code_of_a_framework_calls_as_its_role(
     framework: str, section: str, transport: str, shop: Path, environment: dict[str, str], request: Any
