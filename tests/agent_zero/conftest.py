@@ -36,7 +36,7 @@ def started(root: Path, generation: str) -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(host=host, root=root, generation=generation)
 
 
-WHOLE_WAY = {"test_activation", "test_end_to_end", "test_installed", "test_installer", "test_the_seven"}
+WHOLE_WAY = {"test_activation", "test_end_to_end", "test_installer"}
 """Modules of which `make test` runs all generations; of the others it runs the newest, and `make nightly` the older ones."""
 
 

@@ -238,7 +238,6 @@ def connect_slowly(server: Server) -> socket.socket:
     return slow
 
 
-@pytest.mark.nightly
 def test_a_slow_follower_is_dropped(impatient: Server) -> None:
     """It takes nothing while megabytes come; another follower gets all of them meanwhile."""
     got: list[int] = []
