@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -228,7 +228,7 @@ def hold(shop: Shop) -> sqlite3.Connection:
 
 def fill(shop: Shop) -> None:
     """From now on the store takes no row of the audit."""
-    with sqlite3.connect(shop.store) as connection:
+    with closing(sqlite3.connect(shop.store)) as connection, connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
         )
