@@ -282,7 +282,7 @@ def test_a_child_of_a_fork_is_told_that_its_store_is_closed(tmp_path: Path) -> N
         child = os.fork()
         if child == 0:
             try:
-                store.audit.defer(AuditEntry("decision", 1.0, "allow")).result(PATIENCE)
+                store.audit.defer(AuditEntry("decision", 1.0, "allow")).result(300)
                 os._exit(1)
             except OrgkernelError as error:
                 os._exit(0 if "closed" in error.message else 2)
