@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of processes; without it each compiles all it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run demo test check lint types contracts unit nightly docs docs-site regenerate bench load gateway-bench differential lock dist sbom pin clean
+.PHONY: run demo test check quick quick-cases lint types contracts unit nightly docs docs-site regenerate bench load gateway-bench differential lock dist sbom pin clean
 
 # Set everything up, check the shipped organizations, serve them on loopback.
 run: $(VENV)/run.stamp
@@ -41,17 +41,27 @@ docs: $(VENV)/dev.stamp
 docs-site: $(VENV)/dev.stamp
 	$(BIN)/zensical build --strict --clean
 
-# Three workers on two cores, because tests of servers and processes wait.
+# For the loop of work: what a change of a rule, a decision or a law breaks, in less than two minutes. The types are those of
+# the modules that changed and of the modules that use them, as soon as the cache of mypy is filled.
+quick: $(VENV)/dev.stamp
+	@$(MAKE) --no-print-directory -j 2 lint types quick-cases
+
+# The cases of rules and decisions, and the laws with a handful of examples each.
+quick-cases: $(VENV)/dev.stamp
+	ORGKERNEL_DEPTH=0 $(BIN)/pytest -q -n 2 --dist worksteal -m "not nightly and (not deep or hypothesis)" tests/rules tests/decisions tests/property
+
+# Four workers on two cores, because tests of servers and processes wait. What is marked `nightly` is not there.
 unit: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/hosts.stamp
-	$(BIN)/pytest -n 3 --dist worksteal --durations=10
+	$(BIN)/pytest -n 4 --dist worksteal --durations=10
 
 # The tests that search (properties, fuzzing, killed writers), with other examples every time: DEPTH times as many as a test
-# itself says, of which `make test` takes a third; the edges of the API all instead of every other one; then a hundred
-# thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
+# itself says, of which `make test` takes a quarter; the edges of the API all instead of every fourth one; what is marked
+# `nightly`, because it repeats what a test of `make test` shows: the conformance suites of both eras, the built pages of the
+# documentation, the older hosts, every case of a corpus by every surface; then a hundred thousand decisions beside Cedar's. CrewAI's checker and Claude Code's command line run here and not in `make test`,
 # because one brings a gigabyte of packages, and the other half of one.
 DEPTH ?= 25
-nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
-	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -n 2 --dist worksteal --durations=10
+nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VENV)/hosts.stamp $(VENV)/crewai.stamp $(VENV)/claude.stamp
+	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
 # Rewrite what is generated: JSON Schemas, rule pages, OpenAPI by tag.

@@ -15,6 +15,7 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
 from orgkernel.runtime.trigger_parser import parse_trigger
 from tests.docs.shown import BIN, Command, File, Reader, console_blocks, steps_of
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 
 PAGES = {
@@ -74,7 +75,7 @@ def test_workflows_that_are_shown_are_valid(tmp_path: Path) -> None:
         (tmp_path / f"{number}.yml").write_text(step.text, encoding="utf-8")
     done = subprocess.run(
         [BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", *tmp_path.iterdir()],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
 

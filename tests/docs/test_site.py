@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 from tests.support.yaml_text import read_yaml_file
 
@@ -45,7 +46,7 @@ def copy_sources(folder: Path) -> Path:
 
 
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +78,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     """Otherwise that it passes would say nothing."""
     page = tmp_path / "docs/index.md"
@@ -88,6 +90,7 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
         assert (build(tmp_path).returncode == 0) is succeeds
 
 
+@pytest.mark.nightly
 def test_every_page_is_built(site: Path, pages: dict[Path, _Page]) -> None:
     """One HTML page per Markdown page, and the page for what is not found."""
     names = {re.sub(r"README\.md$", "index.md", name) for name in entries(CONFIG["nav"])}
@@ -95,6 +98,7 @@ def test_every_page_is_built(site: Path, pages: dict[Path, _Page]) -> None:
     assert built == {name.removesuffix(".md") + ".html" for name in names} | {"404.html"}
 
 
+@pytest.mark.nightly
 def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, _Page], site: Path) -> None:
     """No page or style sheet names another host: neither fonts nor scripts nor images nor links."""
     for path, page in pages.items():
@@ -104,6 +108,7 @@ def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, _Page], site: Path)
         assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", text), path
 
 
+@pytest.mark.nightly
 def test_nothing_that_is_shown_makes_the_scripts_fetch(site: Path) -> None:
     """The theme's script loads more from a host of its own for diagrams, code to try, galleries and repositories."""
     assert not {"repo_url", "repo_name", "extra_javascript", "plugins"} & CONFIG.keys()
@@ -111,6 +116,7 @@ def test_nothing_that_is_shown_makes_the_scripts_fetch(site: Path) -> None:
         assert not re.search(r'class="?(mermaid|pyodide|glightbox)', path.read_text(encoding="utf-8")), path
 
 
+@pytest.mark.nightly
 def test_links_lead_to_a_page_and_a_heading(pages: dict[Path, _Page], site: Path) -> None:
     """Anchors included; the page for what is not found is served from anywhere."""
     lost = []

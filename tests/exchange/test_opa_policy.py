@@ -17,6 +17,7 @@ CHECKS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("check", CHECKS)
 def test_programs_of_opa_accept_the_policy(check: str) -> None:
     """It is laid out by `opa fmt`, compiles in strict mode, and regal sees no fault in it."""

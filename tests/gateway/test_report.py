@@ -27,6 +27,7 @@ from tests.gateway.use import DEV, ROSTER, calling, write_shop
 from tests.support.claude_trees import AGENTS, agent
 from tests.support.git_repository import GitRepository
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.tokens import count_tokens
 from tests.support.trees import REPOSITORY, write_tree
 from tests.toolbox import mcp_tools
@@ -417,7 +418,7 @@ def test_calls_through_the_gateway_are_what_is_counted(tmp_path: Path) -> None:
 
     async def call() -> None:
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE):
                 found = await call_tool(gateway, caller, "wiki__look", {"where": "here"}, asked=nobody)
                 assert not found.get("isError"), found
         finally:

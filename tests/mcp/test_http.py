@@ -22,6 +22,7 @@ from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, location_of, new_key, opened
 from tests.api.running import Server, running
 from tests.mcp.calling import ERAS, Calls, calling, connect
+from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES
 
 AGENT = "clerk"
@@ -61,7 +62,7 @@ def calls(request: pytest.FixtureRequest, server: Server) -> Iterator[Calls]:
 def post(server: Server, body: bytes | dict[str, Any], **headers: str) -> httpx2.Response:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     said = {"content-type": "application/json", "accept": "application/json, text/event-stream", **headers}
-    return httpx2.post(f"{server.url}/mcp", content=content, headers=said, timeout=30)
+    return httpx2.post(f"{server.url}/mcp", content=content, headers=said, timeout=PATIENCE)
 
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -235,7 +236,7 @@ def test_whitespace_around_a_header_is_no_part_of_it(server: Server) -> None:
         "Mcp-Method": "tools/call",
         "Mcp-Name": "who_am_i  ",
     }
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
     connection.request("POST", "/mcp", body, headers)
     response = connection.getresponse()
     found = json.loads(response.read())
