@@ -171,6 +171,13 @@ class RequestableTool(Item, frozen=True, kw_only=True):
     """The caps that the grant must waive."""
 
 
+class GrantableTool(Item, frozen=True, kw_only=True):
+    """A tool that a holder of the role may grant to others."""
+
+    level: str
+    """The highest level that it may grant, but never above its own."""
+
+
 class SkillItem(Named, frozen=True, kw_only=True):
     """A skill that the role requires."""
 
@@ -347,8 +354,14 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """How many dispatches may follow one another below the role if a run begins with it. Within a run, a check of the
     dispatch says what is left. Null if it dispatches nobody."""
     domains: tuple[DomainItem, ...]
+    examples: tuple[Item, ...] = ()
+    """Requests that the role takes, as people write them."""
+    not_examples: tuple[Item, ...] = ()
+    """Requests that sound like the role's work and are not."""
     intents: tuple[Item, ...]
     plans: tuple[PlanItem, ...]
+    listed_procedures: tuple[Item, ...] = ()
+    """Procedures of the profile, besides those of the skills that the role requires."""
     tools: tuple[ToolItem, ...]
     essential_tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...] = ()
@@ -361,6 +374,7 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
     file_scope: tuple[Item, ...]
+    may_grant: tuple[GrantableTool, ...] = ()
     escalation: tuple[EscalationItem, ...]
     pace: Pace
     doctrine: tuple[Fact, ...]
