@@ -16,7 +16,9 @@ from orgkernel.documents.records import RoleProfile
 Shown = Literal["setting", "list", "derived"]
 """How the manifest is filled: with the value as a setting (with its default), with one item for each text of a list, or by a
 function of `manifest/role.py`, because the organization, a catalog or the state decides as well."""
-Decides = Literal["command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"]
+Decides = Literal[
+    "command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
+]
 """What depends on the field. `nothing`: people and agents read it. `not yet`: its description says so."""
 Gives = Literal["nothing", "items", "number", "levels", "own measure"]
 """How a change of the field gives a role more: by nothing, by each item, by a greater number, by an item or a higher level
@@ -140,4 +142,6 @@ def is_set(profile: RoleProfile, field: RoleField) -> bool:
 
 
 _BLANK: Final = RoleProfile(role_id="")
-_DEFAULTS: Final[Mapping[tuple[str, ...], Any]] = {field.route: value_in(_BLANK, field) for field in ROLE_FIELDS}
+_DEFAULTS: Final[Mapping[tuple[str, ...], Any]] = {
+    field.route: value_in(_BLANK, field) for field in ROLE_FIELDS
+}

@@ -354,10 +354,6 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     """How many dispatches may follow one another below the role if a run begins with it. Within a run, a check of the
     dispatch says what is left. Null if it dispatches nobody."""
     domains: tuple[DomainItem, ...]
-    examples: tuple[Item, ...] = ()
-    """Requests that the role takes, as people write them."""
-    not_examples: tuple[Item, ...] = ()
-    """Requests that sound like the role's work and are not."""
     intents: tuple[Item, ...]
     plans: tuple[PlanItem, ...]
     listed_procedures: tuple[Item, ...] = ()
@@ -381,6 +377,10 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     requirements: tuple[Fact, ...]
     standing_orders: tuple[Item, ...]
     does_not_have: tuple[Item, ...]
+    examples: tuple[Item, ...] = ()
+    """Requests that the role takes, as people write them."""
+    not_examples: tuple[Item, ...] = ()
+    """Requests that sound like the role's work and are not."""
     rank: Item | None = None
     """Null: agents have ranks, and their manifests show them."""
     agents: tuple[Item, ...] = ()
