@@ -26,9 +26,10 @@ from orgkernel.diff.sections import (
     address_of,
     noun_of,
 )
+from orgkernel.documents.role_fields import ROLE_FIELDS
 
 _SHOWN = 8
-_TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
+_TEXTS = frozenset(field.part for field in ROLE_FIELDS if field.shown == "texts")
 """Parts whose items are free text, not ids."""
 _LISTED = (
     ("domains", "domain"),

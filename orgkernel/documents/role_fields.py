@@ -13,9 +13,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from orgkernel.documents.records import RoleProfile
 
-Shown = Literal["setting", "list", "derived"]
-"""How the manifest is filled: with the value as a setting (with its default), with one item for each text of a list, or by a
-function of `manifest/role.py`, because the organization, a catalog or the state decides as well."""
+Shown = Literal["setting", "ids", "texts", "derived"]
+"""How the manifest is filled: with the value as a setting (with its default), with an item for each id or text of a list, or
+by a function of `manifest/role.py`, because the organization, a catalog or the state decides as well."""
 Decides = Literal[
     "command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
 ]
@@ -87,24 +87,24 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "work is not routed by domain there"), ["codegen"], specified=True),
     _row("capabilities.intents", "intents", "derived", "dispatch", "nothing", Lost("intents"), ["greet"]),
     _row("capabilities.htn_plans", "plans", "derived", "dispatch", "own measure", Lost("plans"), ["codegen_module"], specified=True),
-    _row("capabilities.procedures", "listed_procedures", "list", "dispatch", "nothing", Lost("procedures"), ["sweep"]),
+    _row("capabilities.procedures", "listed_procedures", "ids", "dispatch", "nothing", Lost("procedures"), ["sweep"]),
     _row("capabilities.tools_primary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
     _row("capabilities.tools_secondary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
     _row("capabilities.tools", "tools", "derived", "access", "own measure", None, [{"tool": "text_editor", "level": "full"}]),
     _row("capabilities.skills", "skills", "derived", "crew", "nothing", Lost("skills that roles require"), ["software_construction"], specified=True),
-    _row("examples", "examples", "list", "dispatch", "nothing", _EXAMPLES, ["Do it."]),
-    _row("not_examples", "not_examples", "list", "dispatch", "nothing", _EXAMPLES, ["Do that."]),
+    _row("examples", "examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do it."]),
+    _row("not_examples", "not_examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do that."]),
+    _row("requirements.preferred_model", "requirements", "setting", "nothing", "nothing", Lost("models"), "a-model", specified=True),
+    _row("requirements.min_context_tokens", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, 1000, specified=True),
+    _row("requirements.required_extensions", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, ["memory"], specified=True),
     _row("pace_plan", "pace", "derived", "failures", "nothing", Lost("PACE plans", _SAID_IN_TEXT), {"primary": {"action": "x"}}, specified=True),
     _row("doctrine.salute_interval_turns", "doctrine", "setting", "reports", "nothing", _DOCTRINE, 2, specified=True),
     _row("doctrine.max_turns_without_progress", "doctrine", "setting", "failures", "nothing", Lost("turns without progress"), 7, specified=True),
     _row("doctrine.report_on_completion", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
     _row("doctrine.report_on_failure", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
     _row("doctrine.autonomous_retry_limit", "doctrine", "setting", "nothing", "nothing", _DOCTRINE, 3, specified=True),
-    _row("requirements.preferred_model", "requirements", "setting", "nothing", "nothing", Lost("models"), "a-model", specified=True),
-    _row("requirements.min_context_tokens", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, 1000, specified=True),
-    _row("requirements.required_extensions", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, ["memory"], specified=True),
-    _row("does_not_have", "does_not_have", "list", "nothing", "nothing", Lost("what roles do not have", _SAID_IN_TEXT), ["A shell."]),
-    _row("standing_orders", "standing_orders", "list", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
+    _row("does_not_have", "does_not_have", "texts", "nothing", "nothing", Lost("what roles do not have", _SAID_IN_TEXT), ["A shell."]),
+    _row("standing_orders", "standing_orders", "texts", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
     _row("department", "department", "derived", "access", "nothing", Lost("departments"), "d"),
     _row("layer", "layer", "derived", "dispatch", "nothing", Lost("layers"), "l"),
     _row("tier", _IDENTITY, "setting", "command", "nothing", Lost("tiers of roles"), "utility"),
@@ -114,9 +114,9 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _row("open_to_probation", _IDENTITY, "setting", "crew", "number", _ENTRY_RANKS, True),
     _row("lmc_mode", _IDENTITY, "setting", "contracts", "nothing", Lost("LMC modes"), "lite"),
     _row("may_grant", "may_grant", "derived", "access", "levels", Lost("rights to grant"), [{"tool": "file_read"}]),
-    _row("credentials", "credentials", "list", "access", "items", Lost("credentials"), ["c"]),
-    _row("data", "data", "list", "access", "items", Lost("data"), ["minimal"]),
-    _row("file_scope", "file_scope", "list", "access", "own measure", Lost("file scopes", "a tool that writes files is withheld from these roles"), ["src/"]),
+    _row("credentials", "credentials", "ids", "access", "items", Lost("credentials"), ["c"]),
+    _row("data", "data", "ids", "access", "items", Lost("data"), ["minimal"]),
+    _row("file_scope", "file_scope", "texts", "access", "own measure", Lost("file scopes", "a tool that writes files is withheld from these roles"), ["src/"]),
 )  # fmt: skip
 
 OF_DOCUMENT: Final = ("kind", "role_id", "overlay", "version", "suppressions")

@@ -30,7 +30,7 @@ _Command = tuple[Edge, tuple[Why, ...]]
 # An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
 _SUPERIORS_KEPT = 20_000
 _IDENTITY = tuple(fields_shown_in("identity", "setting"))
-_LISTS = tuple(field for field in ROLE_FIELDS if field.shown == "list")
+_LISTS = tuple(field for field in ROLE_FIELDS if field.shown in ("ids", "texts"))
 
 
 def build_role_manifest(

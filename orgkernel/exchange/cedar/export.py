@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
@@ -146,6 +146,7 @@ _WHY = {
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,
+    "rights to grant": GRANTING,
     "input schemas": "tool arguments are not checked",
     "senders": "the caller must resolve identities to people before it asks Cedar",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
@@ -36,6 +36,7 @@ _WHY = {
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,
+    "rights to grant": GRANTING,
     "input schemas": "a question with the arguments of a tool is `undecided`; without them, they are not checked",
     "senders": "a question about `sender:…` is `undecided`: resolve identities to people before",
 }
