@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from orgkernel.documents.records import Limits, Mission
 from orgkernel.documents.role_fields import Lost
 from orgkernel.exchange.agents.roster import Extent, Roster, reports_outside, roster_of
-from orgkernel.exchange.exported import Loss
+from orgkernel.exchange.exported import STORED_STATE, Loss
 from orgkernel.exchange.role_losses import Count, find_role_losses
 from orgkernel.graph.questions import OrgView
 
@@ -75,8 +75,5 @@ def find_losses(
         count = 0 if name in whole else count_of(view)
         if count:
             yield Loss(name, why, count)
-    yield Loss(
-        "stored state",
-        "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents",
-    )
+    yield STORED_STATE
     yield Loss("what decided", "a host refuses without a reason, a line of YAML or a way out")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
 from orgkernel.exchange.opa.policy import POLICY
@@ -20,7 +20,7 @@ COVERS = (
     "position", "exclusive lock", "file scope",
 )  # fmt: skip
 _ALWAYS = (
-    Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
+    STORED_STATE,
     Loss("delegation", "a question with `on_behalf_of`, `via` or `envelope` is `undecided`"),
     Loss("runs", "a question with a PACE tier, a session, a depth or a number of runs is `undecided`"),
     Loss("paths", "`tool:ID:PATH` is `undecided`: ask for `tool:ID`, and send `in_scope`"),
