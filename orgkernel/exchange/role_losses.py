@@ -9,21 +9,21 @@ from orgkernel.exchange.exported import Loss
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
-Count = Callable[[OrgView], int]
+FactCount = Callable[[OrgView], int]
 
 
-def _edges(kind: EdgeKind) -> Count:
+def _edges(kind: EdgeKind) -> FactCount:
     return lambda view: len(view.edges_of(kind))
 
 
 # What the organization says instead of the roles, and what it says besides them.
-_INSTEAD: Mapping[str, Count] = {
+_INSTEAD: Mapping[str, FactCount] = {
     "chain of command": lambda view: sum(view.superior_of(role) is not None for role in view.roles),
     "domains": _edges(EdgeKind.HANDLES),
     "plans": _edges(EdgeKind.FOLLOWS),
     "skills that roles require": _edges(EdgeKind.REQUIRES),
 }
-_BESIDES: Mapping[str, Count] = {
+_BESIDES: Mapping[str, FactCount] = {
     "dispatch rights": lambda view: len(view.records.organization.dispatch_edges),
     "standing orders": lambda view: sum(len(each) for each in view.records.orders.values()),
 }

@@ -8,11 +8,11 @@ from orgkernel.documents.records import Limits, Mission
 from orgkernel.documents.role_fields import Lost
 from orgkernel.exchange.agents.roster import Extent, Roster, reports_outside, roster_of
 from orgkernel.exchange.exported import STORED_STATE, Loss
-from orgkernel.exchange.role_losses import Count, find_role_losses
+from orgkernel.exchange.role_losses import FactCount, find_role_losses
 from orgkernel.graph.questions import OrgView
 
 _NO_PLACE = Lost("").why
-_OF_ORGANIZATION: tuple[tuple[str, str, Count], ...] = (
+_OF_ORGANIZATION: tuple[tuple[str, str, FactCount], ...] = (
     ("domain routing", "work is not routed by domain there", lambda view: len(view.records.organization.domain_routing)),
     ("mission", _NO_PLACE, lambda view: int(view.records.organization.mission != Mission())),
     ("communication channels", _NO_PLACE, lambda view: len(view.records.organization.communication_channels)),
