@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
 from orgkernel.graph.questions import OrgView
@@ -22,7 +22,7 @@ COVERS = (
     "position", "exclusive lock", "file scope",
 )  # fmt: skip
 _ALWAYS = (
-    Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
+    STORED_STATE,
     Loss("delegation", "a question with `on_behalf_of`, `via` or `envelope` is `undecided`"),
     Loss("runs", "a question with a PACE tier, a session, a depth or a number of runs is `undecided`"),
     Loss("paths", "`tool:ID:PATH` is `undecided`: ask for `tool:ID`, and send `in_scope`"),
@@ -38,6 +38,7 @@ _WHY = {
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,
+    "rights to grant": GRANTING,
     "input schemas": "a question with the arguments of a tool is `undecided`; without them, they are not checked",
     "senders": "a question about `sender:…` is `undecided`: resolve identities to people before",
 }
