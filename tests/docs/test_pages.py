@@ -11,6 +11,7 @@ import click
 import pytest
 
 from manifest_api.openapi import build_openapi
+from orgkernel import __version__
 from orgkernel.cli import cli
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
@@ -23,6 +24,7 @@ HAND_WRITTEN = {
     str(path.relative_to(REPOSITORY)): path.read_text(encoding="utf-8")
     for path in [
         REPOSITORY / "README.md",
+        REPOSITORY / "CHANGELOG.md",
         REPOSITORY / "CONTRIBUTING.md",
         *(REPOSITORY / "docs").rglob("*.md"),
     ]
@@ -110,6 +112,13 @@ def test_the_start_shows_enough(pages: dict[str, str]) -> None:
     """The README and the tutorial are run, not only linked."""
     for name in ("README.md", "docs/tutorial.md"):
         assert len(list(console_blocks(pages[name]))) >= 7
+
+
+def test_the_changelog_is_about_this_version() -> None:
+    """Its first section is the version of the package."""
+    first = re.search(r"^## (\S+)", HAND_WRITTEN["CHANGELOG.md"], re.MULTILINE)
+    assert first
+    assert first[1] == __version__
 
 
 def test_links_lead_somewhere(pages: dict[str, str]) -> None:
