@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 
 from orgkernel.loading.files import SKILL_FILE, Root, SourceText
-from orgkernel.loading.formats.agent_skills.layout import HIDDEN_OF_CLAUDE, find_layout
 from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.formats.skills.layout import HIDDEN_OF_CLAUDE, find_layout
 from orgkernel.loading.sources import Completion, FileRead, ReadFile
 
 
@@ -32,12 +32,15 @@ class AgentSkills:
             from orgkernel.loading.formats.claude_code.skills import read_skill
 
             return read_skill(source, root)
-        from orgkernel.loading.formats.agent_skills.skills import read_skill as read_standard_skill
+        from orgkernel.loading.formats.skills.skills import read_skill as read_standard_skill
 
         return read_standard_skill(source, root)
 
     def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
         """An organization without roles, which has the skills."""
-        from orgkernel.loading.formats.agent_skills.skills import complete
+        from orgkernel.loading.formats.skills.skills import complete
 
         return complete(root, files)
+
+
+FORMAT = AgentSkills()
