@@ -13,6 +13,7 @@ import pytest
 from manifest_api.openapi import build_openapi
 from orgkernel import __version__
 from orgkernel.cli import cli
+from orgkernel.exchange.formats import EXPORTS
 from orgkernel.loading.files import Root
 from orgkernel.loading.tree import read_tree
 from orgkernel.runtime.trigger_parser import parse_trigger
@@ -112,6 +113,14 @@ def test_the_start_shows_enough(pages: dict[str, str]) -> None:
     """The README and the tutorial are run, not only linked."""
     for name in ("README.md", "docs/tutorial.md"):
         assert len(list(console_blocks(pages[name]))) >= 7
+
+
+def test_every_export_is_shown(pages: dict[str, str]) -> None:
+    """Each format is a row of the table of formats for agents, or a page runs `orgkernel export` to it."""
+    table = re.findall(r"^\| \[?`([a-z][a-z0-9-]*)`", pages["docs/how-to/export-agents.md"], re.MULTILINE)
+    commands = [step.text for text in pages.values() for step in steps_of(text) if isinstance(step, Command)]
+    run = {target for text in commands for target in re.findall(r"orgkernel export .*--to ([\w-]+)", text)}
+    assert {*table, *run} == EXPORTS.keys()
 
 
 def test_the_changelog_is_about_this_version() -> None:
