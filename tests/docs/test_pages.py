@@ -141,6 +141,20 @@ def test_links_lead_somewhere(pages: dict[str, str]) -> None:
     assert missing == []
 
 
+def test_files_that_contributors_are_sent_to_exist() -> None:
+    """Every path in `CONTRIBUTING.md` whose name is not left to the contributor."""
+    named = set(
+        re.findall(
+            r"`((?:orgkernel|manifest_api|tests|tools|docs)/[\w./-]+)`", HAND_WRITTEN["CONTRIBUTING.md"]
+        )
+    )
+    placeholders = re.compile("[A-Z]{3}|nnn|its_name")
+    assert len(named) > 30
+    assert [
+        path for path in sorted(named) if not placeholders.search(path) and not (REPOSITORY / path).exists()
+    ] == []
+
+
 def test_no_step_is_hidden(pages: dict[str, str]) -> None:
     """What a reader must do is visible: a page holds no comment that runs something."""
     for name, text in pages.items():
