@@ -91,7 +91,7 @@ differential: $(VENV)/dev.stamp
 lock: $(VENV)/dev.stamp
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build pyproject.toml -o requirements/run.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build --extra postgres --extra oidc --extra identity pyproject.toml -c requirements/run.lock -o requirements/serve.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group build --extra postgres --extra oidc --extra signing --extra uvloop pyproject.toml -c requirements/run.lock -o requirements/serve.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group dev pyproject.toml -c requirements/run.lock -c requirements/serve.lock -o requirements/dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:load -o requirements/load.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --group pyproject.toml:interop -o requirements/interop.lock

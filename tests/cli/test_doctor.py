@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from orgkernel.cli.checkup import check_everything
-from orgkernel.cli.checkup_report import Asked
+from orgkernel.cli.operate.checkup import check_everything
+from orgkernel.cli.operate.checkup_report import Asked
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import parse_location
@@ -256,6 +256,10 @@ def test_packages_that_do_not_fit_and_extras_that_are_missing_are_named(
         return real(name)
 
     monkeypatch.setattr(importlib.metadata, "version", version)
+    required = importlib.metadata.requires("orgkernel")
+    assert required is not None
+    elsewhere = "other-system>=1; sys_platform == 'elsewhere' and extra == 'uvloop'"
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: [*required, elsewhere])
     monkeypatch.setitem(sys.modules, "jwt", None)
     code, found = doctor(shop)
     assert code == 0
