@@ -37,9 +37,11 @@ contracts: $(VENV)/dev.stamp
 docs: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.regenerate --check
 
-# The documentation as pages in site/; fails on a broken link.
+# The documentation as pages in site/, the generated ones included; fails on a broken link.
 docs-site: $(VENV)/dev.stamp
-	$(BIN)/zensical build --strict --clean
+	$(BIN)/python -m tools.site_sources build/site
+	cd build/site && ../../$(BIN)/zensical build --strict --clean
+	rm -rf site && mv build/site/site site
 
 # For the loop of work: what a change of a rule, a decision or a law breaks, in less than two minutes. The types are those of
 # the modules that changed and of the modules that use them, as soon as the cache of mypy is filled.
@@ -64,7 +66,7 @@ nightly: $(VENV)/dev.stamp $(VENV)/interop.stamp $(VENV)/conformance.stamp $(VEN
 	ORGKERNEL_DEPTH=$(DEPTH) $(BIN)/pytest -m "" -n 2 --dist worksteal --durations=10
 	$(MAKE) differential
 
-# Rewrite what is generated: JSON Schemas, rule pages, OpenAPI by tag.
+# Rewrite what is generated and checked in: record modules, JSON Schemas, OpenAPI by tag, tables in pages.
 regenerate: $(VENV)/dev.stamp
 	$(BIN)/python -m tools.plain_records
 	$(BIN)/python -m tools.regenerate

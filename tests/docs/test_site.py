@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -16,10 +15,10 @@ import pytest
 import yaml
 
 from tests.support.patience import PATIENCE
-from tests.support.trees import REPOSITORY
-from tests.support.yaml_text import read_yaml_file
+from tests.support.yaml_text import read_yaml
+from tools.site_sources import site_configuration, write_site_sources
 
-CONFIG = read_yaml_file(REPOSITORY / "mkdocs.yml")
+CONFIG = read_yaml(site_configuration())
 BUILD = (Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean")
 # Attributes a browser fetches or follows.
 _FETCHED = ("href", "src", "srcset", "action", "poster", "data")
@@ -38,24 +37,24 @@ class _Page(HTMLParser):
         self.ids |= {value for name in ("id", "name") if (value := given.get(name))}
 
 
-def copy_sources(folder: Path) -> Path:
-    """What the site is made of, so that builds do not meet in one folder."""
-    shutil.copytree(REPOSITORY / "docs", folder / "docs")
-    shutil.copy(REPOSITORY / "mkdocs.yml", folder)
-    return folder
-
-
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the site is built from, the generated pages included."""
+    folder = tmp_path_factory.mktemp("site")
+    write_site_sources(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(sources: Path) -> Path:
     """The site, built strictly."""
-    folder = copy_sources(tmp_path_factory.mktemp("site"))
-    done = build(folder)
+    done = build(sources)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "site"
+    return sources / "site"
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +69,9 @@ def entries(nav: Any) -> list[str]:
     return [entry for each in (nav.values() if isinstance(nav, dict) else nav) for entry in entries(each)]
 
 
-def test_every_page_is_in_the_navigation_once() -> None:
+def test_every_page_is_in_the_navigation_once(sources: Path) -> None:
     """And every entry is a page."""
-    docs = REPOSITORY / "docs"
+    docs = sources / "docs"
     assert sorted(entries(CONFIG["nav"])) == sorted(
         str(path.relative_to(docs)) for path in docs.rglob("*.md")
     )

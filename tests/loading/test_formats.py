@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import uvicorn
 
 from manifest_api import create_app
 from orgkernel import Kernel
+from orgkernel.loading import formats
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.formats import FORMATS
 from orgkernel.snapshots.loader import Loader
@@ -36,6 +38,13 @@ TREES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "a2a": ("a2a", cards),
     "skills": ("skills", skills),
 }
+
+
+def test_a_format_is_called_like_its_package() -> None:
+    """The word under `sources` and after `--from` finds the package, and every package with a format has its word."""
+    assert {name: form.name for name, form in FORMATS.items()} == {name: name for name in FORMATS}
+    packages = {each.name for each in pkgutil.iter_modules(formats.__path__) if each.ispkg}
+    assert packages == {name.replace("-", "_") for name in FORMATS}
 
 
 @pytest.mark.parametrize("tree", TREES)
