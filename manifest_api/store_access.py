@@ -208,8 +208,7 @@ class VanishedGrants:
     def __init__(self, store_access: StoreAccess) -> None:
         self._store_access = store_access
         self._loads: list[tuple[RegistryState, Reload]] = []
-        # A reload and the task at intervals may retry at once, and both would drop the load that one of them wrote down.
-        self._turn = asyncio.Lock()
+        self._writing = asyncio.Lock()
 
     async def note(self, state: RegistryState, report: Reload) -> None:
         """Take a load, and try to write down what it says."""
@@ -218,7 +217,7 @@ class VanishedGrants:
 
     async def retry(self) -> None:
         """Write down what the loads say that are not written down yet."""
-        async with self._turn:
+        async with self._writing:  # another caller would remove the load after the one that it has written
             try:
                 while self._loads:
                     state, report = self._loads[0]
@@ -228,9 +227,8 @@ class VanishedGrants:
                     for grant in slept or ():
                         logger.warning(
                             "grant %s is asleep: no document declares %s",
-                            grant.grant_id,
-                            quote(grant.subject),
-                        )
+                            grant.grant_id, quote(grant.subject),
+                        )  # fmt: skip
             except StoreError as error:
                 logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
 

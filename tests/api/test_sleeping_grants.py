@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
 
 import pytest
 from starlette.testclient import TestClient
 
-from manifest_api.store_access import VanishedGrants
 from orgkernel.errors import StoreBusy
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
@@ -21,10 +17,6 @@ from tests.api.asking import stored_client
 from tests.api.keys import bearer, first_key, opened
 from tests.state.contract import history
 from tests.support.trees import write_tree
-
-if TYPE_CHECKING:
-    from manifest_api.store_access import StoreAccess
-    from orgkernel.kernel.registry_state import RegistryState
 
 ORGANIZATION = '{_schema: "orgkernel:organization", org_id: shop, hierarchy: {co: {}%s}}\n'
 WITH, WITHOUT = ORGANIZATION % ", scout: {reports_to: co}", ORGANIZATION % ""
@@ -139,26 +131,3 @@ def test_a_load_the_store_could_not_note_is_not_forgotten(
             write(client, folder, WITHOUT)
         write(client, folder, WITH)
         assert not may(client)
-
-
-def test_retries_at_once_write_each_load_down_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reload and the task at intervals may retry together: neither drops a load that the other one wrote down."""
-    noted: list[object] = []
-    monkeypatch.setattr(upkeep, "note_vanished", lambda _store, state, _removed: noted.append(state) or ())
-
-    class SlowStore:
-        async def refresh(self) -> None:
-            await asyncio.sleep(0)
-
-        async def work(self, change: Callable[[object], object]) -> object:
-            await asyncio.sleep(0)
-            return change(self)
-
-    vanishing = VanishedGrants(cast("StoreAccess", SlowStore()))
-    report = SimpleNamespace(removed=())
-
-    async def retry_at_once() -> None:
-        await asyncio.gather(*(vanishing.note(cast("RegistryState", each), report) for each in "abc"))
-
-    asyncio.run(retry_at_once())
-    assert noted == ["a", "b", "c"]
