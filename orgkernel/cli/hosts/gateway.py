@@ -88,10 +88,8 @@ def _run(
     chosen = [each for each in (role, agent, address) if each is not None]
     if len(chosen) != 1:
         raise UsageError(
-            "nobody is named to call"
-            if not chosen
-            else "`--role`, `--agent` and `--http` exclude each other",
-            "name one of `--role`, `--agent` and `--http`",
+            "no caller given" if not chosen else "`--role`, `--agent` and `--http` exclude each other",
+            "pass one of `--role`, `--agent` and `--http`",
         )
     require_sdk()
     upstreams = open_upstreams(configs, names)
