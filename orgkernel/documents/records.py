@@ -172,7 +172,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
     trust: float | None = None
     trust_weight: float = 4.0
     assignments: tuple[Assignment, ...] = ()
-    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     personality: PersonalitySeed | None = None
     description: str = ''
 
@@ -633,7 +633,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     does_not_have: tuple[str, ...] = ()
     dispatch: DispatchRights = DispatchRights()
     department: Id | None = None
-    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     layer: Id | None = None
     position: Literal['manager', 'worker', 'unified'] | None = None
     clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None

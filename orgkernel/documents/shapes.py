@@ -172,7 +172,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
     trust: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
     trust_weight: Annotated[float, msgspec.Meta(gt=0.0)] = 4.0
     assignments: tuple[Assignment, ...] = ()
-    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     personality: PersonalitySeed | None = None
     description: str = ''
 
@@ -628,7 +628,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     does_not_have: tuple[str, ...] = ()
     dispatch: DispatchRights = DispatchRights()
     department: Id | None = None
-    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     layer: Id | None = None
     position: Literal['manager', 'worker', 'unified'] | None = None
     clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None

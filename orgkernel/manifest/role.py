@@ -28,7 +28,7 @@ from orgkernel.runtime.tiers import TIERS
 _Command = tuple[Edge, tuple[Why, ...]]
 # An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
 _SUPERIORS_KEPT = 20_000
-_IDENTITY = ("tier", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode")
+_IDENTITY = ("crew_tier", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode")
 
 
 def build_role_manifest(

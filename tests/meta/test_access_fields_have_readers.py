@@ -160,7 +160,7 @@ FIELDS: dict[str, Any] = {
     "crew_roster:agents.clerk.trust": 0.9,
     "crew_roster:agents.butler.assignments.0.role": "record_keeper",
     "crew_roster:agents.butler.assignments.0.org": "elsewhere",
-    "crew_roster:agents.clerk.tier": "utility",
+    "crew_roster:agents.clerk.crew_tier": "utility",
 }
 # Kind and route to another valid value, which a manifest of an agent or of the organization shows.
 SHOWN: dict[str, Any] = {

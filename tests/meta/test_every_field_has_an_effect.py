@@ -289,7 +289,7 @@ CHANGES: dict[str, Any] = {
     "mason:dispatch.may_to": [],
     "mason:dispatch.may_from": ["guard"],
     "mason:department": "works",
-    "chief:tier": "external",
+    "chief:crew_tier": "external",
     "guard:layer": "bottom",
     "mason:position": "worker",
     "mason:entry_rank": "nobody",

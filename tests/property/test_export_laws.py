@@ -263,7 +263,7 @@ _ROLE: Mapping[str, object] = {
     "not_examples": ["Do that."], "chain_of_command": {"authority_level": 2}, "capabilities": {"bst_domains": ["codegen"]},
     "requirements": {"min_context_tokens": 1000}, "pace_plan": {"primary": {"action": "x"}},
     "doctrine": {"salute_interval_turns": 2}, "does_not_have": ["A shell."], "dispatch": {"may_to": ["b"]},
-    "department": "d", "tier": "utility", "layer": "l", "position": "worker", "clearance": "basic", "entry_rank": "ensign",
+    "department": "d", "crew_tier": "utility", "layer": "l", "position": "worker", "clearance": "basic", "entry_rank": "ensign",
     "open_to_probation": True, "may_grant": [{"tool": "file_read"}], "credentials": ["c"], "data": ["minimal"],
     "file_scope": ["src/"], "lmc_mode": "lite", "standing_orders": ["Ask."],
 }  # fmt: skip

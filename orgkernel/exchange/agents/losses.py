@@ -55,7 +55,7 @@ _FACTS: tuple[tuple[str, str, Callable[[OrgView], int]], ...] = (
     ("layers", _NO_PLACE, _roles(lambda role: role.layer)),
     ("positions", _NO_PLACE, _roles(lambda role: role.position)),
     ("clearances", _NO_PLACE, _roles(lambda role: role.clearance)),
-    ("tiers of roles", _NO_PLACE, _roles(lambda role: role.tier != "crew")),
+    ("crew tiers", _NO_PLACE, _roles(lambda role: role.crew_tier != "crew")),
     ("entry ranks", _NO_PLACE, _roles(lambda role: role.entry_rank or role.open_to_probation)),
     ("rights to grant", _NO_PLACE, _roles(lambda role: role.may_grant)),
     ("credentials", _NO_PLACE, _roles(lambda role: role.credentials)),

@@ -30,7 +30,7 @@ def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
     assert (maker.role_id, maker.role_name, maker.role_type) == ("maker", "Maker", "specialist")
     assert (maker.org_id, maker.org_name, maker.description) == ("whole", "The Whole", "Makes.")
     assert {fact.id: fact.value for fact in maker.identity} == {
-        "authority_level": 1, "can_delegate": False, "tier": "utility", "position": "worker", "clearance": "basic",
+        "authority_level": 1, "can_delegate": False, "crew_tier": "utility", "position": "worker", "clearance": "basic",
         "entry_rank": "apprentice", "open_to_probation": True, "lmc_mode": "direct",
     }  # fmt: skip
     assert maker.department
