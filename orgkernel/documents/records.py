@@ -63,7 +63,7 @@ class BillActivation(Record, frozen=True, kw_only=True):
 
 
 class BillRole(Record, frozen=True, kw_only=True):
-    """A part in a bill, and who may take it. Every condition that is written must hold."""
+    """A role of a bill, and who may take it. Every condition that is written must hold."""
     description: str = ''
     role: RoleId | None = None
     department: Id | None = None
