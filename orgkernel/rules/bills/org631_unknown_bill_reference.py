@@ -47,7 +47,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.marks import RouteStep
 from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, known_departments
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 class _Named(NamedTuple):
@@ -112,4 +112,4 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
             yield _Named("role or bill role", step.gate, roles, "role_profile", (*here, "gate"))
 
 
-RULE = Rule("ORG631", "unknown-bill-reference", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG631", "unknown-bill-reference", Severity.ERROR, RuleTarget.ORGANIZATION, check)

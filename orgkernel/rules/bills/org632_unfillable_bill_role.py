@@ -45,7 +45,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, is_declared, roles_for
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 STATE_SAYS = "TEST_NOT_PASSED"
 """What no document says of an agent."""
@@ -92,4 +92,4 @@ def able_for(view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[st
     )
 
 
-RULE = Rule("ORG632", "unfillable-bill-role", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG632", "unfillable-bill-role", Severity.WARNING, RuleTarget.ORGANIZATION, check)

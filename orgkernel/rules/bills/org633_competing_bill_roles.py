@@ -46,7 +46,7 @@ from orgkernel.graph.matching import match_seats
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.bills.bill_documents import bills_of, is_declared
 from orgkernel.rules.bills.org632_unfillable_bill_role import able_for, crew_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -81,4 +81,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG633", "competing-bill-roles", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG633", "competing-bill-roles", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -50,7 +50,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import BillStep
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.bills.bill_documents import bills_of, roles_for
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 LASTING = frozenset(
     {
@@ -96,4 +96,4 @@ def _may_use(view: OrgView, role_id: str, step: BillStep) -> bool:
     return decision.outcome != "deny" or LASTING.isdisjoint(decision.codes)
 
 
-RULE = Rule("ORG638", "bill-step-out-of-reach", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG638", "bill-step-out-of-reach", Severity.ERROR, RuleTarget.ORGANIZATION, check)

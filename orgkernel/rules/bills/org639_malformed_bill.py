@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _TRIGGER = re.compile(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 _NEEDS = {"tool": "tool", "post_to_channel": "channel", "sub_bill": "sub_bill", "cognitive_skill": "skill"}
@@ -123,4 +123,4 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG639", "malformed-bill", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG639", "malformed-bill", Severity.ERROR, RuleTarget.DOCUMENT, check)

@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -72,4 +72,4 @@ def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
     )
 
 
-RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, RuleTarget.ORGANIZATION, check)

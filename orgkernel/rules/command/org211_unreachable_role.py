@@ -47,7 +47,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -107,4 +107,4 @@ def _nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
     return tops
 
 
-RULE = Rule("ORG211", "unreachable-role", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG211", "unreachable-role", Severity.ERROR, RuleTarget.ORGANIZATION, check)

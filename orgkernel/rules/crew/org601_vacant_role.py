@@ -41,7 +41,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -64,4 +64,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG601", "vacant-role", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG601", "vacant-role", Severity.WARNING, RuleTarget.ORGANIZATION, check)

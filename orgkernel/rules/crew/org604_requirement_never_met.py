@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import UNIVERSAL, Requirement, SkillUse
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WORDS = {
     "universal": "universal skills, but there are only {}",
@@ -94,4 +94,4 @@ def _most(records: OrgRecords, requirement: Requirement) -> int:
     return max(counts, default=0)
 
 
-RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, RuleTarget.CATALOG, check)

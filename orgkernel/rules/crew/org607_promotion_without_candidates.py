@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -86,4 +86,4 @@ def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int
     yield max((order.get(post.profile.entry_rank or "", 0) for post in posts if post), default=0)
 
 
-RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, RuleScope.CATALOG, check)
+RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, RuleTarget.CATALOG, check)

@@ -43,7 +43,7 @@ from orgkernel.documents.records import StandingOrder
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -101,4 +101,4 @@ def _describe(records: OrgRecords, order: StandingOrder) -> tuple[str, str]:
     )
 
 
-RULE = Rule("ORG625", "order-without-effect", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG625", "order-without-effect", Severity.ERROR, RuleTarget.TREE, check)

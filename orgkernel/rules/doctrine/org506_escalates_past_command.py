@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -83,4 +83,4 @@ def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     return f"write one of its superiors{where}: {listing(superiors)}"
 
 
-RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, RuleTarget.ORGANIZATION, check)
