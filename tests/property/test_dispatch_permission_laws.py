@@ -144,7 +144,7 @@ def test_an_allowed_pair_has_an_edge_and_a_right(
         return
     records = view.records
     assert not found.findings
-    assert any(reason.code in ("COMMANDS", "MAY_DISPATCH", "GRANTED") for reason in found.reasons)
+    assert any(reason.code in ("CHAIN_OF_COMMAND", "MAY_DISPATCH", "GRANTED") for reason in found.reasons)
     if records.governance is not None:
         layers = [records.posts[role].profile.layer for role in (sender, receiver)]
         assert layers in [[edge.source, edge.target] for edge in records.organization.dispatch_edges]

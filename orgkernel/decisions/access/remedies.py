@@ -17,7 +17,7 @@ from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
-from orgkernel.decisions.access.layers.command import MAY_DISPATCH, TARGET_NOT_ALLOWED
+from orgkernel.decisions.access.layers.chain_of_command import MAY_DISPATCH, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE

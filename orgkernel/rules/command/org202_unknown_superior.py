@@ -63,10 +63,10 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
     """Whether the hierarchy decides: the profile is shared, or ORG201 reports how the hierarchy spells the superior."""
-    command = view.command_of(post.role_id)
-    if command is None or command.attribute != "hierarchy":
+    edge = view.superior_edge_of(post.role_id)
+    if edge is None or edge.attribute != "hierarchy":
         return False
-    placed_under = command.target
+    placed_under = edge.target
     return post.shared_profile or (
         placed_under in view.records.without_profile and suggest(superior, [placed_under]) is not None
     )

@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             Related(first.place, f"{quote(first.source)} reports to {quote(first.target)}"),
         )
     for role_id, place in view.records.without_profile.items():
-        if view.command_of(role_id) is None and not view.is_excused(role_id):
+        if view.superior_edge_of(role_id) is None and not view.is_excused(role_id):
             text = f"{quote(role_id)} has no profile"
             yield from _hanging(
                 view, [role_id], f"at {quote(role_id)}, which has no profile",

@@ -67,4 +67,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 break
 
 
-RULE = Rule("ORG648", "edge-up-the-command", Severity.ERROR, RuleTarget.ORGANIZATION, check)
+RULE = Rule("ORG648", "edge-up-the-chain-of-command", Severity.ERROR, RuleTarget.ORGANIZATION, check)
