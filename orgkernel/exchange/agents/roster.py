@@ -121,12 +121,12 @@ def _role(
 ) -> ExportedRole:
     post = view.records.posts[role_id]
     profile = post.profile
-    superior = view.superior_edge_of(role_id)
+    edge = view.superior_edge_of(role_id)
     says = {
         "description": post.place("description"),
         "model": post.place("requirements", "preferred_model"),
         "turns": post.place("doctrine", "max_turns_without_progress"),
-        "superior": superior.place if superior is not None else post.place(),
+        "superior": edge.place if edge is not None else post.place(),
     }
     description = profile.description.strip() or f"{profile.name} of {view.records.organization.name}."
     tools = tuple(_tools(view, role_id))
