@@ -93,7 +93,10 @@ class Feed:
         else:
             return
         raise RequestRefused(
-            TOO_MANY_FOLLOWERS, detail, "use `GET /v1/salute` instead", headers={"Retry-After": "30"}
+            TOO_MANY_FOLLOWERS,
+            detail,
+            "use `GET /v1/orgs/{org}/salute` instead",
+            headers={"Retry-After": "30"},
         )
 
     async def last_number(self) -> int:

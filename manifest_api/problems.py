@@ -85,7 +85,7 @@ MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential cannot grant t
     "An agent can grant what `may_grant` of its roles lists. Nobody can grant more than they may do themselves without "
     "approval, for a longer time, or from a grant with a number of uses. The help says what they can grant.")
 MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool",
-    "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/explain` says what is missing.")
+    "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/orgs/{org}/why` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",
     "Wait until the lock is released, or break it with the scope `lock`.")
 STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock or the claim is no longer held",
@@ -131,7 +131,8 @@ NOTHING_TO_ASK = ProblemCode("NOTHING_TO_ASK", 409, "No grant would permit this"
 NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
     "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")
 OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",
-    "The detail names the organization. A grant cannot be moved to another one.")
+    "The detail names the organization. A grant cannot be moved to another one, and a report is handed in at the path of its "
+    "own.")
 MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change to this state",
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
@@ -155,7 +156,7 @@ EPISODE_CONFLICT = ProblemCode("EPISODE_CONFLICT", 409, "Another episode has thi
 ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is invalid already",
     "A result is invalidated once. Record a new result instead.")
 NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",
-    "The detail names the first one. `GET /v1/agents/{agent}/promotion` lists all of them. An `override` with a reason "
+    "The detail names the first one. `GET /v1/orgs/{org}/agents/{agent}/promotion` lists all of them. An `override` with a reason "
     "promotes the agent anyway.")
 HIGHEST_RANK = ProblemCode("HIGHEST_RANK", 409, "The agent has the highest rank", "The ladder declares no rank above it.")
 NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
@@ -196,7 +197,7 @@ INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request is not valid 
 BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this list",
     "A cursor is the `next` of an earlier page of the same list. If the list has changed, start again without a cursor.")
 CONTRACT_UNSOUND = ProblemCode("CONTRACT_UNSOUND", 409, "The contract is not sound",
-    "Nothing was stored. `POST /v1/contracts/check` gives all findings with their places.")
+    "Nothing was stored. `POST /v1/orgs/{org}/contracts/check` gives all findings with their places.")
 DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result already",
     "A session has exactly one result. Store a correction that names it.")
 CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",

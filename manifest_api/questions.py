@@ -22,7 +22,7 @@ from manifest_api.problems import (
     RequestRefused,
 )
 from manifest_api.shapes import InvalidValue, ProblemCode
-from orgkernel.decisions.evidence.state_view import Lifecycle
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Lifecycle
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import RoleType
@@ -56,8 +56,15 @@ def word(description: str) -> Any:
 
 
 Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
+OrgOrAll = Annotated[
+    str,
+    Path(
+        description=f"Id of an organization, `active`, or `{ALL_ORGANIZATIONS}` for all organizations.",
+        json_schema_extra={"pattern": r"^([A-Za-z_][A-Za-z0-9_-]{0,99}|\*)$"},
+        examples=["software_dev"],
+    ),
+]
 Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
-OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
 Cursor = Annotated[str | None, word("The `next` of the previous page.")]
 AsOf = Annotated[
     float | None,

@@ -25,6 +25,8 @@ from tools.reference_pages import FOLDER, reference_pages
 from tools.word_tables import render_word_tables
 
 REPOSITORY = Path(__file__).parents[1]
+HTTP = "docs/http.md"
+ORGANIZATION = "/v1/orgs/{org}"
 TRIGGERS = "docs/triggers.md"
 SITE = "mkdocs.yml"
 FAMILIES = {
@@ -38,6 +40,7 @@ FAMILIES = {
     "7": "hygiene",
     "8": "compatibility",
 }
+_PATHS, _PATHS_END = "<!-- paths: generated -->\n", "<!-- paths: end -->\n"
 _BEGIN, _END = "<!-- names: generated -->\n", "<!-- names: end -->\n"
 
 
@@ -53,6 +56,7 @@ def generated_files() -> dict[str, str]:
     files |= _openapi_by_tag()
     files[TRIGGERS] = _trigger_page()
     files[ARCHITECTURE] = architecture_page()
+    files[HTTP] = _path_page()
     files |= reference_pages()
     files |= _installed_organizations()
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
@@ -118,6 +122,27 @@ def _trigger_page() -> str:
     rows += ["", "| published word | write instead |", "|---|---|"]
     rows += [f"| `{alias}` | `{target}` |" for alias, target in sorted(ALIASES.items())]
     return before + _BEGIN + "\n" + "\n".join(rows) + "\n\n" + _END + after
+
+
+def _path_page() -> str:
+    """The hand-written page with the paths of the OpenAPI document, a row for each resource."""
+    text = (REPOSITORY / HTTP).read_text(encoding="utf-8")
+    before, _, rest = text.partition(_PATHS)
+    _, _, after = rest.partition(_PATHS_END)
+    rows = [f"| below `{ORGANIZATION}` | `GET` | `POST` |", "|---|---|---|"]
+    resources: dict[str, dict[str, list[str]]] = {}
+    for path, operations in build_openapi()["paths"].items():
+        inside, _, below = path.partition(ORGANIZATION)
+        if not inside and below:
+            resource = below.split("/")[1]
+            for method in operations:
+                columns = resources.setdefault(resource, {"get": [], "post": []})
+                columns[method].append(f"`{below.removeprefix('/')}`")
+    rows += [
+        f"| {resource} | {', '.join(columns['get'])} | {', '.join(columns['post'])} |"
+        for resource, columns in sorted(resources.items())
+    ]
+    return before + _PATHS + "\n" + "\n".join(rows) + "\n\n" + _PATHS_END + after
 
 
 def _linked(text: str) -> str:

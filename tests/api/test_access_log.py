@@ -133,7 +133,7 @@ def test_an_error_names_the_request_and_the_key(
     monkeypatch.setattr("manifest_api.routes.requests.describe_request", fail)
     with local_client(templates, store=file) as client:
         headers = {**bearer(admin), "x-request-id": "mine-1"}
-        assert client.get("/v1/requests/req_1/widening", headers=headers).status_code == 500
+        assert client.get("/v1/orgs/active/requests/req_1/widening", headers=headers).status_code == 500
         assert client.get("/v1/orgs", headers={**bearer(narrow), "x-request-id": "mine-2"}).status_code == 403
     warned, failed, first, second = log()
     assert {each["request"] for each in (warned, failed, first)} == {"mine-1"}

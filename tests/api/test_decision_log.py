@@ -32,7 +32,7 @@ def test_the_log_and_the_next_brief_are_those_of_the_command_line(
     problem(local.get(NEXT), 404, "UNKNOWN_RECORD")
     for each in WRITTEN:
         local.post(
-            "/v1/contracts", json={"org": "household", "contract": as_text(each)}, headers=admin
+            "/v1/orgs/household/contracts", json={"contract": as_text(each)}, headers=admin
         ).raise_for_status()
     where = ("--org", "household", "--store", store.path or store.url)
     log = local.get("/v1/orgs/household/decisions").json()

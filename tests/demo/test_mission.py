@@ -107,7 +107,7 @@ def test_what_was_claimed_and_refused_is_in_the_audit(folder: Path) -> None:
         (("dispatches", "list"), "/v1/orgs/omega/dispatches", "dispatches"),
         (("dispatches", "list", "--running"), "/v1/orgs/omega/dispatches?running=true", "dispatches"),
         (("decisions", "list"), "/v1/orgs/omega/contracts?kind=decision_entry", "contracts"),
-        (("scope", "claims"), "/v1/claims", "claims"),
+        (("scope", "claims"), "/v1/orgs/omega/claims", "claims"),
     ],
 )  # fmt: skip
 def test_http_gives_the_same(
@@ -137,7 +137,7 @@ def test_manifests_say_who_dispatches_whom_and_that_nothing_is_left(folder: Path
         told(folder, "manifest", "planner"),
         told(folder, "manifest", "--agent", "planner_1"),
         client.get("/v1/orgs/omega/roles/planner").json(),
-        client.get("/v1/agents/planner_1?org=omega").json(),
+        client.get("/v1/orgs/omega/agents/planner_1").json(),
     ]
     for manifest in manifests:
         assert [each["id"] for each in manifest["dispatch_targets"]] == ["worker"]

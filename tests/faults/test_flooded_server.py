@@ -159,7 +159,7 @@ def test_the_limit_stays_within_the_files_of_the_process() -> None:
     assert 16 <= connection_budget(100) <= 100
 
 
-STREAM = b"GET /v1/salute/stream HTTP/1.1\r\nHost: localhost\r\n%b\r\n"
+STREAM = b"GET /v1/orgs/*/salute/stream HTTP/1.1\r\nHost: localhost\r\n%b\r\n"
 
 
 def test_one_caller_does_not_take_all_streams(tmp_path: Path) -> None:

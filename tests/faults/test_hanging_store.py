@@ -110,7 +110,7 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
             return server.client.post(EVALUATION, json=USE)
 
         def give() -> Any:
-            return server.client.post("/v1/grants", json=GRANT, headers=secret)
+            return server.client.post("/v1/orgs/active/grants", json=GRANT, headers=secret)
 
         assert evaluate().status_code == 200
         assert give().status_code == 201
@@ -126,7 +126,12 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
             answer, took = timed(lambda: server.get("/readyz"))
             problem(answer, 503, "STORE_BUSY")
             assert took < 2 * AT_ONCE + 2
-            for path in ("/v1/grants", "/v1/audit", "/v1/orgs/household/roles/steward", "/v1/agents/clerk"):
+            for path in (
+                "/v1/orgs/active/grants",
+                "/v1/audit",
+                "/v1/orgs/household/roles/steward",
+                "/v1/orgs/active/agents/clerk",
+            ):
                 problem(server.get(path), 503, "STORE_BUSY")
             problem(server.get("/v1/orgs", headers=secret), 503, "STORE_BUSY")
         until(lambda: evaluate().status_code, lambda status: status == 200)
@@ -159,7 +164,7 @@ def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
         assert evaluate().status_code == 200
         with locked(place, "BEGIN IMMEDIATE"):
             refused_while(server, evaluate)
-            for path in (*FREE, "/readyz", "/v1/grants", "/v1/agents/clerk"):
+            for path in (*FREE, "/readyz", "/v1/orgs/active/grants", "/v1/orgs/active/agents/clerk"):
                 answer, took = timed(lambda path=path: server.get(path, headers=secret))
                 assert (answer.status_code, took < 2 * AT_ONCE + 2) == (200, True), path
         assert evaluate().status_code == 200

@@ -106,11 +106,11 @@ def test_a_request_and_a_report_are_stored(server: Server) -> None:
     with asking(server, key_of(server, agent=AGENT)) as calls:
         asked = calls.ask("request_access", resource="tool:read_file", level="read", reason="to look")
         assert calls.ask("report", task="filing", state="active")["outcome"] == "stored"
-    listed = server.get("/v1/requests", headers=bearer(server.key)).json()["requests"]
+    listed = server.get("/v1/orgs/household/requests", headers=bearer(server.key)).json()["requests"]
     assert {"request_id": asked["request_id"], "requester": f"agent:{AGENT}"}.items() <= next(
         each for each in listed if each["request_id"] == asked["request_id"]
     ).items()
-    board = server.get("/v1/salute", headers=bearer(server.key)).json()["lines"]
+    board = server.get("/v1/orgs/household/salute", headers=bearer(server.key)).json()["lines"]
     assert [line["task"] for line in board] == ["filing"]
 
 

@@ -19,7 +19,7 @@ from orgkernel.decisions.ownership.owners import AuditedWorker, require_differen
 from orgkernel.decisions.work.contracts.reading import expect_sound
 from orgkernel.documents.records import Brief
 
-router = APIRouter(tags=["claims"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
+router = APIRouter(tags=["ownership"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _SHORT = '{"files": [{"path": "src/a.py", "change": "modified"}], "workers": []}'
 _EXAMPLE = {
     "files": [{"path": "src/search.py", "change": "modified"}],
@@ -38,7 +38,7 @@ class StatedWorker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """Whether the commits of the branch of this name are the worker's. If not, commits name the id of the brief."""
 
 
-class FileAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class OwnershipAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Did everybody change what their brief owns?"""
 
     files: Annotated[tuple[FileChange, ...], msgspec.Meta(max_length=20_000)]
@@ -51,14 +51,14 @@ class FileAuditQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 @router.post(
-    "/v1/orgs/{org}/files/audit",
+    "/v1/orgs/{org}/ownership/audit",
     responses=told(OwnershipAudit, 400, 404, 409, 415, 503, kept=False, org=True),
-    openapi_extra=body_of(FileAuditQuestion, _EXAMPLE),
+    openapi_extra=body_of(OwnershipAuditQuestion, _EXAMPLE),
 )
-async def post_file_audit(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+async def post_ownership_audit(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Find changed files that whoever changed them does not own, and those that are sacred. Nothing is stored."""
     require_scope(request, "read")
-    asked = await read_body(request, FileAuditQuestion, _SHORT)
+    asked = await read_body(request, OwnershipAuditQuestion, _SHORT)
     workers = [
         AuditedWorker(each.name, expect_sound(read_value("brief", each.brief), Brief), each.has_branch)
         for each in asked.workers

@@ -35,7 +35,7 @@ def brief(id: str, *owned: str) -> dict[str, Any]:
 
 
 def ask(client: TestClient, **body: Any) -> Any:
-    done = client.post("/v1/orgs/omega/files/audit", json=body)
+    done = client.post("/v1/orgs/omega/ownership/audit", json=body)
     return done.status_code, done.json()
 
 
@@ -72,5 +72,6 @@ def test_what_cannot_be_asked(client: TestClient) -> None:
     assert ask(client, files=[], workers=[{"name": "one", "brief": {"_schema": "orgkernel:brief"}}])[0] == 400
     assert ask(client, files=[{"path": "a", "change": "strange"}], workers=[one])[0] == 422
     assert (
-        client.post("/v1/orgs/nowhere/files/audit", json={"files": [], "workers": [one]}).status_code == 404
+        client.post("/v1/orgs/nowhere/ownership/audit", json={"files": [], "workers": [one]}).status_code
+        == 404
     )
