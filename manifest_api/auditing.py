@@ -44,7 +44,7 @@ class Auditor:
         return self._store_access.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
-        """Decide, and submit the audit row. Raises what `Kernel.decide` raises, `StoreError`, and `RequestRefused` if a
+        """Decide, and submit the audit row. Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a
         caller without a key asks too much.
         """
         store = self._store_access.held()

@@ -11,6 +11,7 @@ import click
 
 from manifest_api.openapi import build_openapi
 from orgkernel.cli import cli
+from orgkernel.cli.layout import GROUPS
 from orgkernel.project.scaffold import build_schemas
 
 FOLDER = "docs/reference"
@@ -204,17 +205,22 @@ def _commands_page() -> str:
         "",
     ]
     context = _context(cli, "orgkernel", None)
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None
-        here = _context(command, name, context)
-        lines += [f"## {name}", "", *_help(command, here)]
-        if isinstance(command, click.Group):
-            for below in command.list_commands(here):
-                subcommand = command.get_command(here, below)
-                assert subcommand is not None
-                lines += [f"### {name} {below}", "", *_help(subcommand, _context(subcommand, below, here))]
+    for label, entries in GROUPS.items():
+        lines += [f"## {label}", ""]
+        for name in entries:
+            lines += _sections(cli, name, context)
     return "\n".join(lines)
+
+
+def _sections(group: click.Group, name: str, above: click.Context) -> Iterator[str]:
+    """The help of a command, and of the commands below it."""
+    command = group.get_command(above, name)
+    assert command is not None
+    here = _context(command, name, above)
+    yield from (f"### {here.command_path.removeprefix('orgkernel ')}", "", *_help(command, here))
+    if isinstance(command, click.Group):
+        for below in command.list_commands(here):
+            yield from _sections(command, below, here)
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None) -> click.Context:

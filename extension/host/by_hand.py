@@ -40,7 +40,7 @@ REMARK: Final = (
     "The organization is compiled from active.json and roles/*.json\n"
     "Roles, tools, delegation, plans and PACE are in force as these files say. They cannot say policies, approvals, hours, "
     "ranks and qualifications, so nothing of that is enforced. To compile all of an organization's documents: "
-    "`orgkernel org activate`."
+    "`orgkernel host activate`."
 )
 # What each file can say. All else is named as not enforced.
 _OF_ORGANIZATION: Final = frozenset(

@@ -107,7 +107,7 @@ async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Respons
 
     def ask(kernel: Kernel) -> WhyAnswer:
         nonlocal outcome
-        found = kernel.explain(asked.org, asked.request, counted=_COUNTED)
+        found = kernel.why(asked.org, asked.request, counted=_COUNTED)
         outcome = found.decision.outcome
         return WhyAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,

@@ -152,7 +152,7 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
         insights = tools.invoke_blocking(INSIGHTS_TOOL, {"topic": "memory"})
         tell("MCP", f"{INSIGHTS_TOOL}: {insights.output or insights.error}", ())
         publishing = tools.invoke_blocking(POST_TOOL, POST, action="publish")
-        may = kernel.explain(ORG, AccessRequest(f"agent:{AGENT}", "publish", f"tool:{POST_TOOL}"))
+        may = kernel.why(ORG, AccessRequest(f"agent:{AGENT}", "publish", f"tool:{POST_TOOL}"))
         tell("HTTP", f"{POST_TOOL}: {publishing.output or publishing.error}", may.reasons[0].why)
         _record(context, way.name, publishing)
 

@@ -84,7 +84,7 @@ def draft_next_brief(context: Context, brief_id: str, org: str | None = None) ->
     parent = store.contracts.get(org_id, brief_id)
     if parent is None or parent.kind != "brief":
         raise UnknownRecord(
-            f"there is no brief {quote(brief_id)}", "`orgkernel contract list --kind brief` lists all"
+            f"there is no brief {quote(brief_id)}", "`orgkernel task list --kind brief` lists all"
         )
     records = store.contracts.list(org_id)
     below = {brief_id, *(each.record_id for each in records if each.body.get("parent") == brief_id)}

@@ -223,7 +223,7 @@ def _refusal(found: DispatchPermission) -> Refused:
     first = next(each for each in found.findings if each.code == found.code)
     others = [each.code for each in found.findings if each is not first]
     more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
-    help = "; ".join(first.remedies) or "`orgkernel dispatch-check` shows every step"
+    help = "; ".join(first.remedies) or "`orgkernel task dispatch check` shows every step"
     if found.code == "SCOPE_CONFLICT":
         return Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
     said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"

@@ -1,6 +1,6 @@
 """What a host asks of a compiled organization: can it be used, and which role takes a task (docs/http.md)?
 
-A bundle is one JSON document. `orgkernel compile --agent-zero` makes it from a checked organization. It already says who
+A bundle is one JSON document. `orgkernel host compile --agent-zero` makes it from a checked organization. It already says who
 takes which domain and which of the host's tools a role may call, so a host needs no YAML, no rules and no access
 decision. `read_bundle` checks it completely before anything uses it.
 

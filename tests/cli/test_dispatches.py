@@ -21,7 +21,7 @@ def test_dispatches_are_recorded_and_listed(tmp_path: Path) -> None:
     brief.write_text(as_text(changed("brief", PLAIN)), encoding="utf-8")
 
     def run(*words: str) -> tuple[int, str]:
-        done = run_here("dispatches", *words, cwd=here)
+        done = run_here("task", "dispatch", *words, cwd=here)
         return done.returncode, done.stdout or done.stderr
 
     assert run("list")[0] == 2  # there is no store yet

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from orgkernel.cli.checkup import check_everything
-from orgkernel.cli.checkup_report import Asked
+from orgkernel.cli.operate.checkup import check_everything
+from orgkernel.cli.operate.checkup_report import Asked
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import parse_location

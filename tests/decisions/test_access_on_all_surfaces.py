@@ -96,9 +96,9 @@ def ask_view(kind: str) -> Callable[[Asked, Any], Any]:
 
 def ask_kernel(asked: Asked, question: Any) -> Any:
     there = asked.there(question.context)
-    found = there.explain(asked.case.org, build_request(question))
+    found = there.why(asked.case.org, build_request(question))
     told = tuple(reason.code for reason in found.reasons)
-    assert found.decision == there.decide(asked.case.org, build_request(question))
+    assert found.decision == there.can(asked.case.org, build_request(question))
     assert without_missed(told) == found.decision.codes
     return found.decision.outcome, told, found.decision.obligations
 
@@ -213,7 +213,7 @@ def ask_mcp(asked: Asked, question: Any) -> Any:
     context = said(asked.case, question)
     del context["org"]
     asker = FixedAsker(there, asked.case.org, base)
-    found = MCP.call(asker, "may_i", resource=question.resource, action=question.action, context=context)
+    found = MCP.call(asker, "can", resource=question.resource, action=question.action, context=context)
     if found.is_error:
         assert not all(entity(question.resource).values())
         return REFUSED

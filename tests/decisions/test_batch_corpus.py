@@ -90,7 +90,7 @@ def test_same_answers_on_all_surfaces(client: TestClient, tmp_path: Path) -> Non
         answer = client.post("/v1/orgs/active/batches/plan", json=body)
         options = [word for option, ids in (("--done", done), ("--running", running)) for name in ids for word in (option, name)]  # fmt: skip
         (tmp_path / "plan.yaml").write_text(yaml.safe_dump(case["plan"]), encoding="utf-8")
-        ran = run_here("batch", "plan", "plan.yaml", *options, "--format", "json", cwd=tmp_path)
+        ran = run_here("task", "plan", "plan.yaml", *options, "--format", "json", cwd=tmp_path)
         if "unknown" in case:
             assert (answer.status_code, ran.returncode) == (422, 2), case["name"]
             assert case["unknown"] in answer.json()["detail"]
@@ -111,7 +111,7 @@ def test_a_plan_as_text_has_the_places_of_its_lines(
     (finding,) = client.post("/v1/orgs/active/batches/plan", json={"plan": text}).json()["findings"]
     assert (finding["code"], finding["line"], finding["column"]) == ("ORG679", 3, 5)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    ran = run_here("batch", "plan", "-", cwd=tmp_path)
+    ran = run_here("task", "plan", "-", cwd=tmp_path)
     assert "<stdin>:3:5: error[ORG679] subtask-without-files: subtask `a` lists no files" in ran.stdout
     assert ran.returncode == 1
 

@@ -129,7 +129,7 @@ def test_same_answers_on_the_command_line(tmp_path: Path) -> None:
         if case.against is not None:
             (tmp_path / "against").write_text(as_text(case.against), encoding="utf-8")
             beside = ("--against", "against")
-        ran = run_here("contract", "check", "contract", *beside, "--format", "json", cwd=tmp_path)
+        ran = run_here("task", "check", "contract", *beside, "--format", "json", cwd=tmp_path)
         assert shorten(json.loads(ran.stdout)) == case.expect, case.name
         assert ran.returncode == EXIT_CODES[case.outcome], case.name
 
@@ -148,13 +148,13 @@ def test_what_cannot_be_read_is_not_called_sound(tmp_path: Path, client: TestCli
         "\x00",
     ):
         (tmp_path / "contract").write_text(text, encoding="utf-8")
-        ran = run_here("contract", "check", "contract", cwd=tmp_path)
+        ran = run_here("task", "check", "contract", cwd=tmp_path)
         assert ran.returncode == 2, text
         assert (
             client.post("/v1/orgs/active/contracts/check", json={"contract": text}).json()["outcome"]
             == "cannot_tell"
         ), text
-    assert run_here("contract", "check", "missing.yaml", cwd=tmp_path).returncode == 2
+    assert run_here("task", "check", "missing.yaml", cwd=tmp_path).returncode == 2
     assert (
         client.post("/v1/orgs/active/contracts/check", json={"contract": ["a"]}).json()["outcome"]
         == "cannot_tell"

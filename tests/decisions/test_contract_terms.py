@@ -101,7 +101,7 @@ def test_the_terms_count_on_every_surface(
     assert found == expected
     assert said(ask_http({"contract": text})["findings"]) == expected
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
-    done = run_here("contract", "check", str(tmp_path / "c.yaml"), "--org", "omega", "--path", ".", "--format", "json", cwd=folder)  # fmt: skip
+    done = run_here("task", "check", str(tmp_path / "c.yaml"), "--org", "omega", "--path", ".", "--format", "json", cwd=folder)  # fmt: skip
     assert said(json.loads(done.stdout)) == expected
     assert done.returncode == bool(expected)
 
@@ -135,7 +135,7 @@ def test_the_batch_size_of_the_organization_bounds_that_of_a_plan(tmp_path: Path
         }
         (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         named = [] if org is None else ["--org", org, "--path", "omega"]
-        done = run_here("batch", "plan", "plan.json", *named, "--format", "json", cwd=tmp_path)
+        done = run_here("task", "plan", "plan.json", *named, "--format", "json", cwd=tmp_path)
         answers = [json.loads(done.stdout)]
         if org is not None:
             answers.append(client.post(f"/v1/orgs/{org}/batches/plan", json={"plan": plan}).json())

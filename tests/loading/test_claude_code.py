@@ -58,7 +58,7 @@ def test_a_well_kept_project_has_no_finding(kept: Path) -> None:
         ("can role:incident-responder use tool:mcp__sentry", [f"shop/{AGENTS}/incident-responder.md:4"]),
         ("why role:database-migrator use tool:mcp__postgres__query", ["shop/.mcp.json:1", "database-migrator.md:4"]),
         ("graph", ["shop (shop), 10 roles", "api-designer"]),
-        ("orders docs-writer", ["Short sentences."]),
+        ("role orders docs-writer", ["Short sentences."]),
         ("what-can role:code-reviewer", ["tool:Bash"]),
     ],
 )  # fmt: skip

@@ -76,13 +76,13 @@ def test_the_subject_is_the_one_of_the_key(calls: Calls, server: Server) -> None
     resources = calls.do("list_resources").resources
     manifest = json.loads(calls.do("read_resource", resources[0].uri).contents[0].text)
     assert manifest["org_id"] == "household"
-    assert "cannot say who asks" in calls.refusal("may_i", **LACKING, subject="person:owner")
+    assert "cannot say who asks" in calls.refusal("can", **LACKING, subject="person:owner")
 
 
 def test_answers_are_those_of_an_evaluation(calls: Calls, server: Server) -> None:
     """Outcome, codes and obligations; each of them has its row in the audit."""
     for resource in ("tool:read_file", "tool:response", "tool:send_email", "tool:nothing"):
-        found = calls.ask("may_i", resource=resource, action="use")
+        found = calls.ask("can", resource=resource, action="use")
         answer = server.client.post(
             "/access/v1/evaluation",
             json={
@@ -118,7 +118,7 @@ def test_only_tools_that_the_key_is_good_for_are_listed(server: Server) -> None:
     """And a call of another one is refused."""
     with asking(server, key_of(server, "read", agent=AGENT)) as calls:
         names = [tool.name for tool in calls.do("list_tools").tools]
-        assert names == ["who_am_i", "what_can_i_do", "may_i", "why", "who_can", "who_takes_this"]
+        assert names == ["who_am_i", "what_can", "can", "why", "who_can", "dispatch"]
         with pytest.raises(MCPError, match="no scope `report`"):
             calls.call("report", task="x")
 
@@ -127,7 +127,7 @@ def test_a_person_asks_too(server: Server) -> None:
     """With the key of a person."""
     with asking(server, key_of(server, "read", person="owner")) as calls:
         assert calls.ask("who_am_i")["subject"] == "person:owner"
-        assert calls.ask("what_can_i_do")["can"]
+        assert calls.ask("what_can")["can"]
 
 
 @pytest.mark.parametrize(

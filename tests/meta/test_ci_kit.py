@@ -15,7 +15,7 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from orgkernel.cli import cli
-from orgkernel.cli.check import FORMATS
+from orgkernel.cli.author.check import FORMATS
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
 from tests.support.trees import REPOSITORY, write_tree

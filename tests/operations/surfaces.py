@@ -357,7 +357,7 @@ def _dispatch_command(said: Said) -> list[str] | None:
         file = Path(_BRIEFS.name, "brief.yaml")
         file.write_text(as_text(said["brief"]), encoding="utf-8")
         words["brief"] = str(file)
-    return _command("dispatches record {from} {to}")(words)
+    return _command("task dispatch record {from} {to}")(words)
 
 
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
@@ -388,17 +388,17 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
         {{"skills": "skill", "tools": "tool"}.get(name, name): value for name, value in said.items()}
     ),
     "agent.observe": _command("agent personality {agent}"),
-    "org.alert": _command("org alert {alert}"),
-    "org.watch": _command("org watch {watch}"),
+    "org.alert": _command("crew alert {alert}"),
+    "org.watch": _command("crew watch {watch}"),
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
-    "claim.make": _command("scope claim {org} {holder} {paths}"),
-    "claim.extend": _command("scope extend {org} {token} {holder}"),
-    "claim.release": _command("scope release {org} {token} {holder}"),
-    "claim.transfer": _command("scope transfer {org} {token} {holder} {to}"),
+    "claim.make": _command("claim add {org} {holder} {paths}"),
+    "claim.extend": _command("claim extend {org} {token} {holder}"),
+    "claim.release": _command("claim release {org} {token} {holder}"),
+    "claim.transfer": _command("claim transfer {org} {token} {holder} {to}"),
     "dispatch.record": _dispatch_command,
-    "decision.add": lambda said: _command("decisions add {title}")(
+    "decision.add": lambda said: _command("task log add {title}")(
         {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
     ),
     "key.create": _command("key create {name}"),

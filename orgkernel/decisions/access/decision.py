@@ -37,7 +37,7 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
 
     >>> from orgkernel import AccessRequest, Kernel
     >>> kernel = Kernel.open()
-    >>> kernel.decide("software_dev", AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool")).outcome
+    >>> kernel.can("software_dev", AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool")).outcome
     'allow'
     """
 
@@ -121,7 +121,7 @@ class AccessExplanation(msgspec.Struct, frozen=True):
     """A decision with everything it rests on.
 
     >>> from orgkernel import AccessRequest, Kernel
-    >>> explanation = Kernel.open().explain("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
+    >>> explanation = Kernel.open().why("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
     >>> [edge.text for edge in explanation.reasons[0].why]
     ['role bugfix_specialist reports to role engineering_xo', 'role engineering_xo reports to role co']
     """

@@ -70,7 +70,7 @@ def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
     outcome, text = answer
     if not text:
         return answer
-    again = f"orgkernel org activate {active.data['org_id']} --claude-code {shown(active.project)}"
+    again = f"orgkernel host activate {active.data['org_id']} --claude-code {shown(active.project)}"
     return outcome, f"{text}\n  a change counts after: {again}"
 
 
