@@ -166,22 +166,22 @@ class CanAnswer(ToolAnswer, frozen=True, kw_only=True):
     audit: str = ""
 
 
-class LayerStep(ToolAnswer, frozen=True, kw_only=True):
-    """What one layer of the decision did."""
+class AccessLayerStep(ToolAnswer, frozen=True, kw_only=True):
+    """What one access layer of the decision did."""
 
-    layer: str
+    access_layer: str
     statement: str
     change: str = ""
     lines: tuple[str, ...] = ()
 
 
 class WhyAnswer(ToolAnswer, frozen=True, kw_only=True):
-    """A decision, layer by layer."""
+    """A decision, access layer by access layer."""
 
     outcome: Outcome
     codes: tuple[str, ...]
     reasons: tuple[Reason, ...]
-    layers: tuple[LayerStep, ...]
+    access_layers: tuple[AccessLayerStep, ...]
     smallest_changes: tuple[str, ...] = ()
     who_can_grant: tuple[str, ...] = ()
     who_can: tuple[str, ...] = ()

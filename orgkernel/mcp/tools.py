@@ -176,9 +176,9 @@ async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
 
     request, found, grantors = await asker.ask(look)
     decision = found.decision
-    layers = tuple(
-        shapes.LayerStep(
-            layer=line.layer,
+    access_layers = tuple(
+        shapes.AccessLayerStep(
+            access_layer=line.access_layer,
             statement=line.statement,
             change=f"{line.value} {line.before} to {line.after}" if line.value else "",
             lines=_each(f"{why.file}:{why.line}" for why in line.why),
@@ -186,16 +186,16 @@ async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
         for line in found.trace
     )
     answer = shapes.WhyAnswer(
-        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, layers=layers,
+        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, access_layers=access_layers,
         snapshot=decision.snapshot, state_version=decision.state_version, **_ways(found, grantors),
     )  # fmt: skip
     text = decision_text(
         sentence_of(request), decision, found.reasons, found, grantors, how_to_ask(asker, request)
     )
     steps = [
-        f"{each.layer}: {plain(each.statement)}"
+        f"{each.access_layer}: {plain(each.statement)}"
         + (f" ({', '.join(map(plain, each.lines[:3]))})" if each.lines else "")
-        for each in layers
+        for each in access_layers
         if each.change or each.statement != NEUTRAL
     ]
     return answer, "\n".join([text, *(["layer by layer:"] if steps else []), *steps])

@@ -117,7 +117,7 @@ def test_a_refusal_is_whole_in_the_first_block(calls: Calls, kernel: Kernel) -> 
     assert "call `request_access` with" in text
     why = calls.call("why", **LACKING)
     assert why.content[0].text.startswith(text.splitlines()[0])
-    assert why.structured_content["layers"]
+    assert why.structured_content["access_layers"]
 
 
 def test_what_can_i_do_agrees_with_may_i(calls: Calls) -> None:

@@ -386,7 +386,7 @@ def test_explain_equals_decide(seed: int) -> None:
         assert all(line.statement not in ("", NEUTRAL) for line in explanation.trace if line.value), (
             explanation
         )
-        layers = list(dict.fromkeys(line.layer for line in explanation.trace))
+        layers = list(dict.fromkeys(line.access_layer for line in explanation.trace))
         assert (
             layers == LAYERS
             if explanation.decision.code != "UNKNOWN_PRINCIPAL" or len(layers) > 1

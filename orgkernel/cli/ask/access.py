@@ -75,7 +75,7 @@ def can(**question: Any) -> None:
 @click.command("why")
 @_question_options
 def why(**question: Any) -> None:
-    """Explain why SUBJECT may or may not do ACTION on RESOURCE: each layer, what it changed, and its lines.
+    """Explain why SUBJECT may or may not do ACTION on RESOURCE: each access layer, what it changed, and its lines.
 
     Subjects, resources and exit codes are the same as for `orgkernel can`.
     """
@@ -216,7 +216,7 @@ def render_decision(asked: str, explanation: AccessExplanation) -> str:
 
 
 def _render_why(asked: str, explanation: AccessExplanation) -> str:
-    """The whole explanation: every layer, what it changed, and its lines."""
+    """The whole explanation: every access layer, what it changed, and its lines."""
     decision = explanation.decision
     lines = [
         f"{decision.outcome}: {asked}",
@@ -225,18 +225,18 @@ def _render_why(asked: str, explanation: AccessExplanation) -> str:
         "",
     ]
     trace = [line for line in explanation.trace if line.value or line.statement != NEUTRAL]
-    width = max((len(line.layer) for line in trace), default=0)
+    width = max((len(line.access_layer) for line in trace), default=0)
     last = ("", "")
     for line in trace:
-        label = line.layer if line.layer != last[0] else ""
+        label = line.access_layer if line.access_layer != last[0] else ""
         # Two values that a layer changed together may have the same statement.
-        is_said = last == (line.layer, line.statement)
+        is_said = last == (line.access_layer, line.statement)
         said = "" if is_said else f": {line.statement}"
         lines.append(f"  {label:<{width}}  {_moved(line)}{said}".replace("  –: ", "  "))
         if not is_said:
             lines += places(line.why, " " * (width + 8))
-        last = (line.layer, line.statement)
-    silent = [line.layer for line in explanation.trace if line not in trace]
+        last = (line.access_layer, line.statement)
+    silent = [line.access_layer for line in explanation.trace if line not in trace]
     if silent:
         lines.append(f"  no effect: {', '.join(silent)}")
     if decision.obligations:

@@ -60,12 +60,12 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
 
 
 class TraceLine(msgspec.Struct, frozen=True):
-    """What one layer did to one of the three values."""
+    """What one access layer did to one of the three values."""
 
-    layer: str
+    access_layer: str
     statement: str
     value: Literal["granted", "ceiling", "stopped", ""]
-    """The value it speaks of; empty where the layer has nothing to say."""
+    """The value it speaks of; empty where the access layer has nothing to say."""
     before: str
     after: str
     why: tuple[Why, ...] = ()
