@@ -67,7 +67,7 @@ def dispatch_all(place: StoreLocation, number: int) -> list[int]:
                 found.append(dispatched(store, number * 100 + step, f"src/{(number + step) % 4}.py").number)
             except Conflict as conflict:
                 codes.add(conflict.code)
-    assert codes == {"SCOPE_CONFLICT"}
+    assert codes == {"CLAIM_CONFLICT"}
     return found
 
 

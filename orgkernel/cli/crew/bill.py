@@ -168,7 +168,7 @@ def _render_fill(found: BillAssignment) -> str:
         others = f" (or {', '.join(filled.others)})" if filled.others else ""
         lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'nobody'}{others}")
     for each in found.vacancies:
-        lines += [f"  {each.role} is {each.missing} short", *because(each.reasons)]
+        lines += [f"  {each.bill_role} is {each.missing} short", *because(each.reasons)]
     return as_text(lines)
 
 

@@ -8,7 +8,7 @@ arguments that hold paths in `path_arguments`, or says with an empty list that i
 
 ## Why it matters
 
-Nobody can tell where such a call writes. It is refused with `WRITE_OUT_OF_SCOPE`, unless the caller names the path in the
+Nobody can tell where such a call writes. It is refused with `WRITE_OUT_OF_FILE_SCOPE`, unless the caller names the path in the
 resource.
 
 ## Example
