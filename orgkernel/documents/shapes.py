@@ -367,13 +367,13 @@ class SaluteReport(Document, frozen=True, kw_only=True):
     unit: Unit
     time: Time
     environment: Environment = Environment()
-OrderScope = Literal['federation', 'organization', 'department', 'role', 'unknown']
+OrderAudience = Literal['federation', 'organization', 'department', 'role', 'unknown']
 
 
 class StandingOrder(Document, frozen=True, kw_only=True):
     """Orders for everybody in a federation, an organization, a department or a role."""
     kind: Literal['orgkernel:standing_order'] = msgspec.field(default='orgkernel:standing_order', name='_schema')
-    scope: OrderScope
+    audience: OrderAudience
     target: str = ''
     body: str = ''
 
@@ -1248,7 +1248,7 @@ class Rank(Record, frozen=True, kw_only=True):
 
 class Requirement(Record, frozen=True, kw_only=True):
     """A requirement on an agent's skills for a promotion."""
-    scope: Literal['universal', 'role', 'required_role']
+    skills: Literal['universal', 'role', 'required_role']
     min_proficiency: Proficiency
     min_count: Annotated[int, msgspec.Meta(ge=1)] | None = None
 

@@ -156,12 +156,12 @@ class Group:
             if not isinstance(record := document.record, StandingOrder):
                 continue
             # Nobody orders for a federation from inside one organization, nor for one organization from outside.
-            if record.scope in ("unknown", "federation" if self.own else "organization"):
+            if record.audience in ("unknown", "federation" if self.own else "organization"):
                 continue
-            definition = Definition(record.target or record.scope, record, document, "", self.own)
-            first = found.setdefault((record.scope, record.target), definition)
+            definition = Definition(record.target or record.audience, record, document, "", self.own)
+            first = found.setdefault((record.audience, record.target), definition)
             if first is not definition:
-                what = f"{record.scope} order"
+                what = f"{record.audience} order"
                 self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
         return found
 

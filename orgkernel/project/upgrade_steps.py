@@ -7,7 +7,7 @@ row. A step yields only the edits that move the fields; the driver writes the ne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -210,20 +210,27 @@ def rename_fields(draft: Draft) -> Iterator[TextChange | Left]:
 
 
 def _matching_routes(value: Any, pattern: tuple[str | None, ...]) -> Iterator[ValueRoute]:
-    """The routes of a document that match a pattern, where None matches every key."""
+    """The routes of a document that match a pattern, where None matches every key and every number of a list."""
     if not pattern:
         yield ()
-    elif isinstance(value, dict):
-        step, *rest = pattern
-        for key in value if step is None else [step] if step in value else []:
-            yield from ((key, *route) for route in _matching_routes(value[key], tuple(rest)))
+        return
+    step, *rest = pattern
+    if isinstance(value, dict):
+        steps: Iterable[RouteStep] = value if step is None else [step] if step in value else []
+    else:
+        steps = range(len(value)) if step is None and isinstance(value, tuple) else ()
+    for each in steps:
+        yield from ((each, *route) for route in _matching_routes(value[each], tuple(rest)))
 
 
 def _value_at(value: Any, route: ValueRoute) -> Any:
     for step in route:
-        if not isinstance(value, dict):
+        if isinstance(value, tuple) and isinstance(step, int):
+            value = value[step]
+        elif isinstance(value, dict):
+            value = value.get(step)
+        else:
             return None
-        value = value.get(step)
     return value
 
 

@@ -102,7 +102,7 @@ qualifications: {basics: {unlocks: [notes]}, more: {prerequisites: [basics], unl
 ---
 _schema: orgkernel:rank_ladder
 ranks: [{id: apprentice, agency: autonomous}, {id: master, trust_from: 0.9}]
-promotions: {master: {requirements: [{scope: universal, min_proficiency: 2, min_count: 2}]}}
+promotions: {master: {requirements: [{skills: universal, min_proficiency: 2, min_count: 2}]}}
 matrices: {usual: [{name: all, types: [deterministic_function], side_effects: [destructive], levels: {apprentice: write}}]}
 ---
 _schema: orgkernel:procedure_catalog
@@ -244,7 +244,7 @@ CHANGES: dict[str, Any] = {
     "qualification_catalog:qualifications.basics.digests": {"model": "m1"},
     "qualification_catalog:qualifications.more.prerequisites": ["more"],
     "qualification_catalog:qualifications.more.raises": ["nothing"],
-    "rank_ladder:promotions.master.requirements.0.scope": "role",
+    "rank_ladder:promotions.master.requirements.0.skills": "role",
     "rank_ladder:promotions.master.requirements.0.min_count": 9,
     "rank_ladder:promotions.master.requirements.0.min_proficiency": 3,
     "rank_ladder:trust_margin": 0.01,
@@ -319,7 +319,7 @@ TOGETHER = {
     "mason:department": {"organization:overrides.mason.department": None},
     "mason:capabilities.skills.0.optional": {
         "rank_ladder:promotions.master.requirements": [
-            {"scope": "required_role", "min_proficiency": 2, "min_count": 1}
+            {"skills": "required_role", "min_proficiency": 2, "min_count": 1}
         ]
     },
     "mason:doctrine.salute_interval_turns": {"organization:overrides.mason.doctrine": None},

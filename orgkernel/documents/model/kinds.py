@@ -81,9 +81,10 @@ RENAMED_FIELDS: Final[Mapping[str, tuple[tuple[tuple[str | None, ...], str], ...
     {
         "role_profile": ((("tier",), "crew_tier"),),
         "crew_roster": ((("agents", None, "tier"), "crew_tier"),),
+        "rank_ladder": ((("promotions", None, "requirements", None, "scope"), "skills"),),
     }
 )
-"""Fields whose name has changed: the old route (None for every entry of a mapping) and the new name.
+"""Fields whose name has changed: the old route (None for every entry of a mapping or a list) and the new name.
 
 The old name is an unknown field whose help states the new one, and `orgkernel upgrade` writes the new one.
 """

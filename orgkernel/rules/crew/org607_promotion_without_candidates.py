@@ -14,7 +14,7 @@ No agent can ever get this promotion. Its requirements are never used, so nobody
 ```yaml
 ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
 promotions:
-  junior: {requirements: [{scope: universal, min_proficiency: 2}]}
+  junior: {requirements: [{skills: universal, min_proficiency: 2}]}
 ```
 
 ## Instead
@@ -22,7 +22,7 @@ promotions:
 ```yaml
 ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
 promotions:
-  senior: {requirements: [{scope: universal, min_proficiency: 2}]}
+  senior: {requirements: [{skills: universal, min_proficiency: 2}]}
 ```
 
 ## Known limits

@@ -150,6 +150,16 @@ def test_a_renamed_field_gets_its_new_name(name: str, text: str) -> None:
     assert [each.what for each in upgraded.changes] == ["writes the field `crew_tier` instead of `tier`"]
 
 
+def test_a_renamed_field_of_a_list_gets_its_new_name() -> None:
+    """Each entry is rewritten where it stands."""
+    head = '_schema: orgkernel:rank_ladder\n_version: "1.0"\nranks: [{id: a}, {id: b}]\npromotions:\n  b:\n    requirements:\n'
+    entries = (
+        "      - {%s: role, min_proficiency: 2}  # all\n      - %s: universal\n        min_proficiency: 3\n"
+    )
+    upgraded = upgrade(head + entries % ("scope", "scope"), "ranks.yaml")
+    assert (upgraded.text, upgraded.left) == (head + entries % ("skills", "skills"), ())
+
+
 def test_a_renamed_field_beside_its_new_name_is_left_to_a_person() -> None:
     """Only the author knows which of the two values is right."""
     upgraded = upgrade(f"{HEAD}tier: utility\ncrew_tier: crew\n")
