@@ -16,6 +16,9 @@ MOST_SHOWN = 10
 """Findings in a problem. `GET /v1/diagnostics` lists all."""
 
 
+GIVEN_TWICE = "is given more than once"
+_LATER = "Wait for the number of seconds in the Retry-After header."
+
 # fmt: off
 UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "The organization does not exist",
     "No document declares an organization with this id. `GET /v1/orgs` lists the organizations.")
@@ -70,9 +73,9 @@ NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "The credential has no authority
 AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not active",
     "The agent of the credential is suspended or decommissioned, and can change nothing until it is active again.")
 RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The caller sends too many requests",
-    "Wait for the number of seconds in the Retry-After header.")
+    _LATER)
 TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "The address sends too many invalid credentials",
-    "Wait for the number of seconds in the Retry-After header.")
+    _LATER)
 TOO_MANY_PENDING = ProblemCode("TOO_MANY_PENDING", 429, "The requester has too many pending requests",
     "Wait until some of them are answered.")
 REQUEST_COOLDOWN = ProblemCode("REQUEST_COOLDOWN", 429, "The same request was made a moment ago",
@@ -104,7 +107,7 @@ NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to nobody wh
 FOREIGN_ORIGIN = ProblemCode("FOREIGN_ORIGIN", 403, "The request comes from a page of another origin",
     "`/mcp` is for programs. A request with an Origin header is answered only if the page is one of this server.")
 TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
-    "Wait for the number of seconds in the Retry-After header.")
+    _LATER)
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
     "No roster of the organization declares an agent with this id.")
 UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "The record does not exist",
@@ -270,6 +273,11 @@ def problem_response(
     return Response(encode(problem), kind.status, dict(headers or {}), MEDIA_TYPE)
 
 
+def say_invalid(where: str) -> str:
+    """Where a request does not fit."""
+    return f"the request is not valid at {where}"
+
+
 def refusal_response(refused: RequestRefused) -> Response:
     """The response to a refused request."""
     return problem_response(
@@ -281,5 +289,5 @@ def problem_of_store(error: OrgkernelError) -> Response:
     """The response if the state could not be read or written, or does not allow the change."""
     kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
     # The path of the store is for the log only. Clients do not need it.
-    detail = kind.title.lower() if isinstance(error, StoreError) else error.message
+    detail = kind.sentence if isinstance(error, StoreError) else error.message
     return problem_response(kind, detail, "try again later" if isinstance(error, StoreError) else error.help)

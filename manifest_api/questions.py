@@ -17,9 +17,11 @@ from manifest_api.problems import (
     BAD_CURSOR,
     BAD_EVALUATION,
     BAD_JSON,
+    GIVEN_TWICE,
     INVALID_REQUEST,
     NOT_JSON,
     RequestRefused,
+    say_invalid,
 )
 from manifest_api.shapes import InvalidValue, ProblemCode
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Lifecycle
@@ -189,11 +191,11 @@ def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
             hint = did_you_mean(name, names) or (f"parameters are {listing(names)}" if names else "")
             errors.append(InvalidValue(where=f"query.{name}", message=f"is not known; {hint}".rstrip("; ")))
         elif name in seen:
-            errors.append(InvalidValue(where=f"query.{name}", message="is given more than once"))
+            errors.append(InvalidValue(where=f"query.{name}", message=GIVEN_TWICE))
         seen.add(name)
     if errors:
         where = listing(each.where for each in errors)
-        raise RequestRefused(INVALID_REQUEST, f"the request is not valid at {where}", "see `/docs`", errors)
+        raise RequestRefused(INVALID_REQUEST, say_invalid(where), "see `/docs`", errors)
 
 
 def _parameters_of(dependant: Dependant) -> Iterator[str]:
@@ -248,7 +250,7 @@ def parse_body(
     except msgspec.ValidationError as error:
         raise unfit(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestRefused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
+        raise RequestRefused(BAD_JSON, BAD_JSON.sentence, f"send an object such as {example}") from None
     return found
 
 
@@ -278,7 +280,7 @@ def unfit(
     where = inside + place
     return RequestRefused(
         kind,
-        f"the request is not valid at {quote(where)}",
+        say_invalid(quote(where)),
         "see `/docs`",
         [InvalidValue(where=where, message=message)],
     )

@@ -25,7 +25,7 @@ from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
+from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
@@ -117,7 +117,7 @@ class StoreAccess:
         if since is not None and time.monotonic() - since > self._patience:
             self._problem = StoreBusy("the store does not answer", "try again later")
         elif not await _is_done(read, self._patience):
-            self._problem = StoreBusy("the store did not answer in time", "try again later")
+            self._problem = StoreBusy(NOT_IN_TIME, "try again later")
 
     def held(self) -> Store | None:
         """The store with the state for this request. None if there is no store. Raises `StoreError`."""
@@ -155,9 +155,7 @@ class StoreAccess:
             future = self._workers.submit(copy_context().run, work, store)
             if not await _is_done(future, seconds):
                 future.cancel()
-                raise StoreBusy(
-                    "the store did not answer in time", "it is not known whether the change was written"
-                )
+                raise StoreBusy(NOT_IN_TIME, PERHAPS_WRITTEN)
             return future.result()
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
+from manifest_api.feed import LASTS_SECONDS, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
 from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, id_in_path, read_body, word
@@ -152,7 +152,7 @@ async def get_board(
         **stored(ReportDetail, 404, 409),
         200: {
             "description": "Events `report`. The id is the number of the report, and the data is a `ReportDetail`.",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "content": {EventStream.media_type: {"schema": {"type": "string"}}},
         },
     },
 )

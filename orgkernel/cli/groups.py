@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Group(click.Group):
+class CommandGroup(click.Group):
     """A group of commands: its own, and those of `places`, which are imported only when they are called."""
 
     group_class = type
@@ -39,14 +39,14 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         names = self.list_commands(ctx)
         if args and args[0] not in names and not args[0].startswith("-"):
-            path = ctx.command_path.split()[1:]
+            path = _path_of(ctx)
             raise UsageError(
                 f"there is no command {quote(' '.join([*path, args[0]]))}", _hint(args[0], names, path)
             )
         return super().resolve_command(ctx, args)
 
 
-class TopGroup(Group):
+class TopGroup(CommandGroup):
     """The commands after `orgkernel`, shown in labeled sections."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -92,6 +92,11 @@ def _load(place: str) -> click.Command:
     module, _, name = place.partition(":")
     command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name or "command")
     return command
+
+
+def _path_of(ctx: click.Context) -> list[str]:
+    """The names of the groups that the command lies in, without that of the program."""
+    return [] if ctx.parent is None else [*_path_of(ctx.parent), ctx.info_name or ""]
 
 
 def _hint(name: str, names: list[str], path: list[str]) -> str:

@@ -196,7 +196,7 @@ def _require_parts() -> None:
     if missing:
         raise UsageError(
             f"the demo commissions an agent and calls tools, and {listing(missing)} is not installed",
-            "install the extras `http`, `mcp` and `identity`: `pip install '.[http,mcp,identity]'` in a checkout",
+            "install the extras `http`, `mcp` and `signing`: `pip install '.[http,mcp,signing]'` in a checkout",
         )
 
 

@@ -284,7 +284,7 @@ class Kernel(Registry):
     def standing_orders(self, org: str, role: str) -> StandingOrders:
         """The standing orders of a role, those that hold first at the beginning. Raises as `manifest`.
 
-        >>> Kernel.open().standing_orders("software_dev", "co").parts
+        >>> Kernel.open().standing_orders("software_dev", "co").sections
         ()
         """
         from orgkernel.kernel.capability import ask_orders

@@ -25,6 +25,7 @@ from orgkernel.exchange.agent_zero.status import read_status
 from orgkernel.runtime.bundle import read_bundle
 from tests.support.hosts import GENERATIONS, make_host, picture
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 
 SCRIPT = REPOSITORY / "extension/install_org_kernel.sh"
@@ -78,7 +79,7 @@ def run(
         return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
     return subprocess.run(
         command, env={"PATH": str(path or os.environ["PATH"])}, text=True,
-        capture_output=True, check=False, timeout=60,
+        capture_output=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
 
@@ -314,7 +315,7 @@ def test_a_target_that_cannot_be_written_to_is_a_clear_error(host: tuple[str, Pa
             folder.chmod(folder.stat().st_mode | 0o555)
     drop = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
     done = subprocess.run(
-        [*drop, "/bin/bash", SCRIPT, root], text=True, capture_output=True, check=False, timeout=60
+        [*drop, "/bin/bash", SCRIPT, root], text=True, capture_output=True, check=False, timeout=PATIENCE
     )
     for folder in folders:
         folder.chmod(0o755)
@@ -357,7 +358,7 @@ def test_installers_wait_for_each_other(tmp_path: Path) -> None:
     """Four at once leave what one leaves."""
     root, other = make_host(tmp_path / "a", "G3"), make_host(tmp_path / "b", "G3")
     processes = [subprocess.Popen([SCRIPT, root], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = [process.communicate(timeout=120)[0] for process in processes]
+    said = [process.communicate(timeout=PATIENCE)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * 4
     assert sorted("wrote" in each for each in said) == [False] * 3 + [True]
     installed(other)

@@ -24,6 +24,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import ORG, ROLE, client_of
 from tests.api.keys import bearer, first_key, new_key
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 QUESTION = {
@@ -175,7 +176,7 @@ def test_an_error_of_uvicorn_names_the_request(templates: Kernel, log: Lines) ->
                 pass
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         listener.close()
     (line,) = (each for each in log() if each["logger"] == "uvicorn.error" and each["level"] == "ERROR")
     assert (line["request"], line["caller"]) == ("mine", "loopback")

@@ -41,7 +41,7 @@ def test_orders_are_composed_from_the_federation_down(folder: Path) -> None:
     """In order of precedence, each with its file and digest, the same on every surface."""
     kernel = Kernel.open(folder)
     orders = kernel.standing_orders("press", "writer")
-    assert [(part.source, part.target, part.text) for part in orders.parts] == [
+    assert [(part.source, part.target, part.text) for part in orders.sections] == [
         ("federation", "", "Do no harm.\n"),
         ("organization", "press", "Be kind.\n"),
         ("department", "newsroom", "Check twice.\n"),
@@ -49,7 +49,7 @@ def test_orders_are_composed_from_the_federation_down(folder: Path) -> None:
         ("role", "writer", "Be clear.\n"),
         ("profile", "writer", "- Sign what you write.\n"),
     ]
-    assert all(len(part.sha256) == 64 and part.file.endswith((".md", ".yaml")) for part in orders.parts)
+    assert all(len(part.sha256) == 64 and part.file.endswith((".md", ".yaml")) for part in orders.sections)
     response = client_of(kernel).get(f"{TOP}/roles/writer/standing-orders")
     assert response.headers["etag"]
     assert response.json()["digest"] == orders.digest
@@ -59,7 +59,7 @@ def test_orders_are_composed_from_the_federation_down(folder: Path) -> None:
     assert json.loads(done.stdout)["digest"] == orders.digest
     text = run_here("role", "orders", "writer", "--org", "press", "--path", str(folder), cwd=folder).stdout
     assert text.index("Do no harm.") < text.index("Be kind.") < text.index("- Sign what you write.")
-    assert [part.source for part in kernel.standing_orders("press", "chief").parts] == [
+    assert [part.source for part in kernel.standing_orders("press", "chief").sections] == [
         "federation",
         "organization",
     ]
@@ -88,7 +88,7 @@ def test_an_order_that_cannot_be_read_keeps_the_last_good_version(folder: Path) 
     (folder / "standing_orders/federation.md").write_bytes(b"\xff\xfe")
     kernel.reload()
     assert kernel.organization("press").stale
-    assert kernel.standing_orders("press", "writer").parts[0].text == "Do no harm.\n"
+    assert kernel.standing_orders("press", "writer").sections[0].text == "Do no harm.\n"
     (folder / "standing_orders/federation.md").write_text("Do no harm.\n")
     (folder / "skills/summarize/SKILL.md").write_text("no front matter")
     kernel.reload()

@@ -26,6 +26,7 @@ from tests.api.asking import problem
 from tests.api.keys import bearer, first_key, location_of, new_key, opened
 from tests.api.reporting import following, post, report_now, reporting
 from tests.api.running import Server, until
+from tests.support.patience import PATIENCE
 from tests.support.salute import salute
 from tests.support.trees import REPOSITORY, TEMPLATES
 
@@ -87,7 +88,7 @@ def test_who_was_away_for_long_reads_from_the_store(server: Server) -> None:
             store.reports.submit(salute(task=f"away {task}", at=time.time()), actor="a")
             for task in range(900)
         ]
-        numbers = [ticket.result(30).number for ticket in tickets]
+        numbers = [ticket.result(PATIENCE).number for ticket in tickets]
     with following(server, begin) as events:
         got = [event.number for event in itertools.islice(events, 450)]
         numbers.append(report_now(server, "meanwhile"))
@@ -158,7 +159,7 @@ def test_there_is_nothing_to_follow_before_there_is_a_store(tmp_path: Path) -> N
 
 def test_head_has_no_end_to_wait_for(server: Server) -> None:
     """The headers alone."""
-    response = server.client.head("/v1/orgs/*/salute/stream", timeout=5)
+    response = server.client.head("/v1/orgs/*/salute/stream", timeout=PATIENCE)
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["content-type"].startswith("text/event-stream")
 
@@ -166,21 +167,18 @@ def test_head_has_no_end_to_wait_for(server: Server) -> None:
 def test_a_server_that_ends_lets_its_followers_go(tmp_path: Path) -> None:
     """At once and in order: whoever waits for the end of the server does not wait for them."""
     with reporting(tmp_path) as server, following(server) as events:
-        begun = time.monotonic()
         server.process.send_signal(signal.SIGTERM)
         assert list(events) == []
-        assert server.process.wait(10) == 0
-        assert time.monotonic() - begun < 4
+        assert server.process.wait(PATIENCE) == 0
+        assert "timeout graceful shutdown exceeded" not in server.log
         assert "Traceback" not in server.log
 
 
 def test_a_stream_ends_with_its_key(server: Server) -> None:
     """At the latest when the key expires."""
-    secret = new_key(location_of(server.folder / "state.db"), ["read"], seconds=2)
-    begun = time.monotonic()
+    secret = new_key(location_of(server.folder / "state.db"), ["read"], seconds=5)
     with server.client.stream("GET", "/v1/orgs/*/salute/stream", headers=bearer(secret)) as response:
         assert response.read().startswith(b"retry: ")
-    assert time.monotonic() - begun < 10
 
 
 _IMPATIENT = """
@@ -190,7 +188,7 @@ from manifest_api.server import build_config
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import parse_location
 import uvicorn
-feed.SEND_SECONDS = 3.0
+feed.SEND_SECONDS = 5.0
 feed.HEARTBEAT_SECONDS = 0.2
 feed.MOST_FOLLOWERS = 2
 logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
@@ -229,7 +227,7 @@ def impatient(tmp_path: Path) -> Iterator[Server]:
         server.client.close()
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()
 
 
@@ -254,9 +252,9 @@ def test_a_slow_follower_is_dropped(impatient: Server) -> None:
         reader.start()
         with opened(location_of(impatient.folder / "state.db")) as store:
             tickets = [store.reports.submit({**body, "x_copy": str(copy)}, actor="a") for copy in range(400)]
-            numbers = [ticket.result(60).number for ticket in tickets]
-        reader.join(60)
-        impatient.until_logged("took nothing for 3 seconds and was dropped")
+            numbers = [ticket.result(PATIENCE).number for ticket in tickets]
+        reader.join(PATIENCE)
+        impatient.until_logged("took nothing for 5 seconds and was dropped")
     assert got == numbers
 
 

@@ -14,15 +14,15 @@ from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import StoreLocation
 from tests.api.keys import opened
 from tests.state.contract import history
+from tests.support.patience import PATIENCE
 
 
 async def keep_house(store_access: StoreAccess, done: Callable[[], bool]) -> None:
-    """Until something is true, for ten seconds at most."""
+    """Until something is true."""
     task = asyncio.create_task(note_what_ran_out(store_access, VanishedGrants(store_access), 0.01))
-    for _ in range(1_000):
-        if done():
-            break
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(PATIENCE):
+        while not done():
+            await asyncio.sleep(0.01)
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task

@@ -71,7 +71,7 @@ def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
             each for each in (REPOSITORY / folder).rglob("*.*") if each.parent.name != "__pycache__"
         ):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
-    assert {"orgkernel/py.typed", "manifest_api/py.typed"} <= names
+    assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/exchange/opa/policy.rego"} <= names
     assert {
         "orgkernel/state/migrations/env.py",
         "orgkernel/state/migrations/versions/v0001_first_tables.py",

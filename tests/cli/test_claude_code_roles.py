@@ -751,7 +751,8 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     ours = {each for each in names if each.startswith("orgkernel")}
     assert ours == {
-        "orgkernel.project", "orgkernel.project.hooks.claude_hook", "orgkernel.project.hooks.claude_hook.activated",
+        "orgkernel.project", "orgkernel.project.hooks",
+        "orgkernel.project.hooks.claude_hook", "orgkernel.project.hooks.claude_hook.activated",
         "orgkernel.project.hooks.claude_hook.answering", "orgkernel.project.hooks.claude_hook.deciding",
         "orgkernel.project.hooks.claude_hook.quick_globs", "orgkernel.project.hooks.claude_hook.quick_json", "orgkernel.runtime",
         "orgkernel.runtime.paths",

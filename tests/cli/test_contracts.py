@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,7 @@ def test_the_log_is_exported_and_a_changed_log_is_refused(folder: Path) -> None:
     )
     assert shown.endswith(f"- **Supersedes:** [{time}] Cards stay\n")
     assert len(run_here("task", "log", "list", cwd=folder).stdout.splitlines()) == 3
-    with sqlite3.connect(folder / ".orgkernel" / "state.db") as database:
+    with closing(sqlite3.connect(folder / ".orgkernel" / "state.db")) as database, database:
         database.execute(
             "UPDATE contract_records SET body = replace(body, 'Only tokens', 'Numbers') WHERE sequence = 1"
         )

@@ -42,10 +42,10 @@ QUESTIONS = (
     ("why", "role:dev", "use", "tool:memory_load"),
     ("who-can", "use", "tool:memory_load"),
     ("what-can", "role:dev"),
-    ("pace", "dev"),
+    ("role", "pace", "dev"),
     ("graph",),
     ("export", "--to", "cedar"),
-    ("compile", "--agent-zero"),
+    ("host", "compile", "--agent-zero"),
     ("new", "role", "night"),
 )
 

@@ -52,7 +52,7 @@ def groups_below(
             yield from groups_below(command, context)
 
 
-TOP = click.Context(cli, info_name="orgkernel", terminal_width=78)
+TOP = click.Context(cli, info_name="orgkernel", terminal_width=78, help_option_names=["-h", "--help"])
 BELOW = list(groups_below(cli, TOP))
 
 

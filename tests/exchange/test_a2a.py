@@ -272,7 +272,7 @@ def test_without_cryptography_it_is_said_what_to_install(monkeypatch: pytest.Mon
     for make in (signing.new_key, lambda: CardSigner(b"")):
         with pytest.raises(UsageError) as caught:
             make()
-        assert caught.value.help == "install the extra `orgkernel[a2a]`"
+        assert caught.value.help == "install the extra `orgkernel[signing]`"
 
 
 # -- the command line ---------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import click
 from orgkernel.cli.crew.agent_options import acting_on_agent, agent_argument, agent_change_options
 from orgkernel.cli.crew.agent_record import COMMANDS as RECORD_COMMANDS
 from orgkernel.cli.crew.agent_skills import COMMANDS as SKILL_COMMANDS
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import cache_option, format_option, path_option
 from orgkernel.cli.stores import (
     acting_here,
@@ -37,7 +37,7 @@ from orgkernel.operations.agents import (
 )
 
 
-@click.group("agent", cls=Group)
+@click.group("agent", cls=CommandGroup)
 def command() -> None:
     """List and commission agents, record their work, and change their rank, trust, lifecycle and skills.
 

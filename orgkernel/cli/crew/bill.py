@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from orgkernel.cli import completing
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
@@ -25,7 +25,7 @@ _where = with_options(
 )
 
 
-@click.group("bill", cls=Group)
+@click.group("bill", cls=CommandGroup)
 def command() -> None:
     """Show procedures of several roles, and decide who can take their bill roles and which steps may start.
 

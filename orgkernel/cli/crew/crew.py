@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.groups import Group, refuse_options_before
+from orgkernel.cli.groups import CommandGroup, refuse_options_before
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option
 from orgkernel.cli.output import echo_answer
 from orgkernel.cli.stores import as_of_option, open_with_state, store_option
@@ -17,7 +17,7 @@ from orgkernel.manifest.crew import AgentFilter, AgentList
 
 @click.group(
     "crew",
-    cls=Group,
+    cls=CommandGroup,
     invoke_without_command=True,
     places={"vacancies": "crew.vacancies", "alert": "crew.alert:alert", "watch": "crew.alert:watch"},
 )

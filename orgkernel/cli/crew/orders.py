@@ -28,9 +28,9 @@ def command(role: str, org: str, paths: tuple[str, ...], no_cache: bool, form: s
 
 
 def _lines(orders: StandingOrders) -> Iterator[str]:
-    if not orders.parts:
+    if not orders.sections:
         yield f"role {orders.role_id} has no standing orders"
-    for part in orders.parts:
+    for part in orders.sections:
         named = f" {part.target}" if part.target else ""
         yield f"# {part.source}{named} ({part.file}:{part.line}, sha256 {part.sha256[:12]})"
         yield ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from orgkernel.cli import completing
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
 from orgkernel.cli.output import as_text, because, echo_answer, places
 from orgkernel.cli.stores import open_with_state, store_option
@@ -17,7 +17,7 @@ from orgkernel.decisions.work.capability.skills import SkillList
 from orgkernel.kernel.capability import SkillDisclosed, SkillResource
 
 
-@click.group("skill", cls=Group)
+@click.group("skill", cls=CommandGroup)
 def command() -> None:
     """List and show cognitive skills: SKILL.md files by the Agent Skills standard."""
 

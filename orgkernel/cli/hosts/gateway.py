@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.hosts.gateway_report import command as report_command
 from orgkernel.cli.hosts.gateway_report import lock_option
 from orgkernel.cli.hosts.stdio import declared_subject, serve_on_stdio
@@ -48,7 +48,7 @@ _server_options = with_options(
 )  # fmt: skip
 
 
-@click.group("gateway", cls=Group, invoke_without_command=True)
+@click.group("gateway", cls=CommandGroup, invoke_without_command=True)
 @org_option
 @click.option("--role", metavar="ROLE", help="The role that calls, on standard input and output.")
 @click.option("--agent", metavar="AGENT", help="The agent that calls, on standard input and output.")

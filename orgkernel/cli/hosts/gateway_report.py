@@ -67,7 +67,7 @@ def command(
 
     Shows what each role is spared in `tools/list`, who called what, and what was refused and why. Proposes to take away or
     to lower what nobody in a role called, as a diff of the documents for `git apply`, and to ask for what a role is refused
-    often. Starts no server and changes nothing. Tokens are counted with `orgkernel[tokens]`. This needs `orgkernel[mcp]`.
+    often. Starts no server and changes nothing. Tokens are estimated: four bytes are one. This needs `orgkernel[mcp]`.
     """
     from orgkernel.mcp.server import require_sdk
 
@@ -132,11 +132,9 @@ def _echo(report: GatewayReport, form: str) -> None:
 def _lines(report: GatewayReport) -> Iterator[str]:
     spared = report.spared
     servers = f" of {counted(len(spared.servers), 'server')}" if spared.servers else ""
-    yield f"{counted(spared.tools, 'tool')}{servers}: {spared.size:,} {spared.unit} in every prompt of a host without the gateway"
-    if spared.unit == "bytes":
-        yield "tokens are counted with the extra `orgkernel[tokens]`, which is not installed, so these are bytes"
+    yield f"{counted(spared.tools, 'tool')}{servers}: about {spared.size:,} tokens in every prompt of a host without the gateway"
     yield from _table(
-        ("role", "tools", spared.unit, "spared"),
+        ("role", "tools", "tokens", "spared"),
         [
             (each.role, each.tools, f"{each.size:,}", f"{each.spared:,}{_share(each.spared, spared.size)}")
             for each in spared.roles

@@ -12,7 +12,7 @@ import msgspec
 
 from orgkernel import __version__
 from orgkernel.cli.author.check import say_errors
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.hosts.claude_code import activate_here, deactivate_here, show_status
 from orgkernel.cli.opening import cache_option, format_option, open_kernel, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
@@ -34,7 +34,7 @@ from orgkernel.snapshots.shipped import shipped_folder
 from orgkernel.snapshots.snapshot import OrgSnapshot
 
 
-@click.group("host", cls=Group, places={"signals": "hosts.signals"})
+@click.group("host", cls=CommandGroup, places={"signals": "hosts.signals"})
 def command() -> None:
     """Activate or deactivate an organization in Agent-Zero or Claude Code, and show its status there."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from orgkernel.cli.circumstances import parse_context, run_options
-from orgkernel.cli.groups import Group, refuse_options_before
+from orgkernel.cli.groups import CommandGroup, refuse_options_before
 from orgkernel.cli.hosts.stdio import declared_subject, serve_on_stdio
 from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option
 from orgkernel.cli.stores import located, store_option
@@ -13,7 +13,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.errors import UsageError
 
 
-@click.group("mcp", cls=Group, invoke_without_command=True, places={"tools": "hosts.mcp_tools"})
+@click.group("mcp", cls=CommandGroup, invoke_without_command=True, places={"tools": "hosts.mcp_tools"})
 @org_option
 @click.option("--role", metavar="ROLE", help="The role that asks.")
 @click.option("--agent", metavar="AGENT", help="The agent that asks.")

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import msgspec
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import counted, echo_indented, echo_json
 from orgkernel.cli.stores import (
@@ -36,7 +36,7 @@ _FIELDS = (
 )  # fmt: skip
 
 
-@click.group("audit", cls=Group)
+@click.group("audit", cls=CommandGroup)
 def command() -> None:
     """List decisions and changes, and verify that the audit is unchanged."""
 

@@ -6,14 +6,14 @@ import time
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.stores import parse_duration, show_time
 from orgkernel.exchange.a2a.keys import CardKeys, create_card_key, render_keys, rotate_card_key
 
 
-@click.group("card", cls=Group)
+@click.group("card", cls=CommandGroup)
 def command() -> None:
-    """Make, rotate and show the key that signs agent cards (A2A). It needs the extra `orgkernel[a2a]`."""
+    """Make, rotate and show the key that signs agent cards (A2A). It needs the extra `orgkernel[signing]`."""
 
 
 @command.command("create")

@@ -61,10 +61,14 @@ def check_packages() -> Lines:
         yield "warning", "orgkernel runs from a folder and is not installed", "install it with `pip install`"
         return
     unfit = []
+    counted_requirements = 0
     extras: Counter[str] = Counter()
     for written in required:
         requirement = Requirement(written)
-        extra = next((each for each in _extras() if _belongs_to(requirement, each)), "")
+        extra = _find_extra(requirement)
+        if extra is None:
+            continue
+        counted_requirements += 1
         try:
             version = importlib.metadata.version(requirement.name)
         except importlib.metadata.PackageNotFoundError:
@@ -83,19 +87,20 @@ def check_packages() -> Lines:
         return
     missing = [extra for extra in _extras() if extras[extra]]
     says = f"; not installed: {listing(f'orgkernel[{extra}]' for extra in missing)}" if missing else ""
-    yield "ok", f"all {len(required)} requirements fit{says}", ""
+    yield "ok", f"all {counted_requirements} requirements fit{says}", ""
 
 
 def _extras() -> tuple[str, ...]:
-    return tuple(importlib.metadata.metadata("orgkernel").get_all("Provides-Extra") or ())
+    """The extras. `all` only repeats what the others require."""
+    extras = importlib.metadata.metadata("orgkernel").get_all("Provides-Extra") or ()
+    return tuple(extra for extra in extras if extra != "all")
 
 
-def _belongs_to(requirement: Any, extra: str) -> bool:
-    return (
-        requirement.marker is not None
-        and requirement.marker.evaluate({"extra": extra})
-        and not requirement.marker.evaluate({"extra": ""})
-    )
+def _find_extra(requirement: Any) -> str | None:
+    """The extra that a requirement belongs to; empty for the default, None if it is not for this system."""
+    if requirement.marker is None:
+        return ""
+    return next((extra for extra in ("", *_extras()) if requirement.marker.evaluate({"extra": extra})), None)
 
 
 def check_settings(project: Project) -> Lines:
@@ -193,7 +198,6 @@ def check_tokens(asked: Asked, project: Project) -> Lines:
     """Whether tokens of the identity provider can be verified."""
     if project.oidc is None:
         return
-    from manifest_api.guards.token_keys import fetch, parse_keys
     from manifest_api.guards.tokens import TokenVerifier, read_settings
 
     project.require_own("oidc")
@@ -206,10 +210,10 @@ def check_tokens(asked: Asked, project: Project) -> Lines:
     if asked.offline:
         yield "warning", f"the keys at {quote(host)} were not fetched", "leave `--offline` out"
         return
-    import jwt
+    from manifest_api.guards.token_keys import KeyClient
 
     try:
-        keys = parse_keys(jwt, fetch(settings.jwks))
+        keys = KeyClient(settings.jwks).get_jwk_set()
     except Exception as error:  # as where tokens are verified: whatever the other side sends
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         yield (

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
@@ -28,7 +28,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.operations.keys import create_key, revoke_key, rotate_key
 
 
-@click.group("key", cls=Group, places={"card": "operate.card_key"})
+@click.group("key", cls=CommandGroup, places={"card": "operate.card_key"})
 def command() -> None:
     """Make, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
 

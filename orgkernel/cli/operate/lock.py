@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from orgkernel.cli.circumstances import context_option, parse_context
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
     acting_here,
@@ -22,7 +22,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 
 
-@click.group("lock", cls=Group)
+@click.group("lock", cls=CommandGroup)
 def command() -> None:
     """List, take, release and break the locks of exclusive tools."""
 

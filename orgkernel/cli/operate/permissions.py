@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
 from orgkernel.cli.output import echo_indented
 from orgkernel.cli.stores import (
@@ -93,7 +93,7 @@ def _list_options(over: str) -> _Decorator:
     )
 
 
-@click.group("grant", cls=Group)
+@click.group("grant", cls=CommandGroup)
 def grant() -> None:
     """Give permissions in addition to those of roles and policies, and take them back."""
 
@@ -169,7 +169,7 @@ def _wake_grants(
     echo_record(form, woken[0] if len(woken) == 1 else woken, "\n".join(lines))
 
 
-@click.group("restriction", cls=Group)
+@click.group("restriction", cls=CommandGroup)
 def restriction() -> None:
     """Limit what roles, policies and grants give to somebody, and lift the limit again."""
 
@@ -268,7 +268,7 @@ def _show_end(record: Any, ended: str) -> str:
     return f"{ended} {show_time(record.revoked_at)}" if record.revoked_at else show_time(record.expires_at)
 
 
-@click.group("request", cls=Group)
+@click.group("request", cls=CommandGroup)
 def request() -> None:
     """Ask for a permission, and answer such requests."""
 

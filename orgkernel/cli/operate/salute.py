@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option, open_kernel, path_option
 from orgkernel.cli.output import echo_json
 from orgkernel.cli.stores import echo_record, echo_records, opened, parse_since, store_option
@@ -42,7 +42,7 @@ reports_option = click.option(
 org_option = click.option("--org", metavar="ORG", help="Only one organization.")
 
 
-@click.group("salute", cls=Group)
+@click.group("salute", cls=CommandGroup)
 def command() -> None:
     """Show, follow and collect the reports of roles."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import counted, echo_indented
 from orgkernel.cli.stores import (
@@ -21,7 +21,7 @@ from orgkernel.diagnostics.wording import printable
 from orgkernel.operations.context import OPERATOR
 
 
-@click.group("store", cls=Group)
+@click.group("store", cls=CommandGroup)
 def command() -> None:
     """Upgrade, back up, restore and describe the store."""
 

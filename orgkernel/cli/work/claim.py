@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.stores import (
     acting_here,
@@ -37,7 +37,7 @@ _token = click.argument("token", type=click.IntRange(min=1))
 _holder = click.argument("holder", metavar="SUBJECT")
 
 
-@click.group("claim", cls=Group)
+@click.group("claim", cls=CommandGroup)
 def command() -> None:
     """Claim files, so that no two workers write the same one, and show who works on which."""
 

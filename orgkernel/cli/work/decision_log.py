@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import as_text
 from orgkernel.cli.stores import (
@@ -28,7 +28,7 @@ def _part(name: str, help: str) -> Callable[[Any], Any]:
     return click.option(name, help=help, required=True, metavar="TEXT")
 
 
-@click.group("log", cls=Group)
+@click.group("log", cls=CommandGroup)
 def command() -> None:
     """Add to the decision log, and show it. Entries are never changed."""
 

@@ -8,7 +8,7 @@ import click
 
 from orgkernel.cli import completing
 from orgkernel.cli.circumstances import context_option, parse_context
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import bare_path_option, cache_option, format_option, with_options
 from orgkernel.cli.stores import (
     acting_here,
@@ -27,7 +27,7 @@ from orgkernel.operations.contracts import organization_of
 from orgkernel.operations.dispatches import DispatchOrder, list_dispatches, record_dispatch
 
 
-@click.group("dispatch", cls=Group, places={"check": "work.dispatch_check"})
+@click.group("dispatch", cls=CommandGroup, places={"check": "work.dispatch_check"})
 def command() -> None:
     """Check, record and list dispatches. Recording one claims the files of its brief; the log is never changed."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 
 
 @click.group(
     "ownership",
-    cls=Group,
+    cls=CommandGroup,
     places={
         "audit": "work.ownership_audit:audit",
         "install-hooks": "work.ownership_hooks:install",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 from orgkernel.cli.opening import format_option
 from orgkernel.cli.output import as_text, echo_answer
 from orgkernel.cli.work.contract_files import read_brief, read_contract_file
@@ -24,7 +24,7 @@ LIMIT = 1_000_000
 _EXIT_CODES = {"allow": 0, "deny": 1, "cannot_tell": 2}
 
 
-@click.group("command", cls=Group)
+@click.group("command", cls=CommandGroup)
 def command() -> None:
     """Find destructive operations in a shell command, without running it."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from orgkernel.cli.groups import Group
+from orgkernel.cli.groups import CommandGroup
 
 
 @click.group(
     "task",
-    cls=Group,
+    cls=CommandGroup,
     places={
         "plan": "work.plan",
         "check": "work.contracts:check",
