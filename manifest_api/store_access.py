@@ -208,6 +208,7 @@ class VanishedGrants:
     def __init__(self, store_access: StoreAccess) -> None:
         self._store_access = store_access
         self._loads: list[tuple[RegistryState, Reload]] = []
+        self._writing = asyncio.Lock()
 
     async def note(self, state: RegistryState, report: Reload) -> None:
         """Take a load, and try to write down what it says."""
@@ -216,18 +217,20 @@ class VanishedGrants:
 
     async def retry(self) -> None:
         """Write down what the loads say that are not written down yet."""
-        try:
-            while self._loads:
-                state, report = self._loads[0]
-                await self._store_access.refresh()
-                slept = await self._store_access.work(partial(_put_to_sleep, state, report))
-                del self._loads[0]
-                for grant in slept or ():
-                    logger.warning(
-                        "grant %s is asleep: no document declares %s", grant.grant_id, quote(grant.subject)
-                    )
-        except StoreError as error:
-            logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
+        async with self._writing:  # another caller would remove the load after the one that it has written
+            try:
+                while self._loads:
+                    state, report = self._loads[0]
+                    await self._store_access.refresh()
+                    slept = await self._store_access.work(partial(_put_to_sleep, state, report))
+                    del self._loads[0]
+                    for grant in slept or ():
+                        logger.warning(
+                            "grant %s is asleep: no document declares %s",
+                            grant.grant_id, quote(grant.subject),
+                        )  # fmt: skip
+            except StoreError as error:
+                logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
 
 
 def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[Grant, ...]:

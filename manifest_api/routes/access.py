@@ -74,7 +74,7 @@ class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     context: ContextData = {}
 
 
-class WhyAnswer(msgspec.Struct, frozen=True, kw_only=True):
+class ExplanationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A decision with its reasons."""
 
     decision: AccessDecision
@@ -96,7 +96,7 @@ class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
     state_version: int
 
 
-@router.post("/v1/orgs/{org}/why", **access_question(WhyAnswer, WhyQuestion, _EXAMPLE, org=True))
+@router.post("/v1/orgs/{org}/why", **access_question(ExplanationAnswer, WhyQuestion, _EXAMPLE, org=True))
 async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Explain a decision: every access layer with its lines, the changes that would allow it, and who already can."""
     require_scope(request, "read")
@@ -105,11 +105,11 @@ async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Respons
 
     outcome = ""
 
-    def ask(kernel: Kernel) -> WhyAnswer:
+    def ask(kernel: Kernel) -> ExplanationAnswer:
         nonlocal outcome
         found = kernel.why(asked.org, asked.request, counted=_COUNTED)
         outcome = found.decision.outcome
-        return WhyAnswer(
+        return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
             who_can=found.who_can, ignored=asked.ignored,
         )  # fmt: skip

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.routing import compile_path
 
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
+from tests.api.test_paths import QUESTIONS, posts
 from tests.operations.surfaces import (
     COMMANDS,
     OPERATIONS,
@@ -151,3 +153,15 @@ def test_every_operation_is_in_the_corpus_done_and_refused() -> None:
     ]
     assert {do for do, code in becomes if code == "done"} == OPERATIONS.keys()
     assert {do for do, code in becomes if code != "done"} == OPERATIONS.keys()
+
+
+def test_every_route_that_writes_is_in_the_corpus() -> None:
+    """A `POST` is a question, or an act of the corpus."""
+    written = {
+        ROUTES[case["do"]](case["with"])[0]
+        for file in FILES.values()
+        for case in cases_of(file)
+        if case["do"] in ROUTES
+    }
+    patterns = {path: compile_path(path)[0] for path in posts()}
+    assert {path for path, form in patterns.items() if not any(map(form.match, written))} == QUESTIONS
