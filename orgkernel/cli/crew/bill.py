@@ -18,7 +18,7 @@ from orgkernel.errors import UsageError
 from orgkernel.manifest.bills import BillList, BillPage
 from orgkernel.prepared_types import prepared
 
-_EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"PART": ["AGENT"]}, "steps": {}}`'
+_EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"BILL_ROLE": ["AGENT"]}, "steps": {}}`'
 _bill_argument = click.argument("bill", shell_complete=completing.bills)
 _where = with_options(
     org_option, path_option, as_of_option, store_option, cache_option, format_option("text", "json")
@@ -50,7 +50,7 @@ def show(bill: str, org: str, form: str, **where: Any) -> None:
     echo_answer(form, found, lambda: _render_page(found))
 
 
-@command.command("check", short_help="Check a bill, and whether the crew can take its parts.")
+@command.command("check", short_help="Check a bill, and whether the crew can take its roles.")
 @_bill_argument
 @_where
 def check(bill: str, org: str, form: str, **where: Any) -> None:
@@ -63,7 +63,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
         click.get_current_context().exit(1)
 
 
-@command.command("fill")
+@command.command("fill", short_help="Propose who takes which role of a bill.")
 @_bill_argument
 @click.option(
     "--without",
