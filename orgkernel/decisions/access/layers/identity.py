@@ -44,7 +44,7 @@ def is_at_work(subject: Subject, state: StateView) -> bool:
 
 
 def _unknown_principal(evaluation: Evaluation) -> Sentence:
-    view, tables = evaluation.view, evaluation.tables
+    tables = evaluation.tables
     asked = (evaluation.request.subject, *evaluation.parent_names())
     unknown = [each for each in asked if tables.subject(each) is None]
     hints = []
