@@ -751,10 +751,11 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     ours = {each for each in names if each.startswith("orgkernel")}
     assert ours == {
-        "orgkernel.project", "orgkernel.project.hooks.claude_hook", "orgkernel.project.hooks.claude_hook.activated",
-        "orgkernel.project.hooks.claude_hook.answering", "orgkernel.project.hooks.claude_hook.deciding",
-        "orgkernel.project.hooks.claude_hook.quick_globs", "orgkernel.project.hooks.claude_hook.quick_json", "orgkernel.runtime",
-        "orgkernel.runtime.paths",
+        "orgkernel.engines", "orgkernel.project", "orgkernel.project.hooks", "orgkernel.project.hooks.claude_hook",
+        "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering",
+        "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.claude_hook.engine",
+        "orgkernel.project.hooks.claude_hook.engine.digests", "orgkernel.project.hooks.claude_hook.engine.glob_matcher",
+        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.runtime", "orgkernel.runtime.paths",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}
     assert (

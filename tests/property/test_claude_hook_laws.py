@@ -26,10 +26,10 @@ from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.hooks.claude_hook import quick_json
 from orgkernel.project.hooks.claude_hook.activated import Activated
 from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
-from orgkernel.project.hooks.claude_hook.quick_globs import fits
+from orgkernel.project.hooks.claude_hook.engine import json_reader
+from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
 from orgkernel.runtime.commands import read_words
 from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees
@@ -288,11 +288,11 @@ def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii
         expected = json.loads(text.decode("utf-8"))
     except UnicodeDecodeError:
         with pytest.raises(ValueError, match="decode"):
-            quick_json.parse(text)
+            json_reader.parse(text)
         return
-    assert quick_json.parse(text) == expected
-    assert quick_json._parse_slowly(text.decode()) == expected
-    assert json.loads(quick_json.quote(str(value))) == str(value)
+    assert json_reader.parse(text) == expected
+    assert json_reader._parse_with_json(text.decode()) == expected
+    assert json.loads(json_reader.quote(str(value))) == str(value)
 
 
 @settings(max_examples=150, deadline=None)
@@ -309,7 +309,7 @@ def test_what_is_no_json_is_none_here(text: str) -> None:
     def refuse(name: str) -> None:
         raise ValueError(name)
 
-    assert read(lambda each: quick_json.parse(each.encode())) == read(
+    assert read(lambda each: json_reader.parse(each.encode())) == read(
         lambda each: json.loads(each, parse_constant=refuse)
     )
 
@@ -324,6 +324,6 @@ _NAMES = st.sampled_from(
 def test_what_fits_is_inside(names: list[str], parts: list[str]) -> None:
     """The quick comparison says what the whole one says, or nothing."""
     path, glob = "/".join(names), "/".join(parts)
-    found = fits(path, glob)
+    found = match_plain(path, glob)
     assert found in (None, is_inside(path, glob, PROJECT)), (path, glob)
     assert found in (None, is_inside(path, glob)), (path, glob)
