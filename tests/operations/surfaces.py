@@ -36,9 +36,9 @@ from orgkernel.operations import (
     permissions,
     skills,
 )
-from orgkernel.operations import collect_reports as reports
 from orgkernel.operations.context import Actor, Context, actor_named
 from orgkernel.operations.permissions import GrantDraft, RequestDraft, RestrictionDraft
+from orgkernel.operations.reports import submission as reports
 from orgkernel.runtime.salute_format import read_report
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation, parse_location

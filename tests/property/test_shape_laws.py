@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from msgspec import inspect
 from pydantic import ValidationError
 
+from orgkernel.documents import shapes
 from orgkernel.documents.model import record as model
 from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS
 from orgkernel.documents.records import RECORDS
-from orgkernel.documents.shapes import record as shapes
 from orgkernel.loading.shape import shape_of
 
 TEXTS = (
