@@ -5,7 +5,6 @@ Metadata starts with `orgkernel-` or, as an alias, `probos-`. What cannot be rea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import name_of_skill
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 PREFIXES = ("orgkernel-", "probos-")
 """Of metadata that is read here; the second one is an alias."""
@@ -21,10 +21,10 @@ KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "tri
 ACTIVATIONS = ("discovery", "augmentation", "both")
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
 ANY = "*"
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
-_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
-_SEPARATORS = re.compile(r"[,\s]+")
-_NUMBER = re.compile(r"[0-9]{1,3}\Z")
+_NAME = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
+_SEPARATORS = lazy_pattern(r"[,\s]+")
+_NUMBER = lazy_pattern(r"[0-9]{1,3}\Z")
 _HIGHEST = 7
 
 

@@ -10,9 +10,10 @@ from urllib.parse import unquote, urlsplit
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 DEFAULT = os.path.join(".orgkernel", "state.db")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 _HELP = "write the path of a file, or `postgresql://USER@HOST/DATABASE`"
 
