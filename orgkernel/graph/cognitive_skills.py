@@ -6,7 +6,8 @@ Metadata starts with `orgkernel-` or, as an alias, `probos-`. What cannot be rea
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
@@ -28,8 +29,7 @@ _NUMBER = lazy_pattern(r"[0-9]{1,3}\Z")
 _HIGHEST = 7
 
 
-@dataclass(frozen=True, slots=True)
-class SkillProblem:
+class SkillProblem(msgspec.Struct, frozen=True):
     """Something in a SKILL.md that cannot be meant, and closes the skill."""
 
     route: tuple[RouteStep, ...]
@@ -38,8 +38,7 @@ class SkillProblem:
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SkillGates:
+class SkillGates(msgspec.Struct, frozen=True):
     """Who has a skill, and what it serves."""
 
     departments: tuple[str, ...] = ()

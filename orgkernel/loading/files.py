@@ -11,9 +11,11 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
@@ -66,8 +68,7 @@ class SourceUse(NamedTuple):
     """Of the entry of `sources`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(msgspec.Struct, frozen=True):
     """A file or folder to read, and the name its files are shown under."""
 
     path: str
@@ -126,8 +127,7 @@ class Found(NamedTuple):
     """A link that leads out of the roots."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(msgspec.Struct, frozen=True):
     """The text of one file, or the reason why it cannot be read."""
 
     path: str

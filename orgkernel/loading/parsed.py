@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import msgspec
 
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import quote
@@ -34,16 +35,14 @@ def unprintable() -> re.Pattern[str]:
     return re.compile(_UNPRINTABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """One document of a file: its values, with tuples for sequences, and their marks."""
 
     value: Any
     marks: Marks
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """A refused part of the text, at a mark."""
 
     row: Row
@@ -52,8 +51,7 @@ class Refusal:
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedText:
+class ParsedText(msgspec.Struct, frozen=True):
     """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
 
     documents: tuple[Parsed, ...]

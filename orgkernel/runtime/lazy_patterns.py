@@ -23,7 +23,7 @@ def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 class _LazyPattern:
     """Has the attributes of the compiled pattern, once one of them was asked for."""
 
-    def __init__(self, pattern: str | bytes, flags: int) -> None:
+    def __init__(self, pattern: Any, flags: int) -> None:
         self._source = pattern, flags
 
     def __getattr__(self, name: str) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from orgkernel.documents.records import ORGANIZATION, PREFIX
 from orgkernel.errors import NothingToRead
@@ -32,8 +34,7 @@ _WORD = lazy_pattern(rb"[\w.-]+")
 _ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """The files to read, and those whose findings are reported."""
 
     roots: tuple[Root, ...]

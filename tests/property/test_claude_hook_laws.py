@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -143,7 +142,7 @@ def test_strict_delegation_never_opens_more() -> None:
     view = KERNEL.organization("software_dev").snapshot.index
     organization = view.records.organization
     strict = replace(organization, limits=replace(organization.limits, delegation="strict"))
-    narrowed = build_views(dataclasses.replace(view.records, organization=strict))[0]
+    narrowed = build_views(replace(view.records, organization=strict))[0]
     active, narrow = activated(view), activated(narrowed)
     calls = [(role, tool) for role in view.roles for tool in tools_by_name(view) if tool not in DISPATCHING]
     open_ones = {each for each in calls if answer(active, *each, {}) == "allow"}

@@ -17,7 +17,7 @@ def sha256_hex(content: bytes) -> str:
             from _sha256 import sha256  # type: ignore[import-not-found,no-redef]
     except ImportError:
         try:
-            from _sha2 import sha256  # type: ignore[import-not-found]
+            from _sha2 import sha256  # type: ignore[import-not-found,no-redef]
         except ImportError:
             from hashlib import sha256
     digest: str = sha256(content).hexdigest()
