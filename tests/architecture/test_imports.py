@@ -155,15 +155,13 @@ BELOW = (
     "decisions",
     "diagnostics",
     "diff",
+    "documents",
     "graph",
-    "index",
     "loading",
     "manifest",
-    "model",
-    "records",
     "rules",
     "runtime",
-    "triggers",
+    "shell",
 )
 OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
 OUTSIDE_ATTRIBUTES = {
