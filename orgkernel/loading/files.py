@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
-from orgkernel.loading.parsed import Refusal, unprintable
+from orgkernel.loading.parsed import Refusal, find_unprintable
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -351,7 +351,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         )
     # JSON lets all but the first 32 control characters stand in text, and ends no line there.
     is_usual = text.isascii() and not body.translate(None, _USUAL)
-    if not is_usual and not name.endswith(".json") and (match := unprintable().search(text)):
+    if not is_usual and not name.endswith(".json") and (match := find_unprintable(text)):
         refusal = Refusal(
             row.CHARACTER, mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",

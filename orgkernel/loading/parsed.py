@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -11,6 +10,7 @@ import msgspec
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 # Budgets, checked while parsing and before anything is built from the values.
 MAX_DEPTH = 40
@@ -26,13 +26,17 @@ MAX_REFUSALS = 100
 
 # YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
 # numbers mean the same to everybody.
-_UNPRINTABLE = "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_UNPRINTABLE = lazy_pattern(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
 
 
-@cache
-def unprintable() -> re.Pattern[str]:
-    """Finds a character that no text may hold; put together when a text is read, because it takes milliseconds."""
-    return re.compile(_UNPRINTABLE)
+def find_unprintable(text: str) -> re.Match[str] | None:
+    """The first character that no text may hold."""
+    # Whatever Python can print may stand in a text. The expression takes milliseconds to compile, and most trees need none.
+    if text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
+        return None
+    return _UNPRINTABLE.search(text)
 
 
 class Parsed(msgspec.Struct, frozen=True):
