@@ -6,7 +6,6 @@ random. Names of secrets, placeholders, digests (`sha256:…`), addresses, paths
 
 from __future__ import annotations
 
-import base64
 import math
 import re
 from collections import Counter
@@ -227,6 +226,8 @@ def _is_assigned(name: str, value: str) -> bool:
 
 def _is_basic(value: str) -> bool:
     """Whether a value is the Base64 of `user:password`, as in `Authorization: Basic` (RFC 7617)."""
+    import base64  # few texts get here
+
     try:
         user, colon, password = (
             base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")

@@ -16,6 +16,7 @@ from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
 from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.decisions.work.capability.skills import skills_of, withhold
 from orgkernel.diagnostics.wording import listing, quote
@@ -23,7 +24,6 @@ from orgkernel.documents.records import Bill, BillRole, BillStep
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
 
-CHIEF = "department_chief"
 AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
 
 
