@@ -46,7 +46,7 @@ def make_project(folder: Path) -> None:
         }  # fmt: skip
         _write(folder / f"org/roles/{role}.yaml", profile)
     ours = (sys.executable, "-P", "-c", "from orgkernel.cli import main; main()")
-    words = ("org", "activate", "bench", "--claude-code", ".", "--path", "org")
+    words = ("host", "activate", "bench", "--claude-code", ".", "--path", "org")
     subprocess.run((*ours, *words), cwd=folder, check=True, capture_output=True)
 
 

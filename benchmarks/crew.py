@@ -104,7 +104,7 @@ def measure(folder: Path, agents: int) -> dict[str, float]:
         # Each page is another one, so that no answer is kept.
         starts = iter(range(1, agents))
         found["a page of 100 over HTTP"] = _median(
-            lambda: _get(f"{url}/v1/agents?org={ORG}&limit=100&cursor=agent_{next(starts)}")
+            lambda: _get(f"{url}/v1/orgs/{ORG}/agents?limit=100&cursor=agent_{next(starts)}")
         )
     return found
 

@@ -80,7 +80,14 @@ def main() -> None:
             measure(
                 {
                     "git diff --name-only": ("git", "diff", "--name-only", "start", "HEAD"),
-                    "orgkernel scope audit": (*_ORGKERNEL, "scope", "audit", "--base", "start", *named),
+                    "orgkernel ownership audit": (
+                        *_ORGKERNEL,
+                        "ownership",
+                        "audit",
+                        "--base",
+                        "start",
+                        *named,
+                    ),
                 },
                 folder,
                 ROUNDS,

@@ -2,7 +2,7 @@
 # Install the organization layer into an Agent-Zero, upgrade it or remove it.
 #
 # It needs bash and Python 3.11 or later, without any package. The work is done by orgkernel/exchange/agent_zero/installer.py,
-# which is also what `orgkernel org install` runs. Nothing of the target is executed or read by this script.
+# which is also what `orgkernel host install` runs. Nothing of the target is executed or read by this script.
 
 set -eu
 
@@ -20,10 +20,10 @@ sys.exit(main(sys.argv[2:]))' "$CHECKOUT" "$HERE" "$@"
             fi
         done
         echo 'error: Python 3.11 or later is missing' >&2
-        echo 'help: install it, or run orgkernel org install where orgkernel is installed' >&2
+        echo 'help: install it, or run orgkernel host install where orgkernel is installed' >&2
         exit 1
     fi
 done
 echo 'error: the orgkernel package is not next to this script' >&2
-echo 'help: run the script from a checkout, or run: orgkernel org install' >&2
+echo 'help: run the script from a checkout, or run: orgkernel host install' >&2
 exit 1

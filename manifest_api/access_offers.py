@@ -1,7 +1,7 @@
 """What an evaluation that does not permit says of a request for access: the one that waits for an answer, or how to make one.
 
 The member `context.access_request` is the one that the draft "Access Request and Approval" of AuthZEN reserves. Requests are
-made at `POST /v1/requests`, in the words of orgkernel. The tasks and signed approvals of the draft are not implemented.
+made at `POST /v1/orgs/{org}/requests`, in the words of orgkernel. The tasks and signed approvals of the draft are not implemented.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.kernel.clock import read_clock
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.asking import find_pending, smallest_grant
-from orgkernel.operations.permissions import RequestDraft
+from orgkernel.operations.permissions import RequestTerms
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.utc import as_utc
 
@@ -34,12 +34,14 @@ _REQUESTER = re.compile("(agent|person|role|system|webhook):[!-~]+")
 class AccessRequestOffer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A request for what was not permitted. It permits nothing: evaluate again after it was approved."""
 
+    org_id: str
+    """The organization of the request."""
     expires_at: str
     """When the request, or this offer, ends."""
     request_id: str = ""
     """The request that waits for an answer."""
-    request: RequestDraft | None = None
-    """The body for `POST /v1/requests`, where there is no request yet."""
+    request: RequestTerms | None = None
+    """The body for `POST /v1/orgs/{org}/requests`, where there is no request yet."""
 
 
 async def find_offer(
@@ -66,7 +68,9 @@ async def find_offer(
     draft = await run_in_threadpool(_draft, kernel, org_id, request)
     if draft is None or not store_access.is_open:
         return None
-    return AccessRequestOffer(expires_at=as_utc(read_clock()[0] + _OFFER_SECONDS) or "", request=draft)
+    return AccessRequestOffer(
+        org_id=org_id, expires_at=as_utc(read_clock()[0] + _OFFER_SECONDS) or "", request=draft
+    )
 
 
 def _find_pending(
@@ -74,17 +78,19 @@ def _find_pending(
 ) -> AccessRequestOffer | None:
     """The oldest request of the subject that asks for at least this."""
     for each in find_pending(store, org_id, request, decision):
-        return AccessRequestOffer(expires_at=as_utc(each.expires_at) or "", request_id=each.request_id)
+        return AccessRequestOffer(
+            org_id=org_id, expires_at=as_utc(each.expires_at) or "", request_id=each.request_id
+        )
     return None
 
 
-def _draft(kernel: Kernel, org_id: str, request: AccessRequest) -> RequestDraft | None:
+def _draft(kernel: Kernel, org_id: str, request: AccessRequest) -> RequestTerms | None:
     """The request for the smallest grant that would permit it."""
     change = smallest_grant(kernel, org_id, request)
     if change is None:
         return None
     asked = {
         "requester": request.subject, "resources": (change.value,), "level": change.level or None,
-        "waives": change.waives, "org_id": org_id,
+        "waives": change.waives,
     }  # fmt: skip
-    return msgspec.convert(asked, prepared(RequestDraft))
+    return msgspec.convert(asked, prepared(RequestTerms))

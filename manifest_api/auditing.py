@@ -44,7 +44,7 @@ class Auditor:
         return self._store_access.held() is not None
 
     def begin(self, org: str, request: AccessRequest, caller: Caller) -> Decided:
-        """Decide, and submit the audit row. Raises what `Kernel.decide` raises, `StoreError`, and `RequestRefused` if a
+        """Decide, and submit the audit row. Raises what `Kernel.can` raises, `StoreError`, and `RequestRefused` if a
         caller without a key asks too much.
         """
         store = self._store_access.held()
@@ -54,9 +54,7 @@ class Auditor:
 
     def _refuse_filling(self, caller: Caller) -> None:
         if self._store_access.capacity.is_used_up:
-            raise RequestRefused(
-                STORE_BUDGET, "the store has used up its budget", "ask with a key, or see `/readyz`"
-            )
+            raise RequestRefused(STORE_BUDGET, STORE_BUDGET.sentence, "ask with a key, or see `/readyz`")
         wait = self._without_key.take(caller.credential, self._clock())
         if wait:
             raise RequestRefused(

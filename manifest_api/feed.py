@@ -14,8 +14,8 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from fastapi.sse import EventSourceResponse, format_sse_event
+from starlette.types import Message, Receive, Scope, Send
 
 from manifest_api.current_request import no_request
 from manifest_api.guards.caller import caller_of
@@ -34,7 +34,6 @@ MOST_PER_ASKER = 32
 """Streams of one credential, or of one address without a credential."""
 MOST_WITHOUT_KEY = 128
 """Streams of callers without a credential. The others are kept for those with one."""
-MEDIA_TYPE = "text/event-stream"
 HEARTBEAT_SECONDS = 15.0
 """Seconds between heartbeat lines, so that no proxy considers the connection dead."""
 SEND_SECONDS = 20.0
@@ -93,7 +92,10 @@ class Feed:
         else:
             return
         raise RequestRefused(
-            TOO_MANY_FOLLOWERS, detail, "use `GET /v1/salute` instead", headers={"Retry-After": "30"}
+            TOO_MANY_FOLLOWERS,
+            detail,
+            "use `GET /v1/orgs/{org}/salute` instead",
+            headers={"Retry-After": "30"},
         )
 
     async def last_number(self) -> int:
@@ -177,10 +179,8 @@ class _Gone(Exception):
     """The client no longer takes data."""
 
 
-class EventStream(Response):
+class EventStream(EventSourceResponse):
     """A stream with an event for each selected report. The id of an event is the number of its report."""
-
-    media_type = MEDIA_TYPE
 
     def __init__(
         self,
@@ -192,8 +192,8 @@ class EventStream(Response):
         lasts: float = LASTS_SECONDS,
     ) -> None:
         """Stream the reports after `number` that `encode` selects. `is_reset` says that earlier reports are lost."""
-        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(self._write(), headers=headers)
         self._feed = feed
         self._number = number
         self._encode = encode
@@ -201,62 +201,51 @@ class EventStream(Response):
         self._lasts = lasts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         if scope.get(IS_HEAD):
-            await send(start)
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
             await send({"type": "http.response.body", "body": b""})
             return
         caller = caller_of(scope)
         client = scope.get("client")
         asker = caller.credential if caller.is_known else f"address:{client[0] if client else ''}"
-        async with self._feed.following(asker, has_key=caller.is_known):
-            await send(start)
-            writing = asyncio.create_task(self._write(send))
-            leaving = asyncio.create_task(_until_gone(receive))
-            try:
-                await asyncio.wait((writing, leaving), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                for task in (writing, leaving):
-                    task.cancel()
-                await asyncio.gather(writing, leaving, return_exceptions=True)
-        if writing.cancelled():
-            return
-        error = writing.exception()
-        if isinstance(error, _Gone):
-            logger.warning(
-                "a follower of the reports took nothing for %g seconds and was dropped", SEND_SECONDS
-            )
-        elif isinstance(error, OrgkernelError):
-            logger.error("reports cannot be followed: %s", error.message)
-            await _send(send, b"", more=False)
-        elif error is not None:
-            raise error
 
-    async def _write(self, send: Send) -> None:
+        async def send_in_time(message: Message) -> None:
+            try:
+                async with asyncio.timeout(SEND_SECONDS):
+                    await send(message)
+            except TimeoutError:
+                raise _Gone from None
+
+        async with self._feed.following(asker, has_key=caller.is_known):
+            try:
+                await super().__call__(scope, receive, send_in_time)
+            except _Gone:
+                logger.warning(
+                    "a follower of the reports took nothing for %g seconds and was dropped", SEND_SECONDS
+                )
+
+    async def _write(self) -> AsyncIterator[bytes]:
         end = time.monotonic() + self._lasts
-        reset = b"event: reset\ndata: {}\n" if self._is_reset else b""
-        await _send(send, b"retry: %d\n%bid: %d\n\n" % (_RETRY_MS, reset, self._number))
+        start = format_sse_event(retry=_RETRY_MS)
+        if self._is_reset:
+            start += format_sse_event(event="reset", data_str="{}", id=str(self._number))
+        else:
+            start += format_sse_event(id=str(self._number))
+        yield start
         while not self._feed.is_closed and time.monotonic() < end:
-            reports = await self._feed.after(self._number, min(HEARTBEAT_SECONDS, self._lasts))
+            try:
+                reports = await self._feed.after(self._number, min(HEARTBEAT_SECONDS, self._lasts))
+            except OrgkernelError as error:
+                logger.error("reports cannot be followed: %s", error.message)
+                return
             events = []
             for report in reports:
                 data = self._encode(report)
-                if data is not None:
-                    events.append(b"event: report\nid: %d\ndata: %b\n\n" % (report.number, data))
                 self._number = report.number
+                if data is not None:
+                    event_id = str(report.number)
+                    events.append(format_sse_event(event="report", data_str=data.decode(), id=event_id))
             # An id without data moves the place of a client whose filter let nothing through.
-            await _send(send, b"".join(events) if events else b": still here\nid: %d\n\n" % self._number)
-        await _send(send, b"", more=False)
-
-
-async def _send(send: Send, body: bytes, *, more: bool = True) -> None:
-    try:
-        async with asyncio.timeout(SEND_SECONDS):
-            await send({"type": "http.response.body", "body": body, "more_body": more})
-    except TimeoutError:
-        raise _Gone from None
-
-
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+            yield b"".join(events) or format_sse_event(comment="still here", id=str(self._number))

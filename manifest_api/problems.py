@@ -16,6 +16,9 @@ MOST_SHOWN = 10
 """Findings in a problem. `GET /v1/diagnostics` lists all."""
 
 
+GIVEN_TWICE = "is given more than once"
+_LATER = "Wait for the number of seconds in the Retry-After header."
+
 # fmt: off
 UNKNOWN_ORGANIZATION = ProblemCode("UNKNOWN_ORGANIZATION", 404, "The organization does not exist",
     "No document declares an organization with this id. `GET /v1/orgs` lists the organizations.")
@@ -70,9 +73,9 @@ NO_AUTHORITY = ProblemCode("NO_AUTHORITY", 403, "The credential has no authority
 AGENT_INACTIVE = ProblemCode("AGENT_INACTIVE", 403, "The agent is not active",
     "The agent of the credential is suspended or decommissioned, and can change nothing until it is active again.")
 RATE_LIMITED = ProblemCode("RATE_LIMITED", 429, "The caller sends too many requests",
-    "Wait for the number of seconds in the Retry-After header.")
+    _LATER)
 TOO_MANY_FAILURES = ProblemCode("TOO_MANY_FAILURES", 429, "The address sends too many invalid credentials",
-    "Wait for the number of seconds in the Retry-After header.")
+    _LATER)
 TOO_MANY_PENDING = ProblemCode("TOO_MANY_PENDING", 429, "The requester has too many pending requests",
     "Wait until some of them are answered.")
 REQUEST_COOLDOWN = ProblemCode("REQUEST_COOLDOWN", 429, "The same request was made a moment ago",
@@ -85,7 +88,7 @@ MAY_NOT_GRANT = ProblemCode("MAY_NOT_GRANT", 403, "The credential cannot grant t
     "An agent can grant what `may_grant` of its roles lists. Nobody can grant more than they may do themselves without "
     "approval, for a longer time, or from a grant with a number of uses. The help says what they can grant.")
 MAY_NOT_LOCK = ProblemCode("MAY_NOT_LOCK", 403, "The holder cannot use the tool",
-    "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/explain` says what is missing.")
+    "The holder of an exclusive tool needs the level of its action `lock`. `POST /v1/orgs/{org}/why` says what is missing.")
 TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another holder",
     "Wait until the lock is released, or break it with the scope `lock`.")
 STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock or the claim is no longer held",
@@ -104,7 +107,7 @@ NO_SUBJECT = ProblemCode("NO_SUBJECT", 403, "The credential belongs to nobody wh
 FOREIGN_ORIGIN = ProblemCode("FOREIGN_ORIGIN", 403, "The request comes from a page of another origin",
     "`/mcp` is for programs. A request with an Origin header is answered only if the page is one of this server.")
 TOO_MANY_FOLLOWERS = ProblemCode("TOO_MANY_FOLLOWERS", 503, "Too many clients follow the reports",
-    "Wait for the number of seconds in the Retry-After header.")
+    _LATER)
 UNKNOWN_AGENT = ProblemCode("UNKNOWN_AGENT", 404, "The agent does not exist",
     "No roster of the organization declares an agent with this id.")
 UNKNOWN_RECORD = ProblemCode("UNKNOWN_RECORD", 404, "The record does not exist",
@@ -131,7 +134,8 @@ NOTHING_TO_ASK = ProblemCode("NOTHING_TO_ASK", 409, "No grant would permit this"
 NO_ORGANIZATION = ProblemCode("NO_ORGANIZATION", 409, "The request names no organization",
     "A record belongs to one organization. Name it. Only some records can be stored for all organizations (`*`).")
 OTHER_ORGANIZATION = ProblemCode("OTHER_ORGANIZATION", 409, "The record belongs to another organization",
-    "The detail names the organization. A grant cannot be moved to another one.")
+    "The detail names the organization. A grant cannot be moved to another one, and a report is handed in at the path of its "
+    "own.")
 MOVE_NOT_ALLOWED = ProblemCode("MOVE_NOT_ALLOWED", 409, "The agent cannot change to this state",
     "The detail names its current state.")
 TRUST_TOO_LOW = ProblemCode("TRUST_TOO_LOW", 409, "The trust of the agent is too low",
@@ -155,7 +159,7 @@ EPISODE_CONFLICT = ProblemCode("EPISODE_CONFLICT", 409, "Another episode has thi
 ALREADY_INVALID = ProblemCode("ALREADY_INVALID", 409, "The result is invalid already",
     "A result is invalidated once. Record a new result instead.")
 NOT_ELIGIBLE = ProblemCode("NOT_ELIGIBLE", 409, "The agent does not meet the requirements of the rank",
-    "The detail names the first one. `GET /v1/agents/{agent}/promotion` lists all of them. An `override` with a reason "
+    "The detail names the first one. `GET /v1/orgs/{org}/agents/{agent}/promotion` lists all of them. An `override` with a reason "
     "promotes the agent anyway.")
 HIGHEST_RANK = ProblemCode("HIGHEST_RANK", 409, "The agent has the highest rank", "The ladder declares no rank above it.")
 NO_STORE = ProblemCode("NO_STORE", 409, "There is no store",
@@ -196,7 +200,7 @@ INVALID_REQUEST = ProblemCode("INVALID_REQUEST", 422, "The request is not valid 
 BAD_CURSOR = ProblemCode("BAD_CURSOR", 409, "The cursor does not continue this list",
     "A cursor is the `next` of an earlier page of the same list. If the list has changed, start again without a cursor.")
 CONTRACT_UNSOUND = ProblemCode("CONTRACT_UNSOUND", 409, "The contract is not sound",
-    "Nothing was stored. `POST /v1/contracts/check` gives all findings with their places.")
+    "Nothing was stored. `POST /v1/orgs/{org}/contracts/check` gives all findings with their places.")
 DONE_DUPLICATE = ProblemCode("DONE_DUPLICATE", 409, "The session has a result already",
     "A session has exactly one result. Store a correction that names it.")
 CONTRACT_EXISTS = ProblemCode("CONTRACT_EXISTS", 409, "A contract with this id is stored already",
@@ -269,6 +273,11 @@ def problem_response(
     return Response(encode(problem), kind.status, dict(headers or {}), MEDIA_TYPE)
 
 
+def say_invalid(where: str) -> str:
+    """Where a request does not fit."""
+    return f"the request is not valid at {where}"
+
+
 def refusal_response(refused: RequestRefused) -> Response:
     """The response to a refused request."""
     return problem_response(
@@ -280,5 +289,5 @@ def problem_of_store(error: OrgkernelError) -> Response:
     """The response if the state could not be read or written, or does not allow the change."""
     kind = KINDS.get(error.code, STORE_FAILED if isinstance(error, StoreError) else REFUSED)
     # The path of the store is for the log only. Clients do not need it.
-    detail = kind.title.lower() if isinstance(error, StoreError) else error.message
+    detail = kind.sentence if isinstance(error, StoreError) else error.message
     return problem_response(kind, detail, "try again later" if isinstance(error, StoreError) else error.help)

@@ -17,12 +17,14 @@ from manifest_api.problems import (
     BAD_CURSOR,
     BAD_EVALUATION,
     BAD_JSON,
+    GIVEN_TWICE,
     INVALID_REQUEST,
     NOT_JSON,
     RequestRefused,
+    say_invalid,
 )
 from manifest_api.shapes import InvalidValue, ProblemCode
-from orgkernel.decisions.evidence.state_view import Lifecycle
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Lifecycle
 from orgkernel.diagnostics.validation_text import describe_unfit
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import RoleType
@@ -56,8 +58,15 @@ def word(description: str) -> Any:
 
 
 Org = Annotated[str, id_in_path("an organization, or `active`", "software_dev")]
+OrgOrAll = Annotated[
+    str,
+    Path(
+        description=f"Id of an organization, `active`, or `{ALL_ORGANIZATIONS}` for all organizations.",
+        json_schema_extra={"pattern": r"^([A-Za-z_][A-Za-z0-9_-]{0,99}|\*)$"},
+        examples=["software_dev"],
+    ),
+]
 Role = Annotated[str, id_in_path("a role", "codegen_specialist")]
-OrgQuery = Annotated[str, word("Id of an organization, or `active`.")]
 Cursor = Annotated[str | None, word("The `next` of the previous page.")]
 AsOf = Annotated[
     float | None,
@@ -182,11 +191,11 @@ def refuse_unknown_parameters(request: Request, names: Sequence[str]) -> None:
             hint = did_you_mean(name, names) or (f"parameters are {listing(names)}" if names else "")
             errors.append(InvalidValue(where=f"query.{name}", message=f"is not known; {hint}".rstrip("; ")))
         elif name in seen:
-            errors.append(InvalidValue(where=f"query.{name}", message="is given more than once"))
+            errors.append(InvalidValue(where=f"query.{name}", message=GIVEN_TWICE))
         seen.add(name)
     if errors:
         where = listing(each.where for each in errors)
-        raise RequestRefused(INVALID_REQUEST, f"the request is not valid at {where}", "see `/docs`", errors)
+        raise RequestRefused(INVALID_REQUEST, say_invalid(where), "see `/docs`", errors)
 
 
 def _parameters_of(dependant: Dependant) -> Iterator[str]:
@@ -241,7 +250,7 @@ def parse_body(
     except msgspec.ValidationError as error:
         raise unfit(error, kind) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise RequestRefused(BAD_JSON, "the body is not JSON", f"send an object such as {example}") from None
+        raise RequestRefused(BAD_JSON, BAD_JSON.sentence, f"send an object such as {example}") from None
     return found
 
 
@@ -271,7 +280,7 @@ def unfit(
     where = inside + place
     return RequestRefused(
         kind,
-        f"the request is not valid at {quote(where)}",
+        say_invalid(quote(where)),
         "see `/docs`",
         [InvalidValue(where=where, message=message)],
     )

@@ -103,7 +103,7 @@ async def _refuse_parameters(request: Request, error: Exception) -> Response:
     errors = tuple(_invalid(each) for each in error.errors())
     where = listing(each.where for each in errors)
     return problem_response(
-        problems.INVALID_REQUEST, f"the request is not valid at {where}", "see `/docs`", errors=errors
+        problems.INVALID_REQUEST, problems.say_invalid(where), "see `/docs`", errors=errors
     )
 
 
@@ -122,5 +122,5 @@ async def _refuse_by_framework(request: Request, error: Exception) -> Response:
     elif kind is problems.UNKNOWN_ROUTE:
         detail = f"the path {quote(request.url.path)} does not exist"
     else:
-        detail = "the request cannot be read"
+        detail = problems.BAD_REQUEST.sentence
     return problem_response(kind, detail, "`/docs` lists the routes", headers=headers)

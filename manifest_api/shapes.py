@@ -163,6 +163,11 @@ class ProblemCode(msgspec.Struct, frozen=True):
     title: str
     text: str
 
+    @property
+    def sentence(self) -> str:
+        """The title as the detail of one answer."""
+        return self.title[:1].lower() + self.title[1:]
+
 
 class InvalidValue(msgspec.Struct, frozen=True, kw_only=True):
     """A part of the request that is not valid."""

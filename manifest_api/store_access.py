@@ -25,7 +25,7 @@ from orgkernel.decisions.evidence.crew_records import RankMove
 from orgkernel.decisions.evidence.state_records import ApiKey, AuditFinding
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView
 from orgkernel.diagnostics.wording import quote
-from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
+from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.kernel.registry_state import RegistryState, Reload
 from orgkernel.kernel.stored import StoreLocation, open_store
 from orgkernel.operations import upkeep
@@ -117,7 +117,7 @@ class StoreAccess:
         if since is not None and time.monotonic() - since > self._patience:
             self._problem = StoreBusy("the store does not answer", "try again later")
         elif not await _is_done(read, self._patience):
-            self._problem = StoreBusy("the store did not answer in time", "try again later")
+            self._problem = StoreBusy(NOT_IN_TIME, "try again later")
 
     def held(self) -> Store | None:
         """The store with the state for this request. None if there is no store. Raises `StoreError`."""
@@ -155,9 +155,7 @@ class StoreAccess:
             future = self._workers.submit(copy_context().run, work, store)
             if not await _is_done(future, seconds):
                 future.cancel()
-                raise StoreBusy(
-                    "the store did not answer in time", "it is not known whether the change was written"
-                )
+                raise StoreBusy(NOT_IN_TIME, PERHAPS_WRITTEN)
             return future.result()
 
     def close(self) -> None:
@@ -210,6 +208,7 @@ class VanishedGrants:
     def __init__(self, store_access: StoreAccess) -> None:
         self._store_access = store_access
         self._loads: list[tuple[RegistryState, Reload]] = []
+        self._writing = asyncio.Lock()
 
     async def note(self, state: RegistryState, report: Reload) -> None:
         """Take a load, and try to write down what it says."""
@@ -218,18 +217,20 @@ class VanishedGrants:
 
     async def retry(self) -> None:
         """Write down what the loads say that are not written down yet."""
-        try:
-            while self._loads:
-                state, report = self._loads[0]
-                await self._store_access.refresh()
-                slept = await self._store_access.work(partial(_put_to_sleep, state, report))
-                del self._loads[0]
-                for grant in slept or ():
-                    logger.warning(
-                        "grant %s is asleep: no document declares %s", grant.grant_id, quote(grant.subject)
-                    )
-        except StoreError as error:
-            logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
+        async with self._writing:  # another caller would remove the load after the one that it has written
+            try:
+                while self._loads:
+                    state, report = self._loads[0]
+                    await self._store_access.refresh()
+                    slept = await self._store_access.work(partial(_put_to_sleep, state, report))
+                    del self._loads[0]
+                    for grant in slept or ():
+                        logger.warning(
+                            "grant %s is asleep: no document declares %s",
+                            grant.grant_id, quote(grant.subject),
+                        )  # fmt: skip
+            except StoreError as error:
+                logger.warning("grants could not be put to sleep, it is tried again: %s", error.message)
 
 
 def _put_to_sleep(state: RegistryState, report: Reload, store: Store) -> tuple[Grant, ...]:

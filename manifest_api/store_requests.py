@@ -14,10 +14,12 @@ from manifest_api.problems import BAD_CURSOR, NO_STORE, UNKNOWN_RECORD, RequestR
 from manifest_api.questions import read_body
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.evidence.state_records import KeyScope
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import Text
+from orgkernel.operations.reports.submission import org_of
 from orgkernel.operations.waiting import WORK_SECONDS
 
 if TYPE_CHECKING:
@@ -113,6 +115,12 @@ def rows_after(rows: Sequence[T], name: Callable[[T], str], cursor: str | None, 
         if name(row) == cursor:
             return rows[number:]
     raise RequestRefused(BAD_CURSOR, f"the cursor does not name a {what}", "start again without a cursor")
+
+
+def listed_organization(request: Request, org: str) -> str | None:
+    """The organization whose rows are listed. None for `*`, which lists those of all organizations."""
+    kernel: Kernel = request.app.state.answers.kernel
+    return None if org == ALL_ORGANIZATIONS else org_of(kernel, org)
 
 
 async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:

@@ -123,6 +123,10 @@ class BadStore(StoreError):
     code = "BAD_STORE"
 
 
+NOT_IN_TIME = "the store did not answer in time"
+PERHAPS_WRITTEN = "it is not known whether the change was written"
+
+
 class StoreBusy(StoreError):
     """Somebody else held the store for too long."""
 

@@ -17,7 +17,7 @@ from orgkernel.state import database
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
 from tests.support.compiled_once import create_engine
-from tests.support.depth import DEPTH
+from tests.support.depth import DEPTH, IS_QUICK
 from tests.support.memory_folder import find_memory_folder
 
 settings.register_profile(
@@ -35,6 +35,7 @@ settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 _numbers = itertools.count()
 FEWEST = 10  # examples of a search in `make test`, unless it asks for fewer
 database.create_engine = create_engine
+HANDFUL = 4  # examples of a search in `make quick`
 MEMORY = find_memory_folder()
 if MEMORY is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)  # where `tmp_path` is
@@ -52,13 +53,15 @@ def _a_cache_of_its_own(tmp_path_factory):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The tests that search, for a few examples in `make test`; in `make nightly` only they run, for many and other ones."""
+    """The tests that search, for a few examples in `make test`; in `make nightly` only they run, for many and other ones,
+    and what is left to it.
+    """
     searching = []
     for item in items:
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test):
             _search_deeply(test)
-        elif item.get_closest_marker("deep") is None:
+        elif item.get_closest_marker("deep") is None and item.get_closest_marker("nightly") is None:
             continue
         searching.append(item)
     if DEPTH > 1:
@@ -72,9 +75,10 @@ def _search_deeply(test: Any) -> None:
         return
     given = test._hypothesis_internal_use_settings
     number = given.max_examples
+    few = HANDFUL if IS_QUICK else max(FEWEST, number // 4)
     test._hypothesis_internal_use_settings = settings(
         given,
-        max_examples=min(number, max(FEWEST, number // 3)) if DEPTH == 1 else DEPTH * number,
+        max_examples=min(number, few) if DEPTH == 1 else DEPTH * number,
         derandomize=given.derandomize and DEPTH == 1,
     )
     test.has_its_depth = True

@@ -1,11 +1,13 @@
-"""Everything in the repository that is generated: `python -m tools.regenerate` writes it, `--check` compares it."""
+"""Everything in the repository that is generated: `python -m tools.regenerate` writes it, `--check` compares it.
+
+A generated file is checked in where a user needs it there, or a reviewer its changes. The pages of the site that follow from the
+code are not: `tools/site_sources.py` writes them when the site is built.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,49 +16,34 @@ from orgkernel import Kernel, __version__
 from orgkernel.exchange.agent_zero.compiling import compile_bundle, render_bundle
 from orgkernel.exchange.agent_zero.specification import organization_form
 from orgkernel.project.scaffold import build_schemas, render_schema
-from orgkernel.rules.pages import all_pages
 from orgkernel.runtime.trigger_names import ALIASES, NAMES
 from orgkernel.runtime.word_topics import TABLES
 from tools.architecture_page import PAGE as ARCHITECTURE
 from tools.architecture_page import architecture_page
 from tools.learn_work import is_current
 from tools.plain_records import plain_record_modules
-from tools.reference_pages import FOLDER, reference_pages
 from tools.word_tables import render_word_tables
 
 REPOSITORY = Path(__file__).parents[1]
+HTTP = "docs/http.md"
+ORGANIZATION = "/v1/orgs/{org}"
 TRIGGERS = "docs/triggers.md"
-SITE = "mkdocs.yml"
-FAMILIES = {
-    "0": "reading",
-    "1": "shape",
-    "2": "command",
-    "3": "routing",
-    "4": "authority",
-    "5": "doctrine and reporting",
-    "6": "crew and contracts",
-    "7": "hygiene",
-    "8": "compatibility",
-}
+_PATHS, _PATHS_END = "<!-- paths: generated -->\n", "<!-- paths: end -->\n"
 _BEGIN, _END = "<!-- names: generated -->\n", "<!-- names: end -->\n"
 
 
 def generated_files() -> dict[str, str]:
     """Path below the repository to text."""
-    pages = all_pages()
     files = {
         f"ontology/schemas/{kind}.json": render_schema(schema) for kind, schema in build_schemas().items()
     }
     files |= plain_record_modules()
-    files |= {f"docs/rules/{page.file_name}": _linked(page.text) for page in pages.values()}
-    files["docs/rules/README.md"] = _rule_index()
     files |= _openapi_by_tag()
     files[TRIGGERS] = _trigger_page()
     files[ARCHITECTURE] = architecture_page()
-    files |= reference_pages()
+    files[HTTP] = _path_page()
     files |= _installed_organizations()
     files[f"orgkernel/runtime/{TABLES}"] = render_word_tables()
-    files[SITE] = _site_navigation()
     return files
 
 
@@ -87,24 +74,6 @@ def _installed_organizations() -> dict[str, str]:
     return files
 
 
-def _rule_index() -> str:
-    used = {page.code[3] for page in all_pages().values()}
-    families = ", ".join(f"{digit} {name}" for digit, name in FAMILIES.items() if digit in used)
-    lines = [
-        "# Rules",
-        "",
-        f"Families by the first digit: {families}.",
-        "",
-        "| code | name | default | what it says |",
-        "|---|---|---|---|",
-    ]
-    lines += [
-        f"| [{page.code}]({page.file_name}) | {page.name} | {page.severity.value} | {page.summary} |"
-        for page in all_pages().values()
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _trigger_page() -> str:
     """The hand-written page with the table of names, which is data of the language."""
     text = (REPOSITORY / TRIGGERS).read_text(encoding="utf-8")
@@ -120,49 +89,34 @@ def _trigger_page() -> str:
     return before + _BEGIN + "\n" + "\n".join(rows) + "\n\n" + _END + after
 
 
-def _linked(text: str) -> str:
-    """A rule's page with the other rules it speaks of one click away; examples and headings stay as they are."""
-    pages = all_pages()
-    parts = re.split(r"(^```.*?^```$|^#[^\n]*$|`[^`\n]*`)", text, flags=re.MULTILINE | re.DOTALL)
-    for place in range(0, len(parts), 2):
-        parts[place] = re.sub(
-            r"\bORG\d{3}\b",
-            lambda found: f"[{found[0]}]({pages[found[0]].file_name})" if found[0] in pages else found[0],
-            parts[place],
-        )
-    return "".join(parts)
-
-
-def _site_navigation() -> str:
-    """The hand-written configuration with the pages of which there are many: rules, kinds, decisions."""
-    text = (REPOSITORY / SITE).read_text(encoding="utf-8")
-    rules = []
-    for digit, pages in groupby(all_pages().values(), key=lambda page: page.code[3]):
-        rules.append(f"      - {FAMILIES[digit].capitalize()}:\n")
-        rules += [f"          - rules/{page.file_name}\n" for page in pages]
-    kinds = [f"          - reference/documents/{kind}.md\n" for kind in build_schemas()]
-    decisions = [f"          - adr/{path.name}\n" for path in sorted((REPOSITORY / "docs/adr").glob("*.md"))]
-    for name, lines in (("rules", rules), ("kinds", kinds), ("decisions", decisions)):
-        begin = re.search(rf"^ *# {name}: generated\n", text, re.MULTILINE)
-        end = re.search(rf"^ *# {name}: end\n", text, re.MULTILINE)
-        assert begin, f"{SITE} has no place for {name}"
-        assert end, f"{SITE} has no place for {name}"
-        text = text[: begin.end()] + "".join(lines) + text[end.start() :]
-    return text
+def _path_page() -> str:
+    """The hand-written page with the paths of the OpenAPI document, a row for each resource."""
+    text = (REPOSITORY / HTTP).read_text(encoding="utf-8")
+    before, _, rest = text.partition(_PATHS)
+    _, _, after = rest.partition(_PATHS_END)
+    rows = [f"| below `{ORGANIZATION}` | `GET` | `POST` |", "|---|---|---|"]
+    resources: dict[str, dict[str, list[str]]] = {}
+    for path, operations in build_openapi()["paths"].items():
+        inside, _, below = path.partition(ORGANIZATION)
+        if not inside and below:
+            resource = below.split("/")[1]
+            for method in operations:
+                columns = resources.setdefault(resource, {"get": [], "post": []})
+                columns[method].append(f"`{below.removeprefix('/')}`")
+    rows += [
+        f"| {resource} | {', '.join(columns['get'])} | {', '.join(columns['post'])} |"
+        for resource, columns in sorted(resources.items())
+    ]
+    return before + _PATHS + "\n" + "\n".join(rows) + "\n\n" + _PATHS_END + after
 
 
 def stale_files() -> list[str]:
-    """What differs from what would be generated, pages of rules that no longer exist included."""
+    """What differs from what would be generated, schemas and API tags that no longer exist included."""
     files = generated_files()
     stale = [name for name, text in files.items() if _read(name) != text]
-    kept = {Path(name) for name in files}
-    for folder in ("ontology/schemas", "docs/rules", FOLDER, f"{FOLDER}/documents"):
-        found = (
-            path.relative_to(REPOSITORY)
-            for path in (REPOSITORY / folder).iterdir()
-            if path.is_file() and path.name != "__init__.py"
-        )
-        stale += [str(path) for path in found if path not in kept]
+    for folder in ("ontology/schemas", "tests/golden/openapi"):
+        present = (f"{folder}/{path.name}" for path in (REPOSITORY / folder).glob("*.json"))
+        stale += [name for name in present if name not in files]
     return sorted(stale)
 
 

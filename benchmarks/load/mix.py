@@ -101,7 +101,7 @@ class Caller(FastHttpUser):
             "action": "use",
             "resource": f"tool:{random.choice(TOOLS)}",
         }
-        self.ask("/v1/explain", asked)
+        self.ask("/v1/orgs/software_dev/why", asked, "/v1/orgs/{org}/why")
 
     @task(2)
     def read_audit(self) -> None:
@@ -115,12 +115,11 @@ class Caller(FastHttpUser):
             "subject": "agent:clerk",
             "resources": ["tool:github"],
             "level": "read",
-            "org_id": "household",
         }
-        grant = self.ask("/v1/grants", given, expected=(201,))
+        grant = self.ask("/v1/orgs/household/grants", given, "/v1/orgs/{org}/grants", (201,))
         if grant is not None:
-            done = f"/v1/grants/{grant['grant_id']}/revoke"
-            self.ask(done, {"reason": "load"}, "/v1/grants/{grant}/revoke")
+            done = f"/v1/orgs/household/grants/{grant['grant_id']}/revoke"
+            self.ask(done, {"reason": "load"}, "/v1/orgs/{org}/grants/{grant}/revoke")
 
     @task(2)
     def lock_and_release(self) -> None:
@@ -128,19 +127,23 @@ class Caller(FastHttpUser):
         wanted = {
             "tool": "shell",
             "holder": "person:owner",
-            "org": "household",
             "context": {"peer_kind": "dm"},
         }
-        lock = self.ask("/v1/locks", wanted, expected=(201, 409))
+        lock = self.ask("/v1/orgs/household/locks", wanted, "/v1/orgs/{org}/locks", (201, 409))
         if lock is not None and "token" in lock:
             back = {"token": lock["token"], "holder": "person:owner"}
-            self.ask("/v1/locks/household/shell/release", back, "/v1/locks/{org}/{tool}/release", (200, 409))
+            self.ask(
+                "/v1/orgs/household/locks/shell/release",
+                back,
+                "/v1/orgs/{org}/locks/{tool}/release",
+                (200, 409),
+            )
 
     @task(3)
     def report(self) -> None:
         """The status of a role."""
         self.number += 1
-        self.ask("/v1/salute", self.salute(), expected=(200,))
+        self.ask("/v1/orgs/software_dev/salute", self.salute(), "/v1/orgs/{org}/salute", (200,))
 
     def salute(self) -> dict[str, Any]:
         """A whole report."""

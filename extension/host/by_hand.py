@@ -40,7 +40,7 @@ REMARK: Final = (
     "The organization is compiled from active.json and roles/*.json\n"
     "Roles, tools, delegation, plans and PACE are in force as these files say. They cannot say policies, approvals, hours, "
     "ranks and qualifications, so nothing of that is enforced. To compile all of an organization's documents: "
-    "`orgkernel org activate`."
+    "`orgkernel host activate`."
 )
 # What each file can say. All else is named as not enforced.
 _OF_ORGANIZATION: Final = frozenset(
@@ -488,11 +488,15 @@ def _tools(work: _Work, roles: Mapping[str, Any]) -> dict[str, Any]:
     return tools
 
 
+def _say_without_effect(names: Sequence[str]) -> str:
+    return f"{_listing(names)}: they have no effect here."
+
+
 def _find_unknown(work: _Work) -> None:
     """Name what the files say and nothing here enforces."""
     unused = _said(work.document, _OF_ORGANIZATION)
     if unused:
-        work.remark("Parts of active.json are not enforced", f"{_listing(unused)}: they have no effect here.")
+        work.remark("Parts of active.json are not enforced", _say_without_effect(unused))
     by_role: dict[str, list[str]] = {}
     for role_id, profile in work.profiles.items():
         capabilities = _said(_mapping(profile.get("capabilities")), _OF_CAPABILITIES)
@@ -505,7 +509,7 @@ def _find_unknown(work: _Work) -> None:
             by_role.setdefault(f"role_type {kind[:30]}", []).append(role_id)
     if by_role:
         parts = [f"{name} ({', '.join(each[:3])})" for name, each in by_role.items()]
-        work.remark("Parts of roles/*.json are not enforced", f"{_listing(parts)}: they have no effect here.")
+        work.remark("Parts of roles/*.json are not enforced", _say_without_effect(parts))
 
 
 def _said(data: Mapping[str, Any], known: frozenset[str]) -> list[str]:

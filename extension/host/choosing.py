@@ -118,7 +118,7 @@ def _by_message(active: Active, memory: AgentMemory) -> Choice:
         return _as_before(active, memory)
     if found.outcome == "close":
         names = " and ".join(active.words.roles[each.role] for each in found.ranked[:2])
-        return _unsettled(f"the message fits {names} equally well")
+        return _unsettled(delegation.say_tie(names))
     if found.outcome == "language":
         reason = f"the message seems to be {found.language}, and no role has examples in this language"
         advice = f"{reason[:1].upper()}{reason[1:]}. Give roles `examples` in it, and activate the organization again."
@@ -143,7 +143,7 @@ def _as_before(active: Active, memory: AgentMemory) -> Choice:
     kept = keep(active, memory)
     if kept.role is None:
         return _unsettled("the message continues a task that had no role")
-    return Choice(kept.role, kept.domain, "the message continues the previous task")
+    return Choice(kept.role, kept.domain, delegation.CONTINUES)
 
 
 def _continues(message: str) -> bool:

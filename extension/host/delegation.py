@@ -28,8 +28,15 @@ _MOST_SHOWN = 8
 _MOST_DOMAINS = 3
 _MOST_AGENTS = 20
 _MOST_HANDED = 20
+FITS_NONE = "the message fits no role clearly"
+CONTINUES = "the message continues the previous task"
 _LONGEST = 4_000
 """Characters of a message that are remembered, as of a task."""
+
+
+def say_tie(names: str) -> str:
+    """Why none of several roles was chosen."""
+    return f"the message fits {names} equally well"
 
 
 class Existing(NamedTuple):
@@ -170,13 +177,13 @@ def _choose(
         return only, f"{bundle.roles[only].role_name} is its only subordinate"
     found = _rank(index, among, message)
     if found is None or index is None or not found.ranked:
-        return None, "the message fits no role clearly"
+        return None, FITS_NONE
     if found.outcome == "role":
         return index.roles[found.ranked[0].role], text_index.say_why(found.ranked[0])
     if found.outcome == "close":
         names = " and ".join(bundle.roles[index.roles[each.role]].role_name for each in found.ranked[:2])
-        return None, f"the message fits {names} equally well"
-    return None, "the message fits no role clearly"
+        return None, say_tie(names)
+    return None, FITS_NONE
 
 
 def _rank(
@@ -361,7 +368,7 @@ def role_below(active: Active, memory: AgentMemory, agent: Any) -> tuple[bundles
         nearest = active.bundle.roles[active.words.roles[found.ranked[0].role]]
         return nearest, f"{superior.role_name} delegated this"
     if memory.role_id in (*may, superior.role_id):
-        return active.bundle.roles[str(memory.role_id)], "the message continues the previous task"
+        return active.bundle.roles[str(memory.role_id)], CONTINUES
     return superior, f"{superior.role_name} delegated this, and it fits no role below"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from . import host_tools
 from .organization import Active
 from .runtime import bundle as bundles
-from .runtime import paths
+from .runtime import paths, refusals
 
 ALWAYS = frozenset({"response"})
 """Tools that no organization can take away: without them a turn never ends."""
@@ -51,8 +51,8 @@ def judge(
         if active.settings.unlisted_tools != "refuse":
             return None
         way = f"Or answer with `response` and say that `{tool}` must be listed first."
-        unlisted = f"`{tool}` is refused: no tool catalog of {_name(active)} lists it."
-        return f"{unlisted} {_ways(_own_tools(active, role, there), way)}"
+        unlisted = refusals.say_unlisted_tool(_name(active), "it")
+        return f"`{tool}` is refused: {unlisted}. {_ways(_own_tools(active, role, there), way)}"
     if tool not in role.host_tools:
         return _not_its_tool(active, role, tool, known, there, hand_over)
     grant = role.tools.get(known.tool)
@@ -125,7 +125,7 @@ def _out_of_scope(
     arguments: Mapping[str, Any],
 ) -> str | None:
     """Why a call writes outside the file scope of a role. None if each of its paths, and what it leads to, is inside."""
-    bound = f"{role.role_name} may write only in {', '.join(f'`{each}`' for each in role.file_scope)}"
+    bound = refusals.say_file_scope(role.role_name, _quoted(role.file_scope))
     if not known.path_arguments:
         return f"`{tool}` is refused: {bound}, and nothing says where this tool writes. Use a tool that names a path."
     stated = [_texts(arguments[name]) for name in known.path_arguments if name in arguments]

@@ -1,6 +1,6 @@
 """The guard around the work of a hook: if anything fails, the host's turn continues.
 
-An error of orgkernel is shown once in the chat and kept for `orgkernel org status`. With `on_error: refuse`, tool calls
+An error of orgkernel is shown once in the chat and kept for `orgkernel host status`. With `on_error: refuse`, tool calls
 are refused from then on until the organization can be read again, except calls that are never refused.
 """
 

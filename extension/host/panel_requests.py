@@ -40,7 +40,7 @@ def pin(request: object, find: Find) -> dict[str, Any]:
     role = request["role"]
     if role is None:
         pinning.release(chat)
-        _say(chat, "Pin released", "Each message chooses its role again.")
+        _say(chat, "Pin released", pinning.EACH_CHOOSES)
         return {"ok": True, "pinned": None}
     if not isinstance(role, str) or not role.strip():
         return _no("`role` is not the id of a role. Name a role by its id, or null to release the pin.")

@@ -22,6 +22,7 @@ _RELEASE = frozenset({"auto", "off", "none", "release"})
 _WORD = re.compile(r"[^\W_]+")
 _MOST_WORDS = 8
 _LEAST_PART = 2
+EACH_CHOOSES = "Each message chooses its role again."
 _SHOWN = 12
 _LONGEST = 60
 
@@ -85,7 +86,7 @@ def obey(active: Active, agent: Any, message: str) -> str | None:
         return None
     if word is not None and word[0].casefold() in _RELEASE:
         release(agent.context)
-        say(agent, "Pin released", content="Each message chooses its role again.")
+        say(agent, "Pin released", content=EACH_CHOOSES)
         return rest[word.end() :].lstrip(" \t:,.\n")
     named = _find(active, rest)
     if len(named.roles) != 1:

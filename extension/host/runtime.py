@@ -8,6 +8,7 @@ from orgkernel.runtime import neighbors as neighbors
 from orgkernel.runtime import observation as observation
 from orgkernel.runtime import pace as pace
 from orgkernel.runtime import paths as paths
+from orgkernel.runtime import refusals as refusals
 from orgkernel.runtime import regular_files as regular_files
 from orgkernel.runtime import report_files as report_files
 from orgkernel.runtime import salute as salute

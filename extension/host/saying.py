@@ -1,4 +1,4 @@
-"""Messages to people: lines in the chat's log, and the layer's state in a file that `orgkernel org status` reads."""
+"""Messages to people: lines in the chat's log, and the layer's state in a file that `orgkernel host status` reads."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .locking import alone_in
 OFF = f"{places.ACTIVE}.off"
 _WAIT = 2.0
 """Seconds to wait for a run that installs or activates."""
-_AGAIN = "Activate an organization with `orgkernel org activate`."
+_AGAIN = "Activate an organization with `orgkernel host activate`."
 
 
 def switch_off(folder: str = places.ORGANIZATIONS) -> str | None:

@@ -31,6 +31,7 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.evidence.state_records import KEY_PREFIX
 
 _SCHEME = b"bearer "
+_WAIT = "wait for the seconds in `Retry-After`"
 # An address that shows wrong credentials may go on after this many, at this many a second.
 _FAILURES, _FAILURES_PER_SECOND = 20, 0.2
 # Signatures that are verified for an address; tokens that were verified a moment ago do not count.
@@ -197,7 +198,7 @@ class Authenticator:
             raise RequestRefused(
                 RATE_LIMITED,
                 f"{who} sends too many requests",
-                "wait for the seconds in `Retry-After`",
+                _WAIT,
                 headers=_retry_after(wait),
             )
 
@@ -207,7 +208,7 @@ class Authenticator:
             raise RequestRefused(
                 TOO_MANY_FAILURES,
                 "this address sent too many invalid credentials",
-                "wait for the seconds in `Retry-After`",
+                _WAIT,
                 headers=_retry_after(wait),
             )
 

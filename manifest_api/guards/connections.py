@@ -29,6 +29,7 @@ from manifest_api.problems import (
 from manifest_api.shapes import ProblemCode
 
 MAX_HEAD = 64 * 1024
+_HEAD_TOO_LARGE = f"the head has more than {MAX_HEAD} bytes"
 HEAD_SECONDS = 10.0
 MAX_MESSAGE = 1024 * 1024
 """Bytes of a whole request as it is sent. A body of 64 KiB in chunks of one byte is well below."""
@@ -182,7 +183,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._phase in (_Phase.HEAD, _Phase.BODY):
             self._received += len(data)
             if self._phase is _Phase.HEAD and self._received > MAX_HEAD:
-                self._refuse(HEAD_TOO_LARGE, f"the head has more than {MAX_HEAD} bytes")
+                self._refuse(HEAD_TOO_LARGE, _HEAD_TOO_LARGE)
                 return
             if self._received > MAX_MESSAGE:
                 self._connections.closed["message_too_large"] += 1
@@ -199,7 +200,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD:
-            self._stop_parsing(HEAD_TOO_LARGE, f"the head has more than {MAX_HEAD} bytes")
+            self._stop_parsing(HEAD_TOO_LARGE, _HEAD_TOO_LARGE)
         if len(self.pipeline) >= MOST_PIPELINED:
             self._stop_parsing(BAD_REQUEST, f"more than {MOST_PIPELINED} requests wait for an answer")
         self._phase = _Phase.BODY

@@ -13,7 +13,7 @@ from typing import Final
 from starlette.requests import Request
 
 from manifest_api.guards.request_head import ON_BEHALF_OF, VIA, read_head
-from manifest_api.problems import INVALID_REQUEST, RequestRefused
+from manifest_api.problems import GIVEN_TWICE, INVALID_REQUEST, RequestRefused, say_invalid
 from manifest_api.shapes import InvalidValue
 from orgkernel.decisions.access.request import AccessRequest
 
@@ -36,7 +36,7 @@ def delegated(request: Request, subject: str) -> AccessRequest:
 def _listed(said: Mapping[bytes, tuple[bytes, ...]], name: bytes) -> tuple[str, ...]:
     values = said.get(name, ())
     if len(values) > 1:
-        raise _bad(name, "is given more than once")
+        raise _bad(name, GIVEN_TWICE)
     found = tuple(each.strip() for each in values[0].decode("latin-1").split(",")) if values else ()
     for each in found:
         if not _SUBJECT.fullmatch(each):
@@ -48,7 +48,7 @@ def _bad(name: bytes, message: str) -> RequestRefused:
     where = f"header.{name.decode()}"
     return RequestRefused(
         INVALID_REQUEST,
-        f"the request is not valid at `{where}`",
+        say_invalid(f"`{where}`"),
         "write `role:ID` or `agent:ID`, from the first dispatcher to the last, with commas between them",
         [InvalidValue(where=where, message=message)],
     )

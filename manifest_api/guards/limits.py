@@ -42,8 +42,12 @@ def refuse_too_long(scope: Scope, head: RequestHead, most: int = MAX_BODY) -> tu
     if len(scope["query_string"]) > MAX_QUERY:
         return QUERY_TOO_LONG, f"the query string has more than {MAX_QUERY} bytes"
     if head.body_length > most:
-        return BODY_TOO_LARGE, f"the body has more than {most} bytes"
+        return BODY_TOO_LARGE, _say_too_large(most)
     return None
+
+
+def _say_too_large(most: int) -> str:
+    return f"the body has more than {most} bytes"
 
 
 async def take_body(receive: Receive, seconds: float = BODY_SECONDS, most: int = MAX_BODY) -> bytes | None:
@@ -57,7 +61,7 @@ async def take_body(receive: Receive, seconds: float = BODY_SECONDS, most: int =
                     return None
                 body += message.get("body", b"")
                 if len(body) > most:
-                    raise RequestRefused(BODY_TOO_LARGE, f"the body has more than {most} bytes")
+                    raise RequestRefused(BODY_TOO_LARGE, _say_too_large(most))
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError:

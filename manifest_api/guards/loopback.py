@@ -31,7 +31,7 @@ def refuse_strangers(scope: Scope, head: RequestHead) -> tuple[ProblemCode, str,
     if not client or not is_loopback(client[0]):
         return (
             NOT_LOOPBACK,
-            "the request does not come from this machine",
+            NOT_LOOPBACK.sentence,
             "send the request from the machine of the server",
         )
     if head.forwarded is not None:

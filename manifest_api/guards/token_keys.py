@@ -1,4 +1,4 @@
-"""The public keys of an identity provider, from a file or an https URL.
+"""The public keys of an identity provider, from a file or an https URL. Importing this needs PyJWT.
 
 Keys are fetched by a thread of their own, so that a provider that is slow or gone holds up nobody. Tokens with unknown
 key ids share one fetch, and there is at most one fetch in ten seconds, however many such tokens are sent.
@@ -11,22 +11,23 @@ import logging
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, Protocol
 
+import jwt
 import msgspec
+from jwt import PyJWKClient, PyJWKSet
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadProject
-from orgkernel.runtime.regular_files import FileIdentity, find_identity, read_regular
+from orgkernel.runtime.regular_files import find_identity, read_regular
 
 logger = logging.getLogger("orgkernel.server")
 
 FETCH_SECONDS = 5.0
 """Seconds that a fetch may take, and that a token waits for it."""
 BETWEEN_SECONDS = 10.0
-"""Seconds between two fetches, or two looks at the file, because of unknown key ids."""
+"""Seconds between two fetches because of unknown key ids."""
 RELOAD_SECONDS = 300.0
 """Seconds after which the keys are fetched again, so that keys that were taken back do not stay."""
 MAX_AGE_SECONDS = 3_600.0
@@ -38,142 +39,160 @@ MOST_WAITING = 64
 _MOST_BYTES = 1_048_576
 
 
-class TokenKeys:
+class TokenKeys(Protocol):
     """The keys of one issuer. Used from one event loop."""
 
-    def __init__(self, jwt: Any, source: str, clock: Callable[[], float] = time.monotonic) -> None:
-        """`source` is a path or an https URL. Raises `BadProject` for a file that cannot be used."""
-        self._jwt = jwt
-        self._source = source
-        self._clock = clock
-        self._is_remote = source.startswith("https://")
-        self._keys: tuple[Any, ...] = ()
-        self._read_at: float | None = None
-        self._tried_at: float | None = None
-        self._fetching: Future[bytes] | None = None
-        self._waiting = 0
-        self._stamp: FileIdentity | None = None
-        self.version = 0
-        """It changes with the keys."""
-        if not self._is_remote:
-            self._stamp = find_identity(source)
-            self._take(read_keys(jwt, source))
-
-    def find(self, key_id: Any) -> Any | None:
-        """The key with an id. A token without an id may use the only key. It never waits."""
-        self._keep_fresh()
-        for key in self._keys:
-            if (key_id is None and len(self._keys) == 1) or (key_id is not None and key.key_id == key_id):
-                return key.key
-        return None
+    def current(self) -> PyJWKSet | None:
+        """The keys that count now, another object whenever they have changed. It never waits."""
 
     async def renew(self) -> bool:
         """Wait for newer keys. False if there will be none soon."""
-        if not self._is_remote or self._waiting >= MOST_WAITING:
+
+
+def open_keys(source: str) -> TokenKeys:
+    """The keys at a path or an https URL. Raises `BadProject` for a file that cannot be used."""
+    return FetchedKeys(source) if source.startswith("https://") else FileKeys(source)
+
+
+def find_key(keys: PyJWKSet | None, key_id: Any) -> Any | None:
+    """The key with an id. A token without an id may use the only key."""
+    known = [] if keys is None else keys.keys
+    if key_id is None:
+        return known[0].key if len(known) == 1 else None
+    return next((each.key for each in known if each.key_id == key_id), None)
+
+
+class FileKeys:
+    """Keys in a file, which is read again when it changes."""
+
+    def __init__(self, path: str) -> None:
+        """Raises `BadProject`."""
+        self._path = path
+        self._stamp = find_identity(path)
+        self._looked_at = time.monotonic()
+        self._keys = read_keys(path)
+
+    def current(self) -> PyJWKSet:
+        now = time.monotonic()
+        if now - self._looked_at >= LOOK_SECONDS:
+            self._looked_at = now
+            stamp = find_identity(self._path)
+            if stamp != self._stamp:
+                self._stamp = stamp
+                self._read_again()
+        return self._keys
+
+    def _read_again(self) -> None:
+        try:
+            self._keys = read_keys(self._path)
+        except BadProject as error:
+            logger.error("the keys of the identity provider stay as they were: %s", error.message)
+
+    async def renew(self) -> bool:
+        return False
+
+
+class KeyClient(PyJWKClient):
+    """PyJWT's client, with the limits that its own fetch lacks: of bytes, and of time for the whole answer."""
+
+    def fetch_data(self) -> Any:
+        return msgspec.json.decode(fetch(self.uri))
+
+
+class FetchedKeys:
+    """Keys at an https URL."""
+
+    def __init__(self, url: str) -> None:
+        self._client = KeyClient(url)
+        self._keys: PyJWKSet | None = None
+        self._read_at = self._tried_at = float("-inf")
+        self._fetching: Future[PyJWKSet] | None = None
+        self._waiting = 0
+
+    def current(self) -> PyJWKSet | None:
+        self._receive()
+        age = time.monotonic() - self._read_at
+        if self._keys is not None and age >= RELOAD_SECONDS:
+            self._fetch()
+            if age >= MAX_AGE_SECONDS:
+                logger.error("the keys of the identity provider are too old and count no more")
+                self._keys = None
+        return self._keys
+
+    async def renew(self) -> bool:
+        if self._waiting >= MOST_WAITING:
             return False
         fetching = self._fetch()
         if fetching is None:
             return False
-        before = self.version
+        before = self._keys
         self._waiting += 1
         try:
             await asyncio.wait([asyncio.wrap_future(fetching)], timeout=FETCH_SECONDS)
         finally:
             self._waiting -= 1
         self._receive()
-        return self.version != before
+        return self._keys is not before
 
-    def _keep_fresh(self) -> None:
-        now = self._clock()
-        if not self._is_remote:
-            if self._tried_at is None or now - self._tried_at >= LOOK_SECONDS:
-                self._tried_at = now
-                self._look_at_file()
-            return
-        self._receive()
-        if self._read_at is not None and now - self._read_at >= RELOAD_SECONDS:
-            self._fetch()
-            if now - self._read_at >= MAX_AGE_SECONDS and self._keys:
-                logger.error("the keys of the identity provider are too old and count no more")
-                self._keys = ()
-                self.version += 1
-
-    def _look_at_file(self) -> None:
-        stamp = find_identity(self._source)
-        if stamp == self._stamp:
-            return
-        self._stamp = stamp
-        try:
-            self._take(read_keys(self._jwt, self._source))
-        except BadProject as error:
-            logger.error("the keys of the identity provider stay as they were: %s", error.message)
-
-    def _fetch(self) -> Future[bytes] | None:
+    def _fetch(self) -> Future[PyJWKSet] | None:
         """The fetch that runs, or a new one. None if the last one was a moment ago."""
         if self._fetching is not None:
             return self._fetching
-        now = self._clock()
-        if self._tried_at is not None and now - self._tried_at < BETWEEN_SECONDS:
+        now = time.monotonic()
+        if now - self._tried_at < BETWEEN_SECONDS:
             return None
         self._tried_at = now
         self._fetching = Future()
+        # INVARIANT: no thread of a pool. Answers need those, and one that hangs would keep the server from ending.
         threading.Thread(
-            target=_fetch_into, args=(self._source, self._fetching), name="orgkernel-keys", daemon=True
+            target=self._fetch_into, args=(self._fetching,), name="orgkernel-keys", daemon=True
         ).start()
         return self._fetching
+
+    def _fetch_into(self, future: Future[PyJWKSet]) -> None:
+        try:
+            future.set_result(self._client.get_jwk_set(refresh=True))
+        except BaseException as error:
+            future.set_exception(error)
 
     def _receive(self) -> None:
         if self._fetching is None or not self._fetching.done():
             return
         fetched, self._fetching = self._fetching, None
         try:
-            self._take(parse_keys(self._jwt, fetched.result()))
+            self._keys = fetched.result()
         except Exception as error:
             logger.error("the keys of the identity provider could not be fetched: %s", error)
-
-    def _take(self, keys: Any) -> None:
-        self._keys = tuple(keys.keys)
-        self._read_at = self._clock()
-        self.version += 1
+        else:
+            self._read_at = time.monotonic()
 
 
 def fetch(url: str) -> bytes:
-    """The bytes at an https URL. Raises `OSError` and `ValueError`."""
+    """The bytes at an https URL. A redirect is not followed. Raises `OSError` and `ValueError`."""
+    if not url.startswith("https://"):
+        raise ValueError("the address of the keys is not https")
     end = time.monotonic() + FETCH_SECONDS
-    opener = urllib.request.build_opener(_OnlyHttps)
-    found = bytearray()
-    with opener.open(url, timeout=FETCH_SECONDS) as response:
+    content = bytearray()
+    with urllib.request.build_opener(_NoRedirect).open(url, timeout=FETCH_SECONDS) as response:
         while chunk := response.read1(65_536):
-            found += chunk
-            if len(found) > _MOST_BYTES or time.monotonic() > end:
+            content += chunk
+            if len(content) > _MOST_BYTES or time.monotonic() > end:
                 raise ValueError("the answer is too large or too slow")
-    return bytes(found)
+    return bytes(content)
 
 
-class _OnlyHttps(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str) -> Any:
-        if not newurl.startswith("https://"):
-            raise ValueError("the answer leads away from https")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """As in PyJWT: the provider answers itself, or the answer is an error."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
-def _fetch_into(url: str, future: Future[bytes]) -> None:
-    try:
-        future.set_result(fetch(url))
-    except BaseException as error:
-        future.set_exception(error)
-
-
-def read_keys(jwt: Any, path: str) -> Any:
+def read_keys(path: str) -> PyJWKSet:
     """The key set in a file. Raises `BadProject`."""
     try:
-        return parse_keys(jwt, read_regular(path, _MOST_BYTES))
+        return PyJWKSet.from_dict(msgspec.json.decode(read_regular(path, _MOST_BYTES)))
     except OSError as error:
         raise BadProject(f"`[oidc]`: the keys in {quote(path)} cannot be read: {error.strerror}") from None
     except (ValueError, TypeError, KeyError, AttributeError, jwt.PyJWTError) as error:
         raise BadProject(f"`[oidc]`: {quote(path)} is not a set of public keys: {error}") from None
-
-
-def parse_keys(jwt: Any, written: bytes) -> Any:
-    """The key set in a JSON document. Raises what the decoder and PyJWT raise."""
-    return jwt.PyJWKSet.from_dict(msgspec.json.decode(written))

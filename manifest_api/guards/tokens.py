@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from manifest_api.guards.caller import SCOPES, Caller
-from manifest_api.guards.token_keys import TokenKeys
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import BadProject
@@ -95,18 +94,22 @@ class TokenVerifier:
             import jwt
         except ImportError:
             raise BadProject("tokens need PyJWT", "install the extra `orgkernel[oidc]`") from None
+        from manifest_api.guards.token_keys import find_key, open_keys
+
         self._jwt = jwt
         self._settings = settings
         self._clock = clock
-        self._keys = TokenKeys(jwt, settings.jwks)
+        self._keys = open_keys(settings.jwks)
+        self._find_key = find_key
         self._remembered: OrderedDict[bytes, tuple[Caller | None, float]] = OrderedDict()
-        self._version = 0
+        self._verified_by: Any = None
+        """The keys that the remembered tokens were verified by."""
 
     def recall(self, token: str) -> Caller | UnfitToken | None:
         """What is known of a token that was verified a moment ago: its caller, or that it is not valid."""
-        self._keys.find(None)  # keys that were reloaded end what is remembered
-        if self._version != self._keys.version:
-            self._version = self._keys.version
+        keys = self._keys.current()
+        if keys is not self._verified_by:
+            self._verified_by = keys
             self._remembered.clear()
         caller, until = self._remembered.get(_digest(token), (None, 0.0))
         if self._clock() >= until:
@@ -165,7 +168,7 @@ class TokenVerifier:
         return self._caller(claims)
 
     def _key(self, key_id: Any) -> Any:
-        key = self._keys.find(key_id)
+        key = self._find_key(self._keys.current(), key_id)
         if key is None:
             raise _UnknownKey("no key of the issuer has its key id")
         return key

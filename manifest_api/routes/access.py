@@ -1,4 +1,4 @@
-"""Access in the words of orgkernel: a decision with its trace, who-can and what-can."""
+"""Access in the words of orgkernel: why, who-can and what-can, and what a sender may do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from manifest_api.authzen import AskedAccess, of_nobody, understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
-from manifest_api.questions import KNOWN_PARAMETERS, read_body
+from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body
 from manifest_api.routes.documented import access_question
 from orgkernel.decisions.access.decision import AccessDecision, AccessRow, Remedy, TraceLine, Who
 from orgkernel.decisions.access.envelope import AccessEnvelope
 from orgkernel.decisions.reasons import Reason
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.permissions import Name
 
 router = APIRouter(tags=["access"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -28,10 +27,9 @@ NamedSubjectKind = Literal["role", "agent", "person", "system", "webhook"]
 ResourceKind = Literal["tool", "credential", "data", "role"]
 
 
-class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WhyQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """May this subject perform this action on this resource, and why?"""
 
-    org: Name = ACTIVE
     subject: Name
     action: Name
     resource: Name
@@ -42,7 +40,6 @@ class ExplainQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 class EnvelopeQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may a sender use, and which session gets its messages?"""
 
-    org: Name = ACTIVE
     subject: Name
     """`sender:PLATFORM/SPACE/ID`, `person:ID`, `system:ID`, `webhook:ID`, `agent:ID` or `role:ID`."""
     context: ContextData = {}
@@ -59,7 +56,6 @@ class EnvelopeFound(msgspec.Struct, frozen=True, kw_only=True):
 class WhoCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which subjects may perform this action on this resource?"""
 
-    org: Name = ACTIVE
     action: Name
     resource: Name
     kinds: tuple[NamedSubjectKind, ...] = ("role", "agent", "person", "system", "webhook")
@@ -73,7 +69,6 @@ _COUNTED = 5
 class WhatCanQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What may this subject do?"""
 
-    org: Name = ACTIVE
     subject: Name
     kinds: tuple[ResourceKind, ...] = ("tool", "credential", "data", "role")
     context: ContextData = {}
@@ -101,18 +96,18 @@ class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
     state_version: int
 
 
-@router.post("/v1/explain", **access_question(ExplanationAnswer, ExplainQuestion, _EXAMPLE, org=True))
-async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
+@router.post("/v1/orgs/{org}/why", **access_question(ExplanationAnswer, WhyQuestion, _EXAMPLE, org=True))
+async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Explain a decision: every layer with its lines, the changes that would allow it, and who already can."""
     require_scope(request, "read")
-    question = await read_body(request, ExplainQuestion, '{"subject": "role:co", …}')
-    asked = _understand(question.org, question.subject, question.action, question.resource, question.context)
+    question = await read_body(request, WhyQuestion, '{"subject": "role:co", …}')
+    asked = _understand(org, question.subject, question.action, question.resource, question.context)
 
     outcome = ""
 
     def ask(kernel: Kernel) -> ExplanationAnswer:
         nonlocal outcome
-        found = kernel.explain(asked.org, asked.request, counted=_COUNTED)
+        found = kernel.why(asked.org, asked.request, counted=_COUNTED)
         outcome = found.decision.outcome
         return ExplanationAnswer(
             decision=found.decision, reasons=found.reasons, trace=found.trace, remedies=found.remedies,
@@ -120,19 +115,19 @@ async def post_explain(request: Request, answers: AnswersOfApp) -> Response:
         )  # fmt: skip
 
     response = await answers.respond_once(ask, asked.org)
-    count_decision(request, outcome, "explain")
+    count_decision(request, outcome, "why")
     return response
 
 
 @router.post(
-    "/v1/envelope",
+    "/v1/orgs/{org}/envelope",
     **access_question(EnvelopeFound, EnvelopeQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
-async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
+async def post_envelope(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List what a sender may use in the given circumstances: session, tools, credentials and data."""
     require_scope(request, "read")
     question = await read_body(request, EnvelopeQuestion, '{"subject": "sender:slack/company/U-1"}')
-    asked = _understand(question.org, question.subject, "", "", question.context)
+    asked = _understand(org, question.subject, "", "", question.context)
 
     def ask(kernel: Kernel) -> EnvelopeFound:
         found = kernel.envelope(asked.org, question.subject, asked.request.context)
@@ -142,16 +137,16 @@ async def post_envelope(request: Request, answers: AnswersOfApp) -> Response:
 
 
 @router.post(
-    "/v1/who-can",
+    "/v1/orgs/{org}/who-can",
     **access_question(
         AccessRows, WhoCanQuestion, {"action": _EXAMPLE["action"], "resource": _EXAMPLE["resource"]}, org=True
     ),
 )
-async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
+async def post_who_can(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List who may do something, who needs an approval, and for whom it depends on circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhoCanQuestion, '{"action": "use", "resource": "tool:x"}')
-    asked = _understand(question.org, "", question.action, question.resource, question.context)
+    asked = _understand(org, "", question.action, question.resource, question.context)
     asked = of_nobody(asked, question.context)
 
     def ask(kernel: Kernel) -> AccessRows:
@@ -163,13 +158,14 @@ async def post_who_can(request: Request, answers: AnswersOfApp) -> Response:
 
 
 @router.post(
-    "/v1/what-can", **access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True)
+    "/v1/orgs/{org}/what-can",
+    **access_question(AccessRows, WhatCanQuestion, {"subject": _EXAMPLE["subject"]}, org=True),
 )
-async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
+async def post_what_can(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """List what a subject may do, what needs an approval, and what depends on circumstances."""
     require_scope(request, "read")
     question = await read_body(request, WhatCanQuestion, '{"subject": "role:co"}')
-    asked = _understand(question.org, question.subject, "", "", question.context)
+    asked = _understand(org, question.subject, "", "", question.context)
 
     def ask(kernel: Kernel) -> AccessRows:
         found = kernel.what_can(asked.org, question.subject, request=asked.request, kinds=question.kinds)
@@ -179,7 +175,7 @@ async def post_what_can(request: Request, answers: AnswersOfApp) -> Response:
 
 
 def _understand(org: str, subject: str, action: str, resource: str, context: dict[str, Any]) -> AskedAccess:
-    """A question whose organization is in the body. An organization in the context is ignored, and the answer says so."""
+    """A question whose organization is in the path. An organization in the context is ignored, and the answer says so."""
     asked = understand(subject, action, resource, context)
     ignored = (*asked.ignored, "org") if "org" in context else asked.ignored
     return msgspec.structs.replace(asked, org=org, ignored=ignored)

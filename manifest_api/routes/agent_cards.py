@@ -146,7 +146,7 @@ def _cards_of(request: Request) -> AgentCards:
     if cards is None:
         raise RequestRefused(
             NO_CARDS,
-            "the server publishes no agent cards",
+            NO_CARDS.sentence,
             "set `url` and `public_url` in `[a2a]` of orgkernel.toml",
         )
     return cards

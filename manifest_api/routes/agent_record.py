@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.questions import KNOWN_PARAMETERS, Org, OrgQuery
+from manifest_api.questions import KNOWN_PARAMETERS, Org
 from manifest_api.routes.agents import AgentPath
 from manifest_api.routes.documented import change, stored, told
 from manifest_api.store_requests import json_response, with_store, write
@@ -20,7 +20,6 @@ from orgkernel.decisions.crew.vacancies import VacancyAnswer
 from orgkernel.decisions.evidence.crew_records import Episode, OrgStatus, Personality
 from orgkernel.decisions.evidence.service_record import PersonalityDrift
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.commissions import (
     BirthCertificate,
     CommissionOrder,
@@ -106,12 +105,12 @@ class OrganizationStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.post(
-    "/v1/agents",
+    "/v1/orgs/{org}/agents",
     **change(
         CommissionReport, CommissionBody, {"agents": [{"agent": "clerk", "role": "record_keeper"}]}, made=True
     ),
 )
-async def post_agents(request: Request, org: OrgQuery = ACTIVE) -> Response:
+async def post_agents(request: Request, org: Org) -> Response:
     """Commission agents in roles that the roster assigns to them: each gets a key, a signed birth certificate and the
     skills of its role. Doing it again changes nothing.
     """
@@ -124,19 +123,19 @@ async def post_agents(request: Request, org: OrgQuery = ACTIVE) -> Response:
     )  # fmt: skip
 
 
-@router.get("/v1/agents/{agent}/certificate", responses=stored(BirthCertificate, 404, 409))
-async def get_certificate(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+@router.get("/v1/orgs/{org}/agents/{agent}/certificate", responses=stored(BirthCertificate, 404, 409))
+async def get_certificate(request: Request, org: Org, agent: AgentPath) -> Response:
     """Get the signed birth certificate of an agent. Anybody can verify it without this server."""
     return json_response(await _looked(request, lambda context: find_certificate(context, agent, org=org)))
 
 
 @router.post(
-    "/v1/agents/{agent}/episodes",
+    "/v1/orgs/{org}/agents/{agent}/episodes",
     **change(
         RecordedEpisode, EpisodeDraft, {"outcome": "success", "id": "run-7", "intent": "file_note"}, made=True
     ),
 )
-async def post_episode(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+async def post_episode(request: Request, org: Org, agent: AgentPath) -> Response:
     """Record a piece of work of an agent, by reference. Never by its own credential, because trust follows from it."""
     return await write(
         request, "report", EpisodeDraft, '{"outcome": "success"}',
@@ -145,11 +144,11 @@ async def post_episode(request: Request, agent: AgentPath, org: OrgQuery = ACTIV
     )  # fmt: skip
 
 
-@router.get("/v1/agents/{agent}/episodes", responses=stored(EpisodePage, 404, 409))
+@router.get("/v1/orgs/{org}/agents/{agent}/episodes", responses=stored(EpisodePage, 404, 409))
 async def get_episodes(
     request: Request,
+    org: Org,
     agent: AgentPath,
-    org: OrgQuery = ACTIVE,
     before: Annotated[
         int | None, Query(ge=1, le=2**53, description="The `next` of the previous page.")
     ] = None,
@@ -163,22 +162,22 @@ async def get_episodes(
     return json_response(EpisodePage(episodes=found, next=following))
 
 
-@router.get("/v1/agents/{agent}/service-record", responses=stored(ServiceRecord, 404, 409))
-async def get_service_record(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+@router.get("/v1/orgs/{org}/agents/{agent}/service-record", responses=stored(ServiceRecord, 404, 409))
+async def get_service_record(request: Request, org: Org, agent: AgentPath) -> Response:
     """Get what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
     return json_response(await _looked(request, lambda context: find_service_record(context, agent, org=org)))
 
 
-@router.get("/v1/agents/{agent}/personality", responses=told(PersonalityDrift, 404, 409, 503, org=True))
-async def get_personality(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE
-) -> Response:
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/personality", responses=told(PersonalityDrift, 404, 409, 503, org=True)
+)
+async def get_personality(request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath) -> Response:
     """Get how far the observed personality of an agent is from the one in the roster."""
     return await answers.respond(request, lambda kernel: kernel.personality(org, agent), org)
 
 
 @router.post(
-    "/v1/agents/{agent}/personality",
+    "/v1/orgs/{org}/agents/{agent}/personality",
     **change(
         PersonalityDrift,
         PersonalityBody,
@@ -192,7 +191,7 @@ async def get_personality(
         made=True,
     ),
 )
-async def post_personality(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+async def post_personality(request: Request, org: Org, agent: AgentPath) -> Response:
     """Record a measured personality of an agent. Never by its own credential."""
     return await write(
         request, "rank", PersonalityBody, '{"openness": 0.7, …}',

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import caller_of
-from manifest_api.questions import KNOWN_PARAMETERS, AsOf, OrgQuery, as_of_time, id_in_path
+from manifest_api.questions import KNOWN_PARAMETERS, AsOf, Org, as_of_time, id_in_path
 from manifest_api.routes.agents import AgentPath
 from manifest_api.routes.documented import change, stored, told
 from manifest_api.store_requests import (
@@ -28,7 +28,6 @@ from orgkernel.decisions.evidence.qualifications import QualificationRecord
 from orgkernel.decisions.evidence.state_records import SkillAssessment
 from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, SkillSource
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.agents import invalidate_result, promote_agent
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import Name, Text
@@ -80,9 +79,9 @@ class PromotionBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     reason: Text = ""
 
 
-@router.get("/v1/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
+@router.get("/v1/orgs/{org}/agents/{agent}/skills", responses=told(SkillProfile, 404, 409, 503, org=True))
 async def get_agent_skills(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+    request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get the skills of an agent at the level that is left of them, and what is missing for its roles and ranks."""
     return await answers.respond(
@@ -91,12 +90,12 @@ async def get_agent_skills(
 
 
 @router.post(
-    "/v1/agents/{agent}/skills",
+    "/v1/orgs/{org}/agents/{agent}/skills",
     **change(
         SkillRecord, SkillBody, {"skill": "communication", "reason": "trained with the butler"}, made=True
     ),
 )
-async def post_skill(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+async def post_skill(request: Request, org: Org, agent: AgentPath) -> Response:
     """Record that an agent has learned a skill. Its prerequisites are required at their levels. Never by its own credential."""
     return await write(
         request, "rank", SkillBody, '{"skill": "ID"}',
@@ -107,11 +106,11 @@ async def post_skill(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE)
     )  # fmt: skip
 
 
-@router.get("/v1/agents/{agent}/skill-history", responses=stored(SkillHistory, 404, 409))
+@router.get("/v1/orgs/{org}/agents/{agent}/skill-history", responses=stored(SkillHistory, 404, 409))
 async def get_skill_history(
     request: Request,
+    org: Org,
     agent: AgentPath,
-    org: OrgQuery = ACTIVE,
     after: Annotated[int, Query(ge=0, le=2**53, description="The `next` of the previous page.")] = 0,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
@@ -131,12 +130,10 @@ async def get_skill_history(
 
 
 @router.post(
-    "/v1/agents/{agent}/skills/{skill}/exercise",
+    "/v1/orgs/{org}/agents/{agent}/skills/{skill}/exercise",
     **change(SkillRecord, ReasonBody, {"reason": "the morning letters"}),
 )
-async def post_exercise(
-    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_exercise(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
     """Record that an agent has practiced a skill, from which its decay begins anew. Never by its own credential."""
     return await write_with_reason(
         request, "rank", lambda context, reason: exercise_skill(context, agent, skill, org=org, reason=reason)
@@ -144,12 +141,10 @@ async def post_exercise(
 
 
 @router.post(
-    "/v1/agents/{agent}/skills/{skill}/assess",
+    "/v1/orgs/{org}/agents/{agent}/skills/{skill}/assess",
     **change(SkillRecord, AssessmentBody, {"level": 4, "reason": "worked alone for a week"}),
 )
-async def post_assessment(
-    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_assessment(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
     """Record the level that somebody found an agent to have in a skill. Never by its own credential."""
     return await write(
         request, "rank", AssessmentBody, '{"level": 4}',
@@ -160,12 +155,10 @@ async def post_assessment(
 
 
 @router.post(
-    "/v1/agents/{agent}/skills/{skill}/suspend",
+    "/v1/orgs/{org}/agents/{agent}/skills/{skill}/suspend",
     **change(SkillRecord, ReasonBody, {"reason": "retraining"}),
 )
-async def post_skill_suspension(
-    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_skill_suspension(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
     """Take a skill of an agent out of use. It does not count until it is resumed, and does not decay."""
     return await write_with_reason(
         request, "rank", lambda context, reason: suspend_skill(context, agent, skill, org=org, reason=reason)
@@ -173,21 +166,21 @@ async def post_skill_suspension(
 
 
 @router.post(
-    "/v1/agents/{agent}/skills/{skill}/resume",
+    "/v1/orgs/{org}/agents/{agent}/skills/{skill}/resume",
     **change(SkillRecord, ReasonBody, {"reason": "retrained"}),
 )
-async def post_skill_resumption(
-    request: Request, agent: AgentPath, skill: SkillPath, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_skill_resumption(request: Request, org: Org, agent: AgentPath, skill: SkillPath) -> Response:
     """Let a suspended skill of an agent count again."""
     return await write_with_reason(
         request, "rank", lambda context, reason: resume_skill(context, agent, skill, org=org, reason=reason)
     )
 
 
-@router.get("/v1/agents/{agent}/results", responses=told(QualificationRecord, 404, 409, 503, org=True))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/results", responses=told(QualificationRecord, 404, 409, 503, org=True)
+)
 async def get_results(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+    request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get how an agent stands in every test: whether it counts as passed, its baseline and its drift."""
     return await answers.respond(
@@ -196,12 +189,10 @@ async def get_results(
 
 
 @router.post(
-    "/v1/agents/{agent}/results/{result}/invalidate",
+    "/v1/orgs/{org}/agents/{agent}/results/{result}/invalidate",
     **change(QualificationResult, ReasonBody, {"reason": "the test set was in the prompt"}),
 )
-async def post_invalidation(
-    request: Request, agent: AgentPath, result: ResultPath, org: OrgQuery = ACTIVE
-) -> Response:
+async def post_invalidation(request: Request, org: Org, agent: AgentPath, result: ResultPath) -> Response:
     """Say that a result does not count, and why. The result is kept. Never by the agent's own credential."""
     return await write_with_reason(
         request, "rank",
@@ -209,19 +200,21 @@ async def post_invalidation(
     )  # fmt: skip
 
 
-@router.get("/v1/agents/{agent}/promotion", responses=told(PromotionDecision, 404, 409, 503, org=True))
+@router.get(
+    "/v1/orgs/{org}/agents/{agent}/promotion", responses=told(PromotionDecision, 404, 409, 503, org=True)
+)
 async def get_promotion(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+    request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get the ranks that an agent could have, with each requirement met or not, and the evidence. Nothing changes."""
     return await answers.respond(request, lambda kernel: as_of_time(kernel, as_of).promotion(org, agent), org)
 
 
 @router.post(
-    "/v1/agents/{agent}/promotion",
+    "/v1/orgs/{org}/agents/{agent}/promotion",
     **change(AgentState, PromotionBody, {"reason": "the review of October"}),
 )
-async def post_promotion(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+async def post_promotion(request: Request, org: Org, agent: AgentPath) -> Response:
     """Give an agent the next rank, if it meets every requirement or `override` says why it gets it anyway.
 
     Never by its own credential.

@@ -10,13 +10,12 @@ from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
 from manifest_api.problems import BAD_CURSOR, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, AsOf, OrgQuery, as_of_time, id_in_path
+from manifest_api.questions import KNOWN_PARAMETERS, AgentQuery, AsOf, Org, OrgOrAll, as_of_time, id_in_path
 from manifest_api.routes.documented import change, told
 from manifest_api.store_requests import write
 from orgkernel.decisions.evidence.state_view import AgentState, Lifecycle, QualificationResult
 from orgkernel.errors import UnknownAgent
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.crew import AgentList
 from orgkernel.manifest.v1 import AgentManifest
 from orgkernel.operations.agents import move_agent, record_result, set_rank
@@ -52,9 +51,9 @@ class ResultBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     reason: Text = ""
 
 
-@router.get("/v1/agents", responses=told(AgentList, 404, 409, 503, paged=True, org=True))
+@router.get("/v1/orgs/{org}/agents", responses=told(AgentList, 404, 409, 503, paged=True, org=True))
 async def get_agents(
-    request: Request, answers: AnswersOfApp, question: AgentQuery, org: OrgQuery = ACTIVE, as_of: AsOf = None
+    request: Request, answers: AnswersOfApp, question: AgentQuery, org: Org, as_of: AsOf = None
 ) -> Response:
     """List the agents of an organization that match every filter, with their current state."""
 
@@ -68,9 +67,9 @@ async def get_agents(
     return await answers.respond(request, ask, org)
 
 
-@router.get("/v1/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
+@router.get("/v1/orgs/{org}/agents/{agent}", responses=told(AgentManifest, 404, 409, 503, org=True))
 async def get_agent(
-    request: Request, answers: AnswersOfApp, agent: AgentPath, org: OrgQuery = ACTIVE, as_of: AsOf = None
+    request: Request, answers: AnswersOfApp, org: Org, agent: AgentPath, as_of: AsOf = None
 ) -> Response:
     """Get the manifest of an agent: its roles, and everything that it may do now."""
     return await answers.respond(
@@ -79,10 +78,10 @@ async def get_agent(
 
 
 @router.post(
-    "/v1/agents/{agent}/rank",
+    "/v1/orgs/{org}/agents/{agent}/rank",
     **change(AgentState, RankChange, {"rank": "commander", "reason": "passed the review"}),
 )
-async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+async def post_rank(request: Request, org: Org, agent: AgentPath) -> Response:
     """Promote or demote an agent. The credential of an agent cannot do this for itself."""
     return await write(
         request, "rank", RankChange, '{"rank": "commander"}',
@@ -91,11 +90,11 @@ async def post_rank(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) 
 
 
 @router.post(
-    "/v1/agents/{agent}/lifecycle",
+    "/v1/orgs/{org}/agents/{agent}/lifecycle",
     **change(AgentState, LifecycleChange, {"lifecycle": "suspended", "reason": "odd behavior"}),
 )
-async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
-    """Suspend, reactivate or decommission an agent, with `org=*` in all organizations. The credential of an agent cannot do
+async def post_lifecycle(request: Request, org: OrgOrAll, agent: AgentPath) -> Response:
+    """Suspend, reactivate or decommission an agent, at `/v1/orgs/*` in all organizations. The credential of an agent cannot do
     this for itself.
     """
     return await write(
@@ -105,10 +104,10 @@ async def post_lifecycle(request: Request, agent: AgentPath, org: OrgQuery = ACT
 
 
 @router.post(
-    "/v1/agents/{agent}/results",
+    "/v1/orgs/{org}/agents/{agent}/results",
     **change(QualificationResult, ResultBody, {"qualification": "first_aid", "score": 0.93}, made=True),
 )
-async def post_result(request: Request, agent: AgentPath, org: OrgQuery = ACTIVE) -> Response:
+async def post_result(request: Request, org: Org, agent: AgentPath) -> Response:
     """Record the score of an agent in a test. Never by its own credential. The declared threshold says whether it passed."""
     return await write(
         request, "rank", ResultBody, '{"qualification": "ID", "score": 0.93}',

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manifest_api.answering import AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, read_body, text_in_body
+from manifest_api.questions import KNOWN_PARAMETERS, Org, read_body, text_in_body
 from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import DiagnosticRow, InvalidValue
 from manifest_api.status import build_finding
@@ -19,7 +19,6 @@ from orgkernel.decisions.work.batches.answer import plan_text
 from orgkernel.decisions.work.batches.plan import BatchPlan
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.operations.permissions import Name
 
 router = APIRouter(tags=["batches"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 _EXAMPLE = {
@@ -37,8 +36,6 @@ class BatchQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Subtasks that are done."""
     running: SubtaskIds = ()
     """Subtasks that are worked on now."""
-    org: Name | None = None
-    """Organization whose batch size bounds that of the plan."""
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,21 +48,21 @@ class BatchAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.post(
-    "/v1/batches/plan",
-    responses=told(BatchAnswer, 400, 404, 409, 415, 503, kept=False),
+    "/v1/orgs/{org}/batches/plan",
+    responses=told(BatchAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
     openapi_extra=body_of(BatchQuestion, _EXAMPLE),
 )
-async def post_batch_plan(request: Request, answers: AnswersOfApp) -> Response:
+async def post_batch_plan(request: Request, answers: AnswersOfApp, org: Org) -> Response:
     """Make the fewest batches of the subtasks of a plan, and say what may start now and what waits for whom. Nothing is
-    stored.
+    stored. The batch size of the organization bounds that of the plan.
     """
     require_scope(request, "read")
     asked = await read_body(request, BatchQuestion, '{"plan": {"_schema": "orgkernel:subtask_plan"}}')
-    return await answers.respond_once(lambda kernel: _plan(kernel, asked))
+    return await answers.respond_once(lambda kernel: _plan(kernel, asked, org), org)
 
 
-def _plan(kernel: Kernel, asked: BatchQuestion) -> BatchAnswer:
-    most = None if asked.org is None else kernel.contract_terms(asked.org).batch_size
+def _plan(kernel: Kernel, asked: BatchQuestion, org: str) -> BatchAnswer:
+    most = kernel.contract_terms(org).batch_size
     answer = plan_text(text_in_body("plan", asked.plan), asked.done, asked.running, most)
     if answer.unknown is not None:
         problem, name, help = answer.unknown

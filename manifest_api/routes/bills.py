@@ -49,11 +49,11 @@ async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: Bill
 
 
 @router.post(
-    "/v1/orgs/{org}/bills/{bill}/assignment",
+    "/v1/orgs/{org}/bills/{bill}/fill",
     responses=told(BillAssignment, 400, 404, 409, 415, 503, kept=False, org=True),
     openapi_extra=body_of(AssignmentQuestion, {"without": ["number_one"]}),
 )
-async def post_assignment(
+async def post_bill_fill(
     request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
 ) -> Response:
     """Propose who takes which part of a bill, by the crew as it is now. Nobody is assigned by it."""
@@ -65,11 +65,11 @@ async def post_assignment(
 
 
 @router.post(
-    "/v1/orgs/{org}/bills/{bill}/next-steps",
+    "/v1/orgs/{org}/bills/{bill}/next",
     responses=told(NextSteps, 400, 404, 409, 415, 503, kept=False, org=True),
     openapi_extra=body_of(BillInstance, _INSTANCE),
 )
-async def post_next_steps(
+async def post_bill_next(
     request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
 ) -> Response:
     """Say which steps of a bill that runs may start now, what goes with them, and what blocks the others."""

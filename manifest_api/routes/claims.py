@@ -8,12 +8,18 @@ import msgspec
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, word
 from manifest_api.routes.documented import change, stored
 from manifest_api.routes.locks import Holder
-from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, page_from_store, write
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    RowLimit,
+    json_response,
+    listed_organization,
+    page_from_store,
+    write,
+)
 from orgkernel.decisions.ownership.claims import FileClaim
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.claims import (
     claim_files,
     extend_claim,
@@ -34,7 +40,6 @@ ClaimPaths = Annotated[tuple[str, ...], msgspec.Meta(min_length=1, max_length=20
 class ClaimDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request to claim files."""
 
-    org: Name = ACTIVE
     paths: ClaimPaths
     """Paths and globs from the root of the project. All of them are claimed, or none."""
     holder: Holder | None = None
@@ -84,18 +89,19 @@ class ClaimPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/claims", responses=stored(ClaimPage, 409))
+@router.get("/v1/orgs/{org}/claims", responses=stored(ClaimPage, 404, 409))
 async def get_claims(
     request: Request,
-    org: Annotated[str | None, word("Only those of this organization.")] = None,
+    org: OrgOrAll,
     path: Annotated[str | None, word("Only those that overlap with this path or glob.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """List the claims that hold now, by organization and token."""
+    org_id = listed_organization(request, org)
     shown, following = await page_from_store(
         request,
-        lambda store: list_claims(store, org, path),
+        lambda store: list_claims(store, org_id, path),
         lambda claim: f"{claim.org_id}/{claim.token}",
         cursor,
         limit,
@@ -104,10 +110,10 @@ async def get_claims(
 
 
 @router.post(
-    "/v1/claims",
+    "/v1/orgs/{org}/claims",
     **change(FileClaim, ClaimDraft, {"paths": ["src/search/**"], "session": "shop-worker-1"}, made=True),
 )
-async def post_claim(request: Request) -> Response:
+async def post_claim(request: Request, org: Org) -> Response:
     """Claim files, all of them or none. Nobody else can claim what overlaps until the claim ends. It is no permission.
 
     The token rises with every claim of the organization.
@@ -115,14 +121,14 @@ async def post_claim(request: Request) -> Response:
     return await write(
         request, "report", ClaimDraft, '{"paths": ["src/search/**"]}',
         lambda context, given: claim_files(
-            context, given.org, given.paths, given.holder, seconds=given.seconds, session=given.session,
+            context, org, given.paths, given.holder, seconds=given.seconds, session=given.session,
             planner=given.planner, reason=given.reason,
         ),
         201,
     )  # fmt: skip
 
 
-@router.post("/v1/claims/{org}/{token}/extend", **change(FileClaim, ClaimExtension, {"seconds": 600}))
+@router.post("/v1/orgs/{org}/claims/{token}/extend", **change(FileClaim, ClaimExtension, {"seconds": 600}))
 async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Response:
     """Let a claim last longer. Its end is never moved back."""
     return await write(
@@ -133,7 +139,9 @@ async def post_claim_extend(request: Request, org: Org, token: ClaimToken) -> Re
     )  # fmt: skip
 
 
-@router.post("/v1/claims/{org}/{token}/release", **change(FileClaim, ClaimReturn, {"reason": "it is done"}))
+@router.post(
+    "/v1/orgs/{org}/claims/{token}/release", **change(FileClaim, ClaimReturn, {"reason": "it is done"})
+)
 async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> Response:
     """Release a claim. A claim that is no longer held cannot be released."""
     return await write(
@@ -142,7 +150,9 @@ async def post_claim_release(request: Request, org: Org, token: ClaimToken) -> R
     )  # fmt: skip
 
 
-@router.post("/v1/claims/{org}/{token}/transfer", **change(FileClaim, ClaimTransfer, {"to": "agent:clerk"}))
+@router.post(
+    "/v1/orgs/{org}/claims/{token}/transfer", **change(FileClaim, ClaimTransfer, {"to": "agent:clerk"})
+)
 async def post_claim_transfer(request: Request, org: Org, token: ClaimToken) -> Response:
     """Hand a claim over. The new holder gets a new token, and the old token is no longer valid."""
     return await write(

@@ -21,7 +21,6 @@ from orgkernel.decisions.work.contracts.markdown import render_decision_log
 from orgkernel.decisions.work.contracts.reading import ReadContract, check_read_contract, read_contract
 from orgkernel.documents.records import DecisionEntry
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 from orgkernel.operations.contracts import (
     draft_next_brief,
@@ -29,7 +28,6 @@ from orgkernel.operations.contracts import (
     record_contract,
     select_contracts,
 )
-from orgkernel.operations.permissions import Name
 from orgkernel.operations.reports.submission import org_of
 
 router = APIRouter(tags=["contracts"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
@@ -47,8 +45,6 @@ class ContractQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     """The contract: an object, or a text with YAML or JSON. Places in the findings count from its beginning."""
     against: msgspec.Raw = msgspec.field(default_factory=lambda: _NONE)
     """The brief, or the other contract, that this one belongs to, in the same way."""
-    org: Name | None = None
-    """Organization whose terms count as well: its modes of checking, and its phrases."""
 
 
 class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,21 +59,23 @@ class ContractAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @router.post(
-    "/v1/contracts/check",
-    responses=told(ContractAnswer, 400, 404, 409, 415, 503, kept=False),
+    "/v1/orgs/{org}/contracts/check",
+    responses=told(ContractAnswer, 400, 404, 409, 415, 503, kept=False, org=True),
     openapi_extra=body_of(ContractQuestion, _EXAMPLE),
 )
-async def post_contract_check(request: Request, answers: AnswersOfApp) -> Response:
-    """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored."""
+async def post_contract_check(request: Request, answers: AnswersOfApp, org: Org) -> Response:
+    """Check a brief, a result, a blocker or another contract, and say where each finding is. Nothing is stored.
+
+    The terms of the organization count as well: its modes of checking, and its phrases.
+    """
     require_scope(request, "read")
     asked = await read_body(request, ContractQuestion, '{"contract": {"_schema": "orgkernel:brief"}}')
-    return await answers.respond_once(lambda kernel: _check(kernel, asked))
+    return await answers.respond_once(lambda kernel: _check(kernel, asked, org), org)
 
 
 class ContractDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A contract to store."""
 
-    org: Name = ACTIVE
     contract: msgspec.Raw
     """The contract: an object, or a text with YAML or JSON."""
 
@@ -90,8 +88,8 @@ class ContractPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/contracts", **change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
-async def post_contract(request: Request) -> Response:
+@router.post("/v1/orgs/{org}/contracts", **change(ContractRecord, ContractDraft, _EXAMPLE, made=True))
+async def post_contract(request: Request, org: Org) -> Response:
     """Store a contract that is sound, by itself and beside what is stored. It is never changed afterwards.
 
     A session has exactly one result. The credential of an agent stores contracts of that agent only.
@@ -99,7 +97,7 @@ async def post_contract(request: Request) -> Response:
 
     def store(context: Context, draft: ContractDraft) -> ContractRecord:
         return record_contract(
-            context, check_read_contract(read_in_body("contract", draft.contract)), org=draft.org
+            context, check_read_contract(read_in_body("contract", draft.contract)), org=org
         )
 
     return await write(
@@ -171,9 +169,9 @@ async def get_decision_log(request: Request, org: Org) -> Response:
     return json_response(await operate(request, require_scope(request, "read"), read))
 
 
-def _check(kernel: Kernel, asked: ContractQuestion) -> ContractAnswer:
+def _check(kernel: Kernel, asked: ContractQuestion, org: str) -> ContractAnswer:
     against = None if bytes(asked.against) == b"null" else read_in_body("against", asked.against)
-    terms = None if asked.org is None else kernel.contract_terms(asked.org)
+    terms = kernel.contract_terms(org)
     checked = check_read_contract(read_in_body("contract", asked.contract), against, terms)
     return ContractAnswer(
         outcome=checked.outcome, kind=checked.kind, findings=tuple(map(build_finding, checked.diagnostics))

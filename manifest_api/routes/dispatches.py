@@ -19,7 +19,6 @@ from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.state_records import DispatchRecord
 from orgkernel.decisions.evidence.state_view import PaceTierName
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 from orgkernel.operations.dispatches import DispatchOrder, list_dispatches, record_dispatch
 from orgkernel.operations.permissions import Name, Text
@@ -38,7 +37,6 @@ _EXAMPLE = {
 class DispatchDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A dispatch to decide, claim the files of, and log."""
 
-    org: Name = ACTIVE
     sender: Name | None = msgspec.field(default=None, name="from")
     """Not needed with the credential of an agent, which dispatches as that agent only."""
     receiver: Name = msgspec.field(name="to")
@@ -73,13 +71,17 @@ class DispatchPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/dispatches", **change(DispatchRecord, DispatchDraft, _EXAMPLE, made=True))
-async def post_dispatch_record(request: Request) -> Response:
+@router.post("/v1/orgs/{org}/dispatches", **change(DispatchRecord, DispatchDraft, _EXAMPLE, made=True))
+async def post_dispatch_record(request: Request, org: Org) -> Response:
     """Decide about a dispatch. If it is permitted, claim the files of its brief and log it, both or nothing.
 
     Depth, children and principal are taken from the log where it knows them.
     """
-    return await write(request, "report", DispatchDraft, '{"from": "role:ID", "to": "ID"}', _record, 201)
+    return await write(
+        request, "report", DispatchDraft, '{"from": "role:ID", "to": "ID"}',
+        lambda context, draft: _record(context, draft, org),
+        201,
+    )  # fmt: skip
 
 
 @router.get("/v1/orgs/{org}/dispatches", responses=stored(DispatchPage, 404, 409))
@@ -109,7 +111,7 @@ async def get_dispatch_list(
     return json_response(DispatchPage(dispatches=shown, next=following))
 
 
-def _record(context: Context, draft: DispatchDraft) -> DispatchRecord:
+def _record(context: Context, draft: DispatchDraft, org: str) -> DispatchRecord:
     order = DispatchOrder(
         to=draft.receiver, sender=draft.sender, holder=draft.holder, session=draft.session,
         from_session=draft.from_session, seconds=draft.seconds, reason=draft.reason,
@@ -119,4 +121,4 @@ def _record(context: Context, draft: DispatchDraft) -> DispatchRecord:
         ),
     )  # fmt: skip
     brief = None if draft.brief is None else read_value("brief", draft.brief)
-    return record_dispatch(context, order, brief, org=draft.org)
+    return record_dispatch(context, order, brief, org=org)

@@ -59,7 +59,7 @@ def told(
 def stored(shape: Any, *problems: int, status: int = 200) -> dict[int | str, Any]:
     """The responses of a route that reads or changes the store."""
     reasons = _REASONS | {
-        404: "The record does not exist.",
+        404: "The organization or the record does not exist.",
         409: "There is no store, the record is in another state, or the cursor names no row.",
     }
     return {

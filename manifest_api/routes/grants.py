@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request
+from msgspec.structs import asdict
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll
 from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
     json_response,
+    listed_organization,
     page_from_store,
     record_response,
     write,
@@ -23,11 +25,13 @@ from manifest_api.store_requests import (
 from orgkernel.decisions.access.waivers import ListedGrant, list_grant
 from orgkernel.decisions.evidence.state_view import Grant, Restriction
 from orgkernel.diagnostics.wording import quote
+from orgkernel.operations.context import Context
+from orgkernel.operations.organizations import holds_in
 from orgkernel.operations.permissions import (
     GrantDraft,
-    Name,
+    GrantTerms,
     RestrictionDraft,
-    Text,
+    RestrictionTerms,
     issue_grant,
     issue_restriction,
     lift_restriction,
@@ -50,9 +54,10 @@ class GrantPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/grants", responses=stored(GrantPage, 409))
+@router.get("/v1/orgs/{org}/grants", responses=stored(GrantPage, 404, 409))
 async def get_grants(
     request: Request,
+    org: OrgOrAll,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
     everything: Annotated[
         bool, Query(alias="all", description="Also revoked, used up and expired grants.")
@@ -60,10 +65,13 @@ async def get_grants(
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """Grants in the order in which they were issued."""
+    """List the grants that hold in an organization, in the order in which they were issued."""
+    org_id = listed_organization(request, org)
     shown, following = await page_from_store(
         request,
-        lambda store: store.grants.list(subject, active_only=not everything),
+        lambda store: tuple(
+            each for each in store.grants.list(subject, active_only=not everything) if holds_in(each, org_id)
+        ),
         lambda grant: grant.grant_id,
         cursor,
         limit,
@@ -71,52 +79,62 @@ async def get_grants(
     return json_response(GrantPage(grants=tuple(map(list_grant, shown)), next=following))
 
 
-@router.get("/v1/grants/{grant}", responses=stored(Grant, 404, 409))
-async def get_grant(request: Request, grant: GrantId) -> Response:
+@router.get("/v1/orgs/{org}/grants/{grant}", responses=stored(Grant, 404, 409))
+async def get_grant(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
     """Get a grant, even if it is no longer valid."""
+    org_id = listed_organization(request, org)
     return await record_response(
-        request, lambda store: store.grants.get(grant), f"grant {quote(grant)}", "/v1/grants?all=true"
+        request,
+        lambda store: _in_organization(store.grants.get(grant), org_id),
+        f"grant {quote(grant)}",
+        f"/v1/orgs/{org}/grants?all=true",
     )
 
 
 @router.post(
-    "/v1/grants",
+    "/v1/orgs/{org}/grants",
     **change(
         Grant,
-        GrantDraft,
+        GrantTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"]},
         made=True,
         names_record=False,
     ),
 )
-async def post_grant(request: Request) -> Response:
-    """Issue a grant. The credential determines the issuer."""
+async def post_grant(request: Request, org: OrgOrAll) -> Response:
+    """Issue a grant in an organization, or with `*` in all of them. The credential determines the issuer."""
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
-    return await write(request, "grant", GrantDraft, example, issue_grant, 201)
+
+    def issue(context: Context, terms: GrantTerms) -> Grant:
+        return issue_grant(context, GrantDraft(**asdict(terms), org_id=org))
+
+    return await write(request, "grant", GrantTerms, example, issue, 201)
 
 
-@router.post("/v1/grants/{grant}/revoke", **change(Grant, ReasonBody, {"reason": "done"}))
-async def post_revocation(request: Request, grant: GrantId) -> Response:
+@router.post("/v1/orgs/{org}/grants/{grant}/revoke", **change(Grant, ReasonBody, {"reason": "done"}))
+async def post_revocation(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
     """Revoke a grant from now on. Its history is kept."""
     return await write_with_reason(
-        request, "grant", lambda context, reason: revoke_grant(context, grant, reason)
+        request, "grant", lambda context, reason: revoke_grant(context, grant, reason, org=org)
     )
 
 
-class WakeBody(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The organization to wake a grant for, if it has none, and why."""
+@router.post(
+    "/v1/orgs/{org}/grants/{grant}/wake",
+    **change(Grant, ReasonBody, {"reason": "the role is meant to have it"}),
+)
+async def post_waking(request: Request, org: OrgOrAll, grant: GrantId) -> Response:
+    """Let a grant that is asleep give again. A grant without an organization is woken for the one in the path."""
+    return await write_with_reason(
+        request, "grant", lambda context, reason: wake_grant(context, grant, org, reason)
+    )
 
-    org_id: Name | None = None
-    reason: Text = ""
+
+Issued = TypeVar("Issued", Grant, Restriction)
 
 
-@router.post("/v1/grants/{grant}/wake", **change(Grant, WakeBody, {"reason": "the role is meant to have it"}))
-async def post_waking(request: Request, grant: GrantId) -> Response:
-    """Let a grant that is asleep give again. A grant without an organization is woken for the one that is named."""
-    return await write(
-        request, "grant", WakeBody, '{"reason": "…"}',
-        lambda context, body: wake_grant(context, grant, body.org_id, body.reason),
-    )  # fmt: skip
+def _in_organization(record: Issued | None, org_id: str | None) -> Issued | None:
+    return None if record is None or not holds_in(record, org_id) else record
 
 
 class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,9 +144,10 @@ class RestrictionPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@restrictions_router.get("/v1/restrictions", responses=stored(RestrictionPage, 409))
+@restrictions_router.get("/v1/orgs/{org}/restrictions", responses=stored(RestrictionPage, 404, 409))
 async def get_restrictions(
     request: Request,
+    org: OrgOrAll,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of this subject.")] = None,
     everything: Annotated[
         bool, Query(alias="all", description="Also lifted and expired restrictions.")
@@ -136,10 +155,15 @@ async def get_restrictions(
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """Restrictions in the order in which they were issued."""
+    """List the restrictions that hold in an organization, in the order in which they were issued."""
+    org_id = listed_organization(request, org)
     shown, following = await page_from_store(
         request,
-        lambda store: store.restrictions.list(subject, active_only=not everything),
+        lambda store: tuple(
+            each
+            for each in store.restrictions.list(subject, active_only=not everything)
+            if holds_in(each, org_id)
+        ),
         lambda each: each.restriction_id,
         cursor,
         limit,
@@ -147,40 +171,47 @@ async def get_restrictions(
     return json_response(RestrictionPage(restrictions=shown, next=following))
 
 
-@restrictions_router.get("/v1/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
-async def get_restriction(request: Request, restriction: RestrictionId) -> Response:
+@restrictions_router.get("/v1/orgs/{org}/restrictions/{restriction}", responses=stored(Restriction, 404, 409))
+async def get_restriction(request: Request, org: OrgOrAll, restriction: RestrictionId) -> Response:
     """Get a restriction, even if it is no longer valid."""
+    org_id = listed_organization(request, org)
     return await record_response(
         request,
-        lambda store: store.restrictions.get(restriction),
+        lambda store: _in_organization(store.restrictions.get(restriction), org_id),
         f"restriction {quote(restriction)}",
-        "/v1/restrictions?all=true",
+        f"/v1/orgs/{org}/restrictions?all=true",
     )
 
 
 @restrictions_router.post(
-    "/v1/restrictions",
+    "/v1/orgs/{org}/restrictions",
     **change(
         Restriction,
-        RestrictionDraft,
+        RestrictionTerms,
         {"subject": "agent:worf", "resources": ["tool:browser_agent"], "level": "read"},
         made=True,
         names_record=False,
     ),
 )
-async def post_restriction(request: Request) -> Response:
-    """Limit a subject to a level. The credential of an agent or a person needs a right over the subject."""
+async def post_restriction(request: Request, org: OrgOrAll) -> Response:
+    """Limit a subject to a level, in an organization or with `*` in all of them. The credential of an agent or a person
+    needs a right over the subject.
+    """
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
-    return await write(request, "grant", RestrictionDraft, example, issue_restriction, 201)
+
+    def issue(context: Context, terms: RestrictionTerms) -> Restriction:
+        return issue_restriction(context, RestrictionDraft(**asdict(terms), org_id=org))
+
+    return await write(request, "grant", RestrictionTerms, example, issue, 201)
 
 
 @restrictions_router.post(
-    "/v1/restrictions/{restriction}/lift", **change(Restriction, ReasonBody, {"reason": "done"})
+    "/v1/orgs/{org}/restrictions/{restriction}/lift", **change(Restriction, ReasonBody, {"reason": "done"})
 )
-async def post_lifting(request: Request, restriction: RestrictionId) -> Response:
+async def post_lifting(request: Request, org: OrgOrAll, restriction: RestrictionId) -> Response:
     """Lift a restriction from now on. Its history is kept. The credential of an agent needs the same rights as for a
     grant.
     """
     return await write_with_reason(
-        request, "grant", lambda context, reason: lift_restriction(context, restriction, reason)
+        request, "grant", lambda context, reason: lift_restriction(context, restriction, reason, org=org)
     )

@@ -11,20 +11,20 @@ from starlette.responses import Response
 from manifest_api.authzen import understand
 from manifest_api.authzen_shapes import ContextData
 from manifest_api.problems import INVALID_REQUEST, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll
 from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
     json_response,
+    listed_organization,
     page_from_store,
     write,
     write_with_reason,
 )
 from orgkernel.decisions.evidence.state_view import ToolLock
 from orgkernel.diagnostics.wording import listing
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 from orgkernel.operations.locks import acquire_lock, break_lock, release_lock
 from orgkernel.operations.permissions import ID, Name, Text
@@ -39,7 +39,6 @@ Token = Annotated[float, msgspec.Meta(ge=1, le=9_007_199_254_740_991, multiple_o
 class LockDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request for the lock of an exclusive tool."""
 
-    org: Name = ACTIVE
     tool: Name
     holder: Holder | None = None
     """Not needed with the credential of an agent, which takes locks for that agent only."""
@@ -65,17 +64,18 @@ class LockPage(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
 
 
-@router.get("/v1/locks", responses=stored(LockPage, 409))
+@router.get("/v1/orgs/{org}/locks", responses=stored(LockPage, 404, 409))
 async def get_locks(
     request: Request,
-    org: Annotated[str | None, word("Only those of this organization.")] = None,
+    org: OrgOrAll,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
     """List the current locks, by organization and tool."""
+    org_id = listed_organization(request, org)
     shown, following = await page_from_store(
         request,
-        lambda store: store.locks.list(org),
+        lambda store: store.locks.list(org_id),
         lambda lock: f"{lock.org_id}/{lock.tool_id}",
         cursor,
         limit,
@@ -84,10 +84,10 @@ async def get_locks(
 
 
 @router.post(
-    "/v1/locks",
+    "/v1/orgs/{org}/locks",
     **change(ToolLock, LockDraft, {"tool": "deploy", "seconds": 60, "reason": "release 7"}, made=True),
 )
-async def post_lock(request: Request) -> Response:
+async def post_lock(request: Request, org: Org) -> Response:
     """Take the lock of an exclusive tool. The holder needs the permission, and the decision is audited like a use of
     the tool.
 
@@ -104,7 +104,7 @@ async def post_lock(request: Request) -> Response:
             )
         return acquire_lock(
             context,
-            draft.org,
+            org,
             draft.tool,
             draft.holder,
             asked.request,
@@ -115,7 +115,7 @@ async def post_lock(request: Request) -> Response:
     return await write(request, "report", LockDraft, '{"tool": "ID"}', take, 201)
 
 
-@router.post("/v1/locks/{org}/{tool}/release", **change(ToolLock, LockReturn, {"token": 7}))
+@router.post("/v1/orgs/{org}/locks/{tool}/release", **change(ToolLock, LockReturn, {"token": 7}))
 async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Release a lock by its token. A lock that is no longer held cannot be released."""
     return await write(
@@ -124,7 +124,9 @@ async def post_release(request: Request, org: Org, tool: ExclusiveTool) -> Respo
     )  # fmt: skip
 
 
-@router.post("/v1/locks/{org}/{tool}/break", **change(ToolLock, ReasonBody, {"reason": "its holder is gone"}))
+@router.post(
+    "/v1/orgs/{org}/locks/{tool}/break", **change(ToolLock, ReasonBody, {"reason": "its holder is gone"})
+)
 async def post_break(request: Request, org: Org, tool: ExclusiveTool) -> Response:
     """Break a lock. Its token is no longer valid."""
     return await write_with_reason(

@@ -83,7 +83,7 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     headers = {SNAPSHOT: state.latest.digest}
     if request.app.state.is_draining:
         return problem_response(
-            DRAINING, "the server is closing", "send requests to another server", headers=headers
+            DRAINING, DRAINING.sentence, "send requests to another server", headers=headers
         )
     stored: StoreAccess = request.app.state.store_access
     await stored.refresh()
@@ -99,7 +99,7 @@ async def get_readiness(request: Request, answers: AnswersOfApp) -> Response:
     if not state.served:
         found = tuple(map(build_finding, state.latest.diagnostics[:MOST_SHOWN]))
         return problem_response(
-            NOT_READY, "no organization is served", "`/v1/diagnostics` lists the findings",
+            NOT_READY, NOT_READY.sentence, "`/v1/diagnostics` lists the findings",
             organizations=standings, diagnostics=found, headers=headers,
         )  # fmt: skip
     errors = count_severity(state.latest.diagnostics, Severity.ERROR)

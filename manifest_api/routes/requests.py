@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from fastapi import APIRouter, Path, Query, Request
+from msgspec.structs import asdict
 from starlette.responses import Response
 
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgOrAll
 from manifest_api.routes.documented import change, stored
 from manifest_api.store_requests import (
     DEFAULT_ROWS,
     ReasonBody,
     RowLimit,
     json_response,
+    listed_organization,
     page_from_store,
     record_response,
     with_store,
@@ -27,15 +29,20 @@ from orgkernel.decisions.evidence.state_view import Grant
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.operations.context import Actor, Context
+from orgkernel.operations.organizations import holds_in
 from orgkernel.operations.permissions import (
     RequestDraft,
     RequestInFull,
+    RequestTerms,
     Text,
     approve,
     ask,
     deny,
     describe_request,
 )
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["requests"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 RequestId = Annotated[str, Path(description="Id of a request.", examples=["r-0123456789ab"])]
@@ -62,18 +69,20 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
     grant: Grant
 
 
-@router.get("/v1/requests", responses=stored(RequestPage, 409))
+@router.get("/v1/orgs/{org}/requests", responses=stored(RequestPage, 404, 409))
 async def get_requests(
     request: Request,
+    org: OrgOrAll,
     status: Annotated[RequestStatus | None, Query(description="Only those with this status.")] = None,
     subject: Annotated[str | None, Query(max_length=200, description="Only those of this requester.")] = None,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:
-    """Requests, oldest first."""
+    """List the requests for permissions in an organization, oldest first."""
+    org_id = listed_organization(request, org)
     shown, following = await page_from_store(
         request,
-        lambda store: store.requests.list(status, subject),
+        lambda store: tuple(each for each in store.requests.list(status, subject) if holds_in(each, org_id)),
         lambda each: each.request_id,
         cursor,
         limit,
@@ -81,55 +90,67 @@ async def get_requests(
     return json_response(RequestPage(requests=shown, next=following))
 
 
-@router.get("/v1/requests/{request_id}", responses=stored(StoredRequest, 404, 409))
-async def get_request(request: Request, request_id: RequestId) -> Response:
+@router.get("/v1/orgs/{org}/requests/{request_id}", responses=stored(StoredRequest, 404, 409))
+async def get_request(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Get a request and its outcome."""
-    return await record_response(
-        request, lambda store: store.requests.get(request_id), f"request {quote(request_id)}", "/v1/requests"
-    )
+    org_id = listed_organization(request, org)
+
+    def find(store: Store) -> StoredRequest | None:
+        found = store.requests.get(request_id)
+        return None if found is None or not holds_in(found, org_id) else found
+
+    return await record_response(request, find, f"request {quote(request_id)}", f"/v1/orgs/{org}/requests")
 
 
-@router.get("/v1/requests/{request_id}/widening", responses=stored(RequestInFull, 404, 409))
-async def get_widening(request: Request, request_id: RequestId) -> Response:
+@router.get("/v1/orgs/{org}/requests/{request_id}/widening", responses=stored(RequestInFull, 404, 409))
+async def get_widening(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """A request, and what granting it would change: the level before and after, of every resource that it opens."""
     kernel: Kernel = request.app.state.answers.kernel
     found = await with_store(
-        request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id)
+        request, lambda store: describe_request(Context(kernel, store, Actor("")), request_id, org=org)
     )
     return json_response(found)
 
 
 @router.post(
-    "/v1/requests",
+    "/v1/orgs/{org}/requests",
     **change(
         StoredRequest,
-        RequestDraft,
+        RequestTerms,
         {"resources": ["tool:browser_agent"], "reason": "to read the docs"},
         made=True,
         names_record=False,
     ),
 )
-async def post_request(request: Request) -> Response:
+async def post_request(request: Request, org: OrgOrAll) -> Response:
     """Request a permission. The credential of an agent can request permissions for that agent only."""
+
+    def request_it(context: Context, terms: RequestTerms) -> StoredRequest:
+        return ask(context, RequestDraft(**asdict(terms), org_id=org))
+
     return await write(
-        request, "request", RequestDraft, '{"resources": ["tool:ID"], "reason": "…"}', ask, 201
+        request, "request", RequestTerms, '{"resources": ["tool:ID"], "reason": "…"}', request_it, 201
     )
 
 
-@router.post("/v1/requests/{request_id}/approve", **change(Approved, ApprovalAnswer, {"approval": "once"}))
-async def post_approval(request: Request, request_id: RequestId) -> Response:
+@router.post(
+    "/v1/orgs/{org}/requests/{request_id}/approve", **change(Approved, ApprovalAnswer, {"approval": "once"})
+)
+async def post_approval(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Approve a request: once, for a day, or always. The agent that made the request cannot approve it."""
 
     def say_yes(context: Context, answer: ApprovalAnswer) -> Approved:
-        done, grant = approve(context, request_id, answer.approval, answer.reason)
+        done, grant = approve(context, request_id, answer.approval, answer.reason, org=org)
         return Approved(request=done, grant=grant)
 
     return await write(request, "approve", ApprovalAnswer, '{"approval": "once"}', say_yes)
 
 
-@router.post("/v1/requests/{request_id}/deny", **change(StoredRequest, ReasonBody, {"reason": "not today"}))
-async def post_denial(request: Request, request_id: RequestId) -> Response:
+@router.post(
+    "/v1/orgs/{org}/requests/{request_id}/deny", **change(StoredRequest, ReasonBody, {"reason": "not today"})
+)
+async def post_denial(request: Request, org: OrgOrAll, request_id: RequestId) -> Response:
     """Deny a request."""
     return await write_with_reason(
-        request, "approve", lambda context, reason: deny(context, request_id, reason)
+        request, "approve", lambda context, reason: deny(context, request_id, reason, org=org)
     )

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from manifest_api.answering import AnswersOfApp
-from manifest_api.feed import LASTS_SECONDS, MEDIA_TYPE, EventStream, Feed
+from manifest_api.feed import LASTS_SECONDS, EventStream, Feed
 from manifest_api.guards.caller import caller_of, require_scope
 from manifest_api.problems import BAD_CURSOR, BAD_REPORT, UNKNOWN_RECORD, RequestRefused
-from manifest_api.questions import KNOWN_PARAMETERS, Cursor, OrgQuery, id_in_path, read_body, word
+from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, OrgOrAll, id_in_path, read_body, word
 from manifest_api.routes.documented import change, stored
 from manifest_api.shapes import InvalidValue
 from manifest_api.store_requests import (
@@ -22,6 +22,7 @@ from manifest_api.store_requests import (
     RowLimit,
     find_in_store,
     json_response,
+    listed_organization,
     operate,
     rows_after,
     with_store,
@@ -30,7 +31,6 @@ from orgkernel.decisions.evidence.state_records import ReportReceipt
 from orgkernel.decisions.evidence.state_view import PaceTierName, StoredReport
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import SaluteReport
-from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.reports.board import (
     BoardLine,
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 router = APIRouter(tags=["salute"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
-OrgFilter = Annotated[str | None, word("Only this organization. `active` is the active one.")]
 RoleQuery = Annotated[str | None, word("Only this role.")]
 ReportingRole = Annotated[str, id_in_path("a role", "bugfix_specialist")]
 _FURTHEST = 2**63 - 1
@@ -69,7 +68,7 @@ class Board(msgspec.Struct, frozen=True, kw_only=True):
     next: str | None
     """Cursor of the next page. It is null on the last page."""
     last_number: int
-    """Number of the latest report, to follow with `/v1/salute/stream?after=`."""
+    """Number of the latest report, to follow with `/v1/orgs/{org}/salute/stream?after=`."""
 
 
 class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,10 +79,10 @@ class ReportPage(msgspec.Struct, frozen=True, kw_only=True):
     """Cursor of the next page. It is null on the last page."""
 
 
-@router.post("/v1/salute", **change(ReportReceipt, SaluteReport, _EXAMPLE))
-async def post_report(request: Request) -> Response:
-    """Submit a report. Submitting it again changes nothing. The credential of an agent can report for the roles of that
-    agent only.
+@router.post("/v1/orgs/{org}/salute", **change(ReportReceipt, SaluteReport, _EXAMPLE))
+async def post_report(request: Request, org: Org) -> Response:
+    """Submit a report. Submitting it again changes nothing. A report that names another organization is refused. The
+    credential of an agent can report for the roles of that agent only.
     """
     caller = require_scope(request, "report")
     said: dict[str, Any] = await read_body(
@@ -99,17 +98,17 @@ async def post_report(request: Request) -> Response:
             "`orgkernel schema salute_report` prints the JSON Schema of a report",
             [InvalidValue(where=where, message=error.text)],
         ) from None
-    receipt = await operate(request, caller, lambda context: hand_in_report(context, report))
+    receipt = await operate(request, caller, lambda context: hand_in_report(context, report, org=org))
     feed: Feed = request.app.state.feed
     feed.wake()
     return json_response(receipt)
 
 
-@router.get("/v1/salute", responses=stored(Board, 404, 409))
+@router.get("/v1/orgs/{org}/salute", responses=stored(Board, 404, 409))
 async def get_board(
     request: Request,
     answers: AnswersOfApp,
-    org: OrgFilter = None,
+    org: OrgOrAll,
     role: RoleQuery = None,
     tier: Annotated[PaceTierName | None, Query(description="Only reports with this PACE tier.")] = None,
     health: Annotated[Health | None, Query(description="Only reports with this health.")] = None,
@@ -122,7 +121,7 @@ async def get_board(
 ) -> Response:
     """List the latest report of each agent in each role."""
     kernel = answers.kernel
-    org_id = None if org is None else org_of(kernel, org)
+    org_id = listed_organization(request, org)
 
     def read(store: Store) -> Board:
         last = store.reports.last_number()
@@ -148,19 +147,19 @@ async def get_board(
 
 
 @router.get(
-    "/v1/salute/stream",
+    "/v1/orgs/{org}/salute/stream",
     responses={
         **stored(ReportDetail, 404, 409),
         200: {
             "description": "Events `report`. The id is the number of the report, and the data is a `ReportDetail`.",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
+            "content": {EventStream.media_type: {"schema": {"type": "string"}}},
         },
     },
 )
 async def get_stream(
     request: Request,
     answers: AnswersOfApp,
-    org: OrgFilter = None,
+    org: OrgOrAll,
     role: RoleQuery = None,
     after: Annotated[
         int | None,
@@ -173,7 +172,7 @@ async def get_stream(
 ) -> Response:
     """Follow new reports as server-sent events. Without a number, the stream starts with the next report."""
     kernel, feed = answers.kernel, request.app.state.feed
-    org_id = None if org is None else org_of(kernel, org)
+    org_id = listed_organization(request, org)
     begin = _last_event(request, after)
     last = await feed.last_number()
     number = last if begin is None else begin
@@ -194,12 +193,12 @@ async def get_stream(
     return EventStream(feed, last if is_reset else number, encode_wanted, is_reset=is_reset, lasts=lasts)
 
 
-@router.get("/v1/salute/{role}/latest", responses=stored(ReportDetail, 404, 409))
+@router.get("/v1/orgs/{org}/salute/{role}/latest", responses=stored(ReportDetail, 404, 409))
 async def get_latest(
     request: Request,
     answers: AnswersOfApp,
+    org: Org,
     role: ReportingRole,
-    org: OrgQuery = ACTIVE,
     agent: Annotated[str | None, word("Only this agent, by id or number.")] = None,
 ) -> Response:
     """Get the latest report of a role, from any of its agents."""
@@ -219,18 +218,18 @@ async def get_latest(
         raise RequestRefused(
             UNKNOWN_RECORD,
             f"role {quote(role)} has not reported",
-            "`GET /v1/salute` lists the roles that have reported",
+            f"`GET /v1/orgs/{org_id}/salute` lists the roles that have reported",
         )
     interval = intervals_of(answers.kernel.state)(org_id, role)
     return json_response(detail_of(found, interval, time.time()))
 
 
-@router.get("/v1/salute/{role}/history", responses=stored(ReportPage, 404, 409))
+@router.get("/v1/orgs/{org}/salute/{role}/history", responses=stored(ReportPage, 404, 409))
 async def get_history(
     request: Request,
     answers: AnswersOfApp,
+    org: Org,
     role: ReportingRole,
-    org: OrgQuery = ACTIVE,
     cursor: Cursor = None,
     limit: RowLimit = DEFAULT_ROWS,
 ) -> Response:

@@ -7,92 +7,17 @@ import gc
 import io
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
+from orgkernel.cli.groups import TopGroup
 from orgkernel.cli.repeated_secrets import without_secrets
-from orgkernel.diagnostics.wording import did_you_mean, printable, quote
-from orgkernel.errors import OrgkernelError, UsageError
+from orgkernel.diagnostics.wording import printable
+from orgkernel.errors import OrgkernelError
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from orgkernel.loading.cache import Cache
-
-# Each command and its summary in `orgkernel --help`.
-_COMMANDS = {
-    "new": "Create an organization, or add a role, a tool or a domain.",
-    "check": "Check documents and organizations.",
-    "rule": "Explain a rule, or list all rules.",
-    "schema": "Print the JSON Schema of a kind of document.",
-    "dispatch": "Find the role that takes a task, and explain why.",
-    "dispatch-check": "Check whether a role or layer may dispatch another.",
-    "dispatches": "Dispatch: claim the files of a brief, and log it.",
-    "manifest": "Show everything that a role, an agent or the crew can do.",
-    "crew": "List agents by skill, rank, tool, watch and more.",
-    "can": "Check whether a subject may do an action.",
-    "why": "Explain an access decision layer by layer.",
-    "who-can": "List the subjects that may do an action.",
-    "what-can": "List what a subject may do.",
-    "bill": "Show procedures of several roles, and what comes next.",
-    "handle": "Find out how a subject handles an intent.",
-    "skills": "List and show cognitive skills (SKILL.md).",
-    "orders": "Show the standing orders of a role.",
-    "pace": "Show the PACE tier of a role, and what it must do.",
-    "graph": "Draw the org chart.",
-    "diff": "Show what each role gained and lost between two trees.",
-    "upgrade": "Upgrade older documents in place.",
-    "import": "Write agents of others as documents of ours.",
-    "mcp-tools": "Ask MCP servers which tools they have, and save it.",
-    "export": "Export an organization to the format of another tool.",
-    "compile": "Compile an organization into one file for a host.",
-    "org": "Activate or deactivate an organization in a host.",
-    "command": "Find destructive operations in a shell command.",
-    "contract": "Check and store briefs, results and other contracts.",
-    "decisions": "Add to the decision log, and show it.",
-    "batch": "Batch the subtasks of a mission, and say what may start.",
-    "signals": "Show how the layers of an agent coordinate.",
-    "test": "Run the decision cases of an organization.",
-    "serve": "Serve the HTTP API.",
-    "mcp": "Serve an agent over MCP: who it is, what it may do, and why.",
-    "gateway": "Pass tools of MCP servers on, and decide every call.",
-    "demo": "Play a scenario on real servers, step by step.",
-    "doctor": "Find what is wrong with this installation.",
-    "agent": "List and manage agents.",
-    "grant": "Grant and revoke permissions.",
-    "restriction": "Restrict permissions, and lift restrictions.",
-    "request": "Request permissions, and approve or refuse requests.",
-    "key": "Create and revoke keys for the HTTP API.",
-    "card-key": "Make and rotate the key that signs agent cards.",
-    "lock": "List and release locks of exclusive tools.",
-    "scope": "Claim files, and show who works on which.",
-    "salute": "Show, follow and collect SALUTE reports of roles.",
-    "audit": "Search the audit log, and verify it.",
-    "store": "Show, upgrade and back up the store.",
-}
-# Where a command is. The others are called `command`, in a module of their own name.
-_PLACES = {
-    "rule": "reference:rule",
-    "schema": "reference:schema",
-    "command": "shell_command:command",
-    "can": "access:can",
-    "card-key": "card_key:command",
-    "why": "access:why",
-    "who-can": "access:who_can",
-    "what-can": "access:what_can",
-    "dispatch-check": "dispatch_check:command",
-    "graph": "manifest:graph",
-    "import": "importing:command",
-    "compile": "org:compile_command",
-    "mcp-tools": "mcp_tools:command",
-    "grant": "permissions:grant",
-    "restriction": "permissions:restriction",
-    "request": "permissions:request",
-    "audit": "upkeep:audit_command",
-    "store": "upkeep:store_command",
-}
 
 
 class Caches:
@@ -105,40 +30,6 @@ class Caches:
         self.is_distrusted = is_distrusted
 
 
-class _LazyGroup(click.Group):
-    """Commands by name. Each one is imported only when it is needed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module, _, name = _PLACES.get(cmd_name, f"{cmd_name}:command").partition(":")
-        command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name)
-        return command
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem  # only for completion
-
-        named = [
-            CompletionItem(each, help=_COMMANDS[each]) for each in _COMMANDS if each.startswith(incomplete)
-        ]
-        return named + click.Command.shell_complete(self, ctx, incomplete)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            hint = did_you_mean(args[0], _COMMANDS) or "list all commands with `orgkernel --help`"
-            raise UsageError(f"there is no command {quote(args[0])}", hint)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(_COMMANDS.items()))
-
-
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         from orgkernel import __version__
@@ -147,7 +38,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=TopGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--version",
     is_flag=True,

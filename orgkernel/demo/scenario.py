@@ -152,7 +152,7 @@ def run(folder: str, tell: Tell) -> ScenarioOutcome:
         insights = tools.invoke_blocking(INSIGHTS_TOOL, {"topic": "memory"})
         tell("MCP", f"{INSIGHTS_TOOL}: {insights.output or insights.error}", ())
         publishing = tools.invoke_blocking(POST_TOOL, POST, action="publish")
-        may = kernel.explain(ORG, AccessRequest(f"agent:{AGENT}", "publish", f"tool:{POST_TOOL}"))
+        may = kernel.why(ORG, AccessRequest(f"agent:{AGENT}", "publish", f"tool:{POST_TOOL}"))
         tell("HTTP", f"{POST_TOOL}: {publishing.output or publishing.error}", may.reasons[0].why)
         _record(context, way.name, publishing)
 
@@ -196,7 +196,7 @@ def _require_parts() -> None:
     if missing:
         raise UsageError(
             f"the demo commissions an agent and calls tools, and {listing(missing)} is not installed",
-            "install the extras `http`, `mcp` and `identity`: `pip install '.[http,mcp,identity]'` in a checkout",
+            "install the extras `http`, `mcp` and `signing`: `pip install '.[http,mcp,signing]'` in a checkout",
         )
 
 

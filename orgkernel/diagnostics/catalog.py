@@ -188,7 +188,7 @@ INCOMPLETE_TOOL_LIST = Row(
     "ORG028", "incomplete-tool-list", _W,
     "A saved answer to `tools/list` of an MCP server has a `nextCursor`: it is one page of several.",
     "Tools on the other pages do not exist here, so that nobody can be said to have them.",
-    "Save the tools of all pages in one list, or let `orgkernel mcp-tools FILE --connect` ask the server.",
+    "Save the tools of all pages in one list, or let `orgkernel mcp tools FILE --connect` ask the server.",
 )  # fmt: skip
 UNUSABLE_SOURCE = Row(
     "ORG030", "unusable-source", _E,

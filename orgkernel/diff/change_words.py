@@ -26,9 +26,10 @@ from orgkernel.diff.sections import (
     address_of,
     noun_of,
 )
+from orgkernel.documents.role_fields import ROLE_FIELDS
 
 _SHOWN = 8
-_TEXTS = frozenset({"standing_orders", "does_not_have", "file_scope"})
+_TEXTS = frozenset(field.part for field in ROLE_FIELDS if field.shown == "texts")
 """Parts whose items are free text, not ids."""
 _LISTED = (
     ("domains", "domain"),
@@ -208,6 +209,7 @@ _MORE: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "tools": _tool_words,
     "essential_tools": _tool_words,
     "plans": _plan_words,
+    "may_grant": lambda item: f" up to level {item['level']}",
     "skills": lambda item: f" ({'optional, ' * item['optional']}at least {item['min_proficiency']})",
     "peers": lambda item: f" on channel {item['channel']}",
     "escalation": lambda item: f" at tier {item['tier']}",
@@ -242,6 +244,8 @@ def _about_field(change: Change, who: str, part: str, key: str, field: str) -> s
         said = [f"now depends on {list_words(sorted(now - was))}"] if now - was else []
         said += [f"no longer depends on {list_words(sorted(was - now))}"] if was - now else []
         return f"{who}: {noun_of(part)} {name} {' and '.join(said) or 'depends on the same conditions in another order'}"
+    if field == "level" and part == "may_grant":
+        return f"{who} may grant {name} up to level {after} instead of {before}"
     if field == "level":
         return f"{who} holds {noun_of(part)} {name} at level {after['level']} instead of {before['level']}"
     if field == "runnable":

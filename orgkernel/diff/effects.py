@@ -3,8 +3,9 @@
 Widened:
 
 - for a role: a domain, a plan that it can run, a tool or a higher level of it, an action of a tool, an essential tool, a
-  dispatch target, a credential, data, a cognitive skill, a longer file scope, the right to delegate, a higher authority or clearance; a cap on
-  a tool that disappears; a circumstance that no longer restricts an allowed tool; an action that it may now ask for;
+  dispatch target, a credential, data, a right to grant a tool or a higher level of it, a cognitive skill, a longer file
+  scope, the right to delegate, a higher authority or clearance; a cap on a tool that disappears; a circumstance that no
+  longer restricts an allowed tool; an action that it may now ask for;
 - for an organization: a dispatch edge, a higher limit on delegation, a policy that allows more or denies less;
 - a role or an organization that is added.
 
@@ -26,29 +27,22 @@ from orgkernel.diff.changes import Change, ChangeEffect
 from orgkernel.diff.policy_effects import effect_of_policy
 from orgkernel.diff.sections import ACTIONS, ASKED, COGNITIVE_SKILLS, DEPENDING, ORDER, ROLES, address_of
 from orgkernel.documents.records import LEVELS
+from orgkernel.documents.role_fields import ROLE_FIELDS
 
 _Role = Mapping[str, Any]
-_GIVES = frozenset(
-    {
-        "domains",
-        "dispatch_targets",
-        "dispatch_edges",
-        "credentials",
-        "data",
-        COGNITIVE_SKILLS,
-        ROLES,
-        "organizations",
-    }
-)
+# What the table of fields says of a change of a role, and what is said here of the rest.
+_GIVES = frozenset(field.part for field in ROLE_FIELDS if field.gives in ("items", "levels")) | {
+    "dispatch_edges",
+    COGNITIVE_SKILLS,
+    ROLES,
+    "organizations",
+}
+_LEVELED = frozenset(field.part for field in ROLE_FIELDS if field.gives == "levels")
 _TOOLS = ("tools", "essential_tools")
 _GATES = ("min_rank", "departments", "skill_id")
-_CLEARANCES = (None, "basic", "enhanced", "full", "oracle")
 _DELEGATION = ("strict", "envelope")
 # Facts whose values are compared as they are.
-_GROWS = {
-    ("identity", "authority_level"),
-    ("identity", "can_delegate"),
-    ("identity", "open_to_probation"),
+_GROWS = {(field.part, field.route[-1]) for field in ROLE_FIELDS if field.gives == "number"} | {
     ("limits", "max_spawn_depth"),
     ("limits", "max_children"),
     ("limits", "max_concurrent"),
@@ -57,7 +51,7 @@ _GROWS = {
 _OF_DISPATCH = frozenset(each for each in _GROWS if each[0] == "limits")
 # Facts whose values climb a ladder.
 _LADDERS: Mapping[tuple[str, str | None], tuple[object, ...]] = {
-    ("identity", "clearance"): _CLEARANCES,
+    **{(field.part, field.route[-1]): field.gives for field in ROLE_FIELDS if isinstance(field.gives, tuple)},
     ("limits", "delegation"): _DELEGATION,
 }
 
@@ -84,6 +78,8 @@ def effect_of(change: Change, old: _Role | None = None, new: _Role | None = None
         return effect_of_policy(change, field, key, _policies(old), _policies(new))
     if field is None and part in _GIVES and (part != "domains" or role_id is not None):
         return _presence(change)
+    if part in _LEVELED and field == "level":
+        return _compared(_step(LEVELS, change.before), _step(LEVELS, change.after))
     if field is None and part == "file_scope" and old is not None and new is not None:
         return _file_scope(change, old, new)
     if part == COGNITIVE_SKILLS and field == "min_proficiency":

@@ -1195,11 +1195,12 @@ class RoleOverride(Record, frozen=True, kw_only=True):
     pace_plan: PaceOverride | None = None
     department: Id | None = None
     layer: Id | None = None
+SourceFormat = Literal['claude-code', 'copilot', 'crewai', 'agent-zero', 'agent-spec', 'a2a', 'skills', 'mcp']
 
 
 class AgentSource(Record, frozen=True, kw_only=True):
     """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
-    format: Literal['claude-code', 'crewai', 'skills', 'mcp', 'a2a', 'agent-zero', 'copilot', 'agent-spec']
+    format: SourceFormat
     path: Annotated[str, msgspec.Meta(min_length=1)]
 
 

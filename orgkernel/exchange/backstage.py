@@ -11,6 +11,7 @@ from orgkernel.exchange.a2a.cards import is_address
 from orgkernel.exchange.agents.pages import yaml_lines
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.role_losses import find_role_losses
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 
@@ -22,6 +23,9 @@ COVERS = (
     "skills that are written as instructions",
     "MCP servers with an address",
 )
+SAYS = frozenset({"chain_of_command.reports_to"})
+"""Fields of a profile that the entities of a role say, besides its name and description."""
+_WHY = {"domains": "Backstage does not say who takes which work"}
 ID = "orgkernel/id"
 _VERSION = "backstage.io/v1alpha1"
 # Backstage requires one, and no document says how far something has come.
@@ -147,7 +151,6 @@ def _losses(view: OrgView) -> Iterator[Loss]:
             "only MCP servers whose `provider` is an address become APIs",
             sum(not (tool.type == "mcp_server" and is_address(tool.provider)) for tool in tools),
         ),
-        ("domains", "Backstage does not say who takes which work", len(records.domains)),
         (
             "skills of the catalog",
             "only skills that are written as instructions are resources",
@@ -155,11 +158,7 @@ def _losses(view: OrgView) -> Iterator[Loss]:
         ),
         ("access policies", "Backstage does not say who may use what", len(records.policies)),
         ("agents", "an AiResource is a role, whoever fills it", len(records.agents)),
-        (
-            "PACE plans, ranks and doctrine",
-            "Backstage has no field for them",
-            sum(each.profile.pace_plan is not None for each in records.posts.values()),
-        ),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
+    yield from find_role_losses(view, says=SAYS, why=_WHY, otherwise="Backstage has no field for it")
     yield Loss("lifecycle", f"Backstage requires one, and no document has it: it is `{_LIFECYCLE}`")

@@ -11,6 +11,7 @@ ALERTS = "the caller must send `alert` and `watch` as they are recorded"
 PARTS = "what they deny or ask about in some paths, they deny or ask about as a whole"
 BEGINNINGS = "what they deny or ask about for some commands, they deny or ask about as a whole"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
+GRANTING = "who may give a tool to others is decided by orgkernel"
 SCOPES = "the caller must compare the paths and send `in_scope`; without it, nothing is written"
 
 
@@ -29,6 +30,7 @@ def losses_of(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:
         "alerts and watches": sum(bool(each.match.alert or each.match.watch) for each in policies),
         "exclusive tools": sum(tool.concurrency == "exclusive" for tool in tools),
         "file scopes": sum(bool(post.profile.file_scope) for post in records.posts.values()),
+        "rights to grant": sum(bool(post.profile.may_grant) for post in records.posts.values()),
         "input schemas": sum(tool.input_schema is not None for tool in tools),
         "senders": sum(bool(each.record.identities) for each in records.people.values()),
     }

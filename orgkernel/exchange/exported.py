@@ -18,6 +18,13 @@ class Loss:
     """How many declarations it concerns. None if it concerns requests, not declarations."""
 
 
+STORED_STATE = Loss(
+    "stored state",
+    "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents",
+)
+"""What no export has, because it is made of documents."""
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
     """An organization in another format."""

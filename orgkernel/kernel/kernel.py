@@ -203,38 +203,36 @@ class Kernel(Registry):
         snapshot = self.organization(org).snapshot
         return build_networkx(snapshot.records, snapshot.columns)
 
-    def decide(self, org: str, request: AccessRequest) -> AccessDecision:
+    def can(self, org: str, request: AccessRequest) -> AccessDecision:
         """Whether somebody may do something, with the codes of what decided. Raises what `dispatch` raises.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
-        >>> decision = Kernel.open().decide("software_dev", request)
+        >>> decision = Kernel.open().can("software_dev", request)
         >>> decision.outcome, decision.codes
         ('deny', ('NOT_BOUND_TO_ROLE',))
         """
         return self.access(org).decide(request)
 
-    def decide_with_reasons(
-        self, org: str, request: AccessRequest
-    ) -> tuple[AccessDecision, tuple[Reason, ...]]:
+    def can_with_reasons(self, org: str, request: AccessRequest) -> tuple[AccessDecision, tuple[Reason, ...]]:
         """The decision, and each of its codes in words with the lines it rests on.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:co", "use", "tool:scheduler")
-        >>> decision, reasons = Kernel.open().decide_with_reasons("software_dev", request)
+        >>> decision, reasons = Kernel.open().can_with_reasons("software_dev", request)
         >>> decision.outcome, reasons[0].why[0].file
         ('allow', 'templates/software_dev/roles/co.yaml')
         """
         return self.access(org).decide_with_reasons(request)
 
-    def explain(self, org: str, request: AccessRequest, *, counted: int = 0) -> AccessExplanation:
+    def why(self, org: str, request: AccessRequest, *, counted: int = 0) -> AccessExplanation:
         """The decision, layer by layer, with its reasons, what would change it and who already can.
 
         For the first `counted` remedies it also says what else they would open.
 
         >>> from orgkernel import AccessRequest
         >>> request = AccessRequest("role:research_xo", "terminal", "tool:code_execution_tool")
-        >>> explanation = Kernel.open().explain("software_dev", request)
+        >>> explanation = Kernel.open().why("software_dev", request)
         >>> explanation.remedies[0].commands
         ('orgkernel grant issue role:research_xo tool:code_execution_tool --level full --org software_dev',)
         >>> explanation.who_can.subjects
@@ -286,7 +284,7 @@ class Kernel(Registry):
     def standing_orders(self, org: str, role: str) -> StandingOrders:
         """The standing orders of a role, those that hold first at the beginning. Raises as `manifest`.
 
-        >>> Kernel.open().standing_orders("software_dev", "co").parts
+        >>> Kernel.open().standing_orders("software_dev", "co").sections
         ()
         """
         from orgkernel.kernel.capability import ask_orders

@@ -28,7 +28,7 @@ MAX_BYTES = 16 * 1024 * 1024
 _FIRST = pack_mark(1, 1)
 # All that most texts are made of.
 _USUAL = bytes([9, 10, 13, *range(32, 127)])
-_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 MARKDOWN = ".md"
 SKILL_FILE = "SKILL.md"
 SKILLS, ORDERS = "skills", "standing_orders"
@@ -228,7 +228,7 @@ def _walk(
             # What lies beside a skill belongs to the skill, and is no document.
             entries = [each for each in entries if each.name == SKILL_FILE] or entries
         for entry in entries:
-            if entry.name.startswith(".") or entry.name in _SKIPPED_FOLDERS:
+            if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
                 continue
             if root.only and _is_folder(entry) and not root.enters(entry.path):
                 continue
@@ -393,7 +393,7 @@ def is_file(path: str) -> bool:
 
 def folders_in(folder: str) -> list[str]:
     """Paths of the folders directly in a folder, sorted, without hidden ones. Empty if it cannot be listed."""
-    names = (name for name in names_in(folder) if name[0] != "." and name not in _SKIPPED_FOLDERS)
+    names = (name for name in names_in(folder) if name[0] != "." and name not in SKIPPED_FOLDERS)
     paths = (os.path.join(folder, name) for name in names)
     return [path for path in paths if os.path.isdir(path)]
 

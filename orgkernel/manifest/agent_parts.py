@@ -190,7 +190,7 @@ def orders_of(view: OrgView, roles: tuple[str, ...]) -> Iterator[OrderItem]:
     seen = set()
     for role_id in roles:
         composed = compose_orders(view, role_id)
-        for part, why in zip(composed.parts, composed.why, strict=True):
+        for part, why in zip(composed.sections, composed.why, strict=True):
             if (part.source, part.target) in seen:
                 continue
             seen.add((part.source, part.target))

@@ -63,7 +63,7 @@ def build_organization_manifest(
             *_limits(view),
             *facts(document, (), {"workspace_root": organization.workspace_root}),
         ),
-        external=listed(document, "external", organization.external),
+        external=listed(document, ("external",), organization.external),
         domains=tuple(_coverage(view)),
         roots=view.roots(),
         roles=tuple(

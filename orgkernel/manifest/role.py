@@ -14,6 +14,7 @@ from orgkernel.decisions.reasons import Why, why_edge, why_place
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.documents.records import PacePlan, RoleProfile
+from orgkernel.documents.role_fields import ROLE_FIELDS, fields_shown_in, value_in
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView, find_essential_tools
 from orgkernel.graph.records import RolePost
@@ -28,7 +29,8 @@ from orgkernel.runtime.tiers import TIERS
 _Command = tuple[Edge, tuple[Why, ...]]
 # An organization of 100,000 roles has about as many superiors; reading a profile costs as much as their item.
 _SUPERIORS_KEPT = 20_000
-_IDENTITY = ("tier", "position", "clearance", "entry_rank", "open_to_probation", "lmc_mode")
+_IDENTITY = tuple(fields_shown_in("identity", "setting"))
+_LISTS = tuple(field for field in ROLE_FIELDS if field.shown in ("ids", "texts"))
 
 
 def build_role_manifest(
@@ -82,9 +84,7 @@ def build_role_manifest(
         requestable_tools=abilities.requestable,
         skills=tuple(skill_item(view, edge) for edge in view.skills_of(role_id)),
         cognitive_skills=_cognitive_skills(view, role_id, state, context),
-        credentials=listed(post, "credentials", profile.credentials),
-        data=listed(post, "data", profile.data),
-        file_scope=listed(post, "file_scope", profile.file_scope),
+        may_grant=tuple(_may_grant(post, profile)),
         escalation=tuple(_escalation(view, edge) for edge in view.escalations_of(role_id)),
         pace=v1.Pace(
             tiers=tuple(_tiers(post, profile.pace_plan)),
@@ -92,8 +92,6 @@ def build_role_manifest(
         ),
         doctrine=tuple(settings(post, profile.doctrine, "doctrine")),
         requirements=tuple(settings(post, profile.requirements, "requirements")),
-        standing_orders=listed(post, "standing_orders", profile.standing_orders),
-        does_not_have=listed(post, "does_not_have", profile.does_not_have),
         agents=tuple(v1.Item(id=edge.source, why=(why_edge(edge),)) for edge in view.agents_in(role_id)),
         latest_report=latest_report(state, f"role:{role_id}"),
         file_claims=tuple(
@@ -104,7 +102,19 @@ def build_role_manifest(
         findings=tuple(finding_item(each) for each in findings if each.subject == f"role:{role_id}"),
         snapshot=view.digest,
         state_version=state.version,
+        **_lists(post, profile),
     )
+
+
+def _lists(post: RolePost, profile: RoleProfile) -> dict[str, Any]:
+    """The parts that are lists of the profile: an item for each text."""
+    return {field.part: listed(post, field.route, value_in(profile, field)) for field in _LISTS}
+
+
+def _may_grant(post: RolePost, profile: RoleProfile) -> Iterator[v1.GrantableTool]:
+    for number, use in enumerate(profile.may_grant):
+        why = why_place(f"may_grant[{number}]", post.place("may_grant", number))
+        yield v1.GrantableTool(id=use.tool, level=use.level, why=(why,))
 
 
 def _cognitive_skills(
@@ -157,7 +167,7 @@ def finding_item(found: Diagnostic) -> v1.FindingItem:
 def _identity(post: RolePost, profile: RoleProfile) -> Sequence[v1.Fact]:
     rights = {"authority_level": profile.authority_level, "can_delegate": profile.can_delegate}
     return facts(post, ("chain_of_command",), rights) + facts(
-        post, (), {name: getattr(profile, name) for name in _IDENTITY}
+        post, (), {field.route[-1]: value_in(profile, field) for field in _IDENTITY}
     )
 
 

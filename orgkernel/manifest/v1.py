@@ -171,6 +171,13 @@ class RequestableTool(Item, frozen=True, kw_only=True):
     """The caps that the grant must waive."""
 
 
+class GrantableTool(Item, frozen=True, kw_only=True):
+    """A tool that a holder of the role may grant to others."""
+
+    level: str
+    """The highest level that it may grant, but never above its own."""
+
+
 class SkillItem(Named, frozen=True, kw_only=True):
     """A skill that the role requires."""
 
@@ -349,6 +356,8 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     domains: tuple[DomainItem, ...]
     intents: tuple[Item, ...]
     plans: tuple[PlanItem, ...]
+    listed_procedures: tuple[Item, ...] = ()
+    """Procedures of the profile, besides those of the skills that the role requires."""
     tools: tuple[ToolItem, ...]
     essential_tools: tuple[ToolItem, ...]
     requestable_tools: tuple[RequestableTool, ...] = ()
@@ -361,12 +370,17 @@ class RoleManifest(msgspec.Struct, frozen=True, kw_only=True):
     credentials: tuple[Item, ...]
     data: tuple[Item, ...]
     file_scope: tuple[Item, ...]
+    may_grant: tuple[GrantableTool, ...] = ()
     escalation: tuple[EscalationItem, ...]
     pace: Pace
     doctrine: tuple[Fact, ...]
     requirements: tuple[Fact, ...]
     standing_orders: tuple[Item, ...]
     does_not_have: tuple[Item, ...]
+    examples: tuple[Item, ...] = ()
+    """Requests that the role takes, as people write them."""
+    not_examples: tuple[Item, ...] = ()
+    """Requests that sound like the role's work and are not."""
     rank: Item | None = None
     """Null: agents have ranks, and their manifests show them."""
     agents: tuple[Item, ...] = ()

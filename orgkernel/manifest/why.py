@@ -62,10 +62,12 @@ def _plain(value: Any) -> Any:
     return {field: _plain(each) for field, each in asdict(value).items()}
 
 
-def listed(source: Source, field: str, texts: Sequence[str]) -> tuple[Item, ...]:
+def listed(source: Source, route: Sequence[str], texts: Sequence[str]) -> tuple[Item, ...]:
     """A list of texts as items; a text is its own id."""
+    field = ".".join(route)
     return tuple(
-        why_item(text, f"{field}[{number}]", source.place(field, number)) for number, text in enumerate(texts)
+        why_item(text, f"{field}[{number}]", source.place(*route, number))
+        for number, text in enumerate(texts)
     )
 
 

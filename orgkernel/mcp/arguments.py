@@ -57,7 +57,7 @@ def read_arguments(
         ) from None
 
 
-def resources_in(asked: shapes.MayArguments) -> tuple[str, ...]:
+def resources_in(asked: shapes.CanArguments) -> tuple[str, ...]:
     """The resource, or each of the paths as a part of it. Raises `UsageError`."""
     kind, _, name = asked.resource.partition(":")
     if not kind or not name:
@@ -72,7 +72,7 @@ def resources_in(asked: shapes.MayArguments) -> tuple[str, ...]:
     return tuple(f"{asked.resource}:{path}" for path in asked.paths)
 
 
-def build_request(asker: Asker, asked: shapes.MayArguments, resource: str) -> AccessRequest:
+def build_request(asker: Asker, asked: shapes.CanArguments, resource: str) -> AccessRequest:
     """The question in the name of the asker. What the server was started with counts; arguments add what it leaves open.
 
     Raises `UsageError`.

@@ -30,7 +30,7 @@ def explain_to(
     kernel: Kernel, asker: Asker, request: AccessRequest
 ) -> tuple[AccessExplanation, tuple[str, ...]]:
     """Why, and who could grant what is missing."""
-    found = kernel.explain(asker.org_id, request, counted=_COUNTED)
+    found = kernel.why(asker.org_id, request, counted=_COUNTED)
     for remedy in found.remedies:
         for change in remedy.changes:
             if change.kind == "grant":

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
 _INSTRUCTIONS = (
-    "You are part of an organization with roles and a chain of command. Call may_i before you use a tool that you are "
-    "not sure about. If it refuses, do what the answer says, or call request_access; do not try another way."
+    "You are part of an organization with roles and a chain of command. Call `can` before you use a tool that you are "
+    "not sure about. If it refuses, do what the answer says, or call `request_access`; do not try another way."
 )
 _LIST_TTL, _READ_TTL = 300_000, 5_000
 """Milliseconds for which a list, and a manifest, may be reused."""

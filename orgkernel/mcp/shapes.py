@@ -45,7 +45,7 @@ class WhatCanArguments(Arguments, frozen=True, kw_only=True):
     kind: Literal["tool", "credential", "data", "role"] = "tool"
 
 
-class MayArguments(Arguments, frozen=True, kw_only=True):
+class CanArguments(Arguments, frozen=True, kw_only=True):
     """A use that is planned."""
 
     resource: ResourceWords
@@ -61,7 +61,7 @@ class WhoCanArguments(Arguments, frozen=True, kw_only=True):
     action: Name = "use"
 
 
-class WhoTakesArguments(Arguments, frozen=True, kw_only=True):
+class DispatchArguments(Arguments, frozen=True, kw_only=True):
     """Work that is to be done: exactly one of a task in words, a domain or an intent."""
 
     task: FreeText | None = None
@@ -147,7 +147,7 @@ class PathAnswer(ToolAnswer, frozen=True, kw_only=True):
     code: str
 
 
-class MayAnswer(ToolAnswer, frozen=True, kw_only=True):
+class CanAnswer(ToolAnswer, frozen=True, kw_only=True):
     """A decision. Only `allow` permits."""
 
     outcome: Outcome
@@ -166,10 +166,10 @@ class MayAnswer(ToolAnswer, frozen=True, kw_only=True):
     audit: str = ""
 
 
-class LayerStep(ToolAnswer, frozen=True, kw_only=True):
-    """What one layer of the decision did."""
+class AccessLayerStep(ToolAnswer, frozen=True, kw_only=True):
+    """What one access layer of the decision did."""
 
-    layer: str
+    access_layer: str
     statement: str
     change: str = ""
     lines: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ class WhyAnswer(ToolAnswer, frozen=True, kw_only=True):
     outcome: Outcome
     codes: tuple[str, ...]
     reasons: tuple[Reason, ...]
-    layers: tuple[LayerStep, ...]
+    access_layers: tuple[AccessLayerStep, ...]
     smallest_changes: tuple[str, ...] = ()
     who_can_grant: tuple[str, ...] = ()
     who_can: tuple[str, ...] = ()
@@ -200,7 +200,7 @@ class WhoCanAnswer(ToolAnswer, frozen=True, kw_only=True):
     state_version: int = 0
 
 
-class WhoTakesAnswer(ToolAnswer, frozen=True, kw_only=True):
+class DispatchAnswer(ToolAnswer, frozen=True, kw_only=True):
     """The role that takes the work. Nothing was handed over."""
 
     outcome: Literal["role", "not_applicable"]

@@ -1,4 +1,7 @@
-"""The tools: what an agent can ask about itself and its organization. Each asks the kernel or one operation, and renders."""
+"""The tools: what an agent can ask about itself and its organization. Each asks the kernel or one operation, and renders.
+
+A question has the name of its command and of its `Kernel` method. The subject is the one who asks, so no argument names it.
+"""
 
 from __future__ import annotations
 
@@ -94,10 +97,10 @@ def _each(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-# -- what can I do -----------------------------------------------------------------------------------------------------
+# -- what can -----------------------------------------------------------------------------------------------------
 
 
-async def _what_can_i_do(asker: Asker, asked: shapes.WhatCanArguments) -> ToolReply:
+async def _what_can(asker: Asker, asked: shapes.WhatCanArguments) -> ToolReply:
     def look(kernel: Kernel) -> shapes.PermissionList:
         rows = kernel.what_can(asker.org_id, asker.subject, request=asker.base, kinds=[asked.kind])
         grouped: dict[str, list[AccessRow]] = {}
@@ -133,10 +136,10 @@ def _version(kernel: Kernel, asker: Asker) -> dict[str, Any]:
     }
 
 
-# -- may I, and why ----------------------------------------------------------------------------------------------------
+# -- can, and why ----------------------------------------------------------------------------------------------------
 
 
-async def _may_i(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
+async def _can(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
     requests = [build_request(asker, asked, resource) for resource in resources_in(asked)]
     answered = [await asker.decide(request) for request in requests]
     worst = worst_of(each[0].outcome for each in answered)
@@ -146,7 +149,7 @@ async def _may_i(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
     grantors: tuple[str, ...] = ()
     if decision.outcome != "allow":
         explanation, grantors = await asker.ask(lambda kernel: explain_to(kernel, asker, request))
-    answer = shapes.MayAnswer(
+    answer = shapes.CanAnswer(
         outcome=decision.outcome, code=decision.code, codes=decision.codes, reasons=reasons,
         level_required=decision.level_required, level_effective=decision.level_effective,
         obligations=decision.obligations,
@@ -163,19 +166,19 @@ async def _may_i(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
     return answer, text
 
 
-async def _why(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
+async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
     requests = [build_request(asker, asked, resource) for resource in resources_in(asked)]
 
     def look(kernel: Kernel) -> tuple[AccessRequest, AccessExplanation, tuple[str, ...]]:
-        decisions = [kernel.decide(asker.org_id, request) for request in requests]
+        decisions = [kernel.can(asker.org_id, request) for request in requests]
         request = requests[worst_of(each.outcome for each in decisions)]
         return request, *explain_to(kernel, asker, request)
 
     request, found, grantors = await asker.ask(look)
     decision = found.decision
     layers = tuple(
-        shapes.LayerStep(
-            layer=line.layer,
+        shapes.AccessLayerStep(
+            access_layer=line.access_layer,
             statement=line.statement,
             change=f"{line.value} {line.before} to {line.after}" if line.value else "",
             lines=_each(f"{why.file}:{why.line}" for why in line.why),
@@ -183,14 +186,14 @@ async def _why(asker: Asker, asked: shapes.MayArguments) -> ToolReply:
         for line in found.trace
     )
     answer = shapes.WhyAnswer(
-        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, layers=layers,
+        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, access_layers=layers,
         snapshot=decision.snapshot, state_version=decision.state_version, **_ways(found, grantors),
     )  # fmt: skip
     text = decision_text(
         sentence_of(request), decision, found.reasons, found, grantors, how_to_ask(asker, request)
     )
     steps = [
-        f"{each.layer}: {plain(each.statement)}"
+        f"{each.access_layer}: {plain(each.statement)}"
         + (f" ({', '.join(map(plain, each.lines[:3]))})" if each.lines else "")
         for each in layers
         if each.change or each.statement != NEUTRAL
@@ -208,11 +211,11 @@ def _ways(found: AccessExplanation | None, grantors: tuple[str, ...]) -> dict[st
     }
 
 
-# -- who can, and who takes this ---------------------------------------------------------------------------------------
+# -- who can, and dispatch ---------------------------------------------------------------------------------------
 
 
 async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> ToolReply:
-    resources_in(shapes.MayArguments(resource=asked.resource))
+    resources_in(shapes.CanArguments(resource=asked.resource))
 
     def look(kernel: Kernel) -> shapes.WhoCanAnswer:
         rows = kernel.who_can(asker.org_id, asked.action, asked.resource)
@@ -229,19 +232,19 @@ async def _who_can(asker: Asker, asked: shapes.WhoCanArguments) -> ToolReply:
     return await asker.ask(look), ""
 
 
-async def _who_takes_this(asker: Asker, asked: shapes.WhoTakesArguments) -> ToolReply:
+async def _dispatch(asker: Asker, asked: shapes.DispatchArguments) -> ToolReply:
     if sum(each is not None for each in (asked.task, asked.domain, asked.intent)) != 1:
         raise UsageError("exactly one of `task`, `domain` and `intent` is needed", "name one of them")
 
-    def look(kernel: Kernel) -> shapes.WhoTakesAnswer:
+    def look(kernel: Kernel) -> shapes.DispatchAnswer:
         found = kernel.dispatch(
             asker.org_id, asked.domain, intent=asked.intent, text=asked.task, needs=asked.needs
         )
         may = None
         if found.role_id is not None:
             request = msgspec.structs.replace(asker.base, action="dispatch", resource=f"role:{found.role_id}")
-            may = kernel.decide(asker.org_id, request).outcome
-        return shapes.WhoTakesAnswer(
+            may = kernel.can(asker.org_id, request).outcome
+        return shapes.DispatchAnswer(
             outcome=found.outcome, role=found.role_id or "", name=found.role_name or "", you_may_dispatch=may,
             plans=found.plans, reasons=tuple(because(found.reasons)), considered=_each(each.role_id for each in found.considered),
             snapshot=found.snapshot,
@@ -254,7 +257,7 @@ async def _who_takes_this(asker: Asker, asked: shapes.WhoTakesArguments) -> Tool
 
 
 async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> ToolReply:
-    resources_in(shapes.MayArguments(resource=asked.resource))
+    resources_in(shapes.CanArguments(resource=asked.resource))
     draft = RequestDraft(
         resources=(asked.resource,), action=asked.action, level=asked.level, reason=asked.reason, org_id=asker.org_id,
     )  # fmt: skip
@@ -271,7 +274,7 @@ async def _request_access(asker: Asker, asked: shapes.RequestArguments) -> ToolR
     return answer, (
         f"{answer.status}: request `{answer.request_id}` for {quote(asked.resource)}, until {answer.expires_at}\n"
         f"who can grant it: {granted}, with `orgkernel request approve {answer.request_id}`\n"
-        "ask `may_i` again later: nothing is allowed before the request is approved"
+        "ask `can` again later: nothing is allowed before the request is approved"
     )
 
 
@@ -312,18 +315,18 @@ def _reporting_role(kernel: Kernel, asker: Asker, named: str | None) -> str:
 TOOLS: tuple[McpTool, ...] = (
     McpTool("who_am_i", "Your role, your superiors, and whom you command.", shapes.NoArguments, shapes.Me, _who_am_i),
     McpTool(
-        "what_can_i_do", "What you may use now, and what needs an approval first.", shapes.WhatCanArguments,
-        shapes.PermissionList, _what_can_i_do,
+        "what_can", "What you may use now, and what needs an approval first.", shapes.WhatCanArguments,
+        shapes.PermissionList, _what_can,
     ),
     McpTool(
-        "may_i", "Ask before you act: may you do this? A refusal says why and what would change it.",
-        shapes.MayArguments, shapes.MayAnswer, _may_i,
+        "can", "Ask before you act: can you, who are asking, do this? A refusal says why and what would change it.",
+        shapes.CanArguments, shapes.CanAnswer, _can,
     ),
-    McpTool("why", "Why you may or may not do this, layer by layer.", shapes.MayArguments, shapes.WhyAnswer, _why),
+    McpTool("why", "Why you may or may not do this, layer by layer.", shapes.CanArguments, shapes.WhyAnswer, _why),
     McpTool("who_can", "Who else may do this.", shapes.WhoCanArguments, shapes.WhoCanAnswer, _who_can),
     McpTool(
-        "who_takes_this", "Which role takes this work. Nothing is handed over.", shapes.WhoTakesArguments,
-        shapes.WhoTakesAnswer, _who_takes_this,
+        "dispatch", "Which role takes this work, and whether you may dispatch it. Nothing is handed over.", shapes.DispatchArguments,
+        shapes.DispatchAnswer, _dispatch,
     ),
     McpTool(
         "request_access", "Ask for a permission that you lack. Somebody else decides.", shapes.RequestArguments,

@@ -58,7 +58,7 @@ def find_pending(
 
 def smallest_grant(kernel: Kernel, org_id: str, request: AccessRequest) -> RemedyChange | None:
     """The smallest grant that would permit a request once the caller has done its own part; None if no grant would."""
-    for remedy in kernel.explain(org_id, request).remedies:
+    for remedy in kernel.why(org_id, request).remedies:
         missing = [change for change in remedy.changes if change.kind not in _BY_THE_CALLER]
         change = missing[0] if len(missing) == 1 else None
         if change is not None and change.kind == "grant" and change.subject in ("", request.subject):

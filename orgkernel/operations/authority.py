@@ -19,7 +19,15 @@ from orgkernel.errors import Refused
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 from orgkernel.operations.context import Actor, Context
-from orgkernel.operations.rights import EVERYWHERE, ActingSubject, Right, find_member, refuse_itself, views_of
+from orgkernel.operations.rights import (
+    EVERYWHERE,
+    ONLY_OUTSIDE,
+    ActingSubject,
+    Right,
+    find_member,
+    refuse_itself,
+    views_of,
+)
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -78,7 +86,7 @@ def refuse_superior(
         if any(_is_owner(view, each) for each in _people_in(view, subject)):
             raise Refused(
                 f"{quote(member.subject)} may not {what}, because {quote(subject)} is the owner",
-                "only the owner or an operator may",
+                ONLY_OUTSIDE,
                 NO_AUTHORITY,
             )
 

@@ -51,7 +51,7 @@ def record_contract(context: Context, checked: CheckedContract, *, org: str | No
         if contract is None or checked.outcome != "sound":
             errors = [each for each in checked.diagnostics if each.severity is Severity.ERROR]
             said = "; ".join(f"{each.code} {each.message}" for each in errors[:5])
-            raise Refused(f"the contract is not sound: {said}", "correct it and check it again", UNSOUND)
+            raise Refused(_say_unsound(said), "correct it and check it again", UNSOUND)
         return _store(context, contract, org)
     except Refused as refused:
         if refused.code == UNSOUND and isinstance(contract, SessionReport):
@@ -84,7 +84,7 @@ def draft_next_brief(context: Context, brief_id: str, org: str | None = None) ->
     parent = store.contracts.get(org_id, brief_id)
     if parent is None or parent.kind != "brief":
         raise UnknownRecord(
-            f"there is no brief {quote(brief_id)}", "`orgkernel contract list --kind brief` lists all"
+            f"there is no brief {quote(brief_id)}", "`orgkernel task list --kind brief` lists all"
         )
     records = store.contracts.list(org_id)
     below = {brief_id, *(each.record_id for each in records if each.body.get("parent") == brief_id)}
@@ -241,12 +241,16 @@ def _require_sound(contract: Contract, other: Contract | None) -> None:
     _refuse_errors(check_contract(contract, other))
 
 
+def _say_unsound(problems: str) -> str:
+    return f"the contract is not sound: {problems}"
+
+
 def _refuse_errors(findings: Iterable[ContractFinding]) -> None:
     found = [each for each in findings if each.row.severity is Severity.ERROR]
     if found:
         said = "; ".join(f"{each.row.code} {each.message}" for each in found[:5])
         raise Refused(
-            f"the contract is not sound: {said}",
+            _say_unsound(said),
             f"see the rules {listing({e.row.code: 0 for e in found})}",
             UNSOUND,
         )

@@ -80,7 +80,7 @@ class Decided(Struct, frozen=True):
 
 
 def decide(kernel: Kernel, store: Store | None, org: str, request: AccessRequest, actor: Actor) -> Decided:
-    """Decide, and hand the row in. Raises what `Kernel.decide` raises, and `StoreError`."""
+    """Decide, and hand the row in. Raises what `Kernel.can` raises, and `StoreError`."""
     began = time.perf_counter()
     desk = kernel.access(org)
     request = desk.at_this_moment(request)

@@ -21,6 +21,7 @@ from orgkernel.decisions.dispatch.permission.permission import (
     HandoverQuestion,
 )
 from orgkernel.decisions.evidence.state_records import DispatchRecord
+from orgkernel.decisions.refusals import say_not_filling
 from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Brief
@@ -61,6 +62,9 @@ class DispatchOrder(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     """How long the files are claimed, and the work counts as running."""
     reason: str = ""
+
+
+_OWN_WORK = "whoever works by a brief dispatches what is derived from it"
 
 
 class _Origin(msgspec.Struct, frozen=True):
@@ -168,7 +172,7 @@ def _origin(
         if stored is not None and record is None and context.actor.agent_id:
             raise Refused(
                 f"brief {quote(brief.parent)} was never dispatched",
-                "whoever works by a brief dispatches what is derived from it",
+                _OWN_WORK,
                 REFUSED,
             )
         if record is not None and order.from_session not in (None, record.session):
@@ -184,7 +188,7 @@ def _origin(
         what = f"brief {quote(record.brief)}" if record.brief else f"session {quote(record.session)}"
         raise Refused(
             f"{what} was dispatched to {quote(record.holder)} and not to {quote(sender.subject)}",
-            "whoever works by a brief dispatches what is derived from it",
+            _OWN_WORK,
             REFUSED,
         )
     return _Origin(read, record)
@@ -223,7 +227,7 @@ def _refusal(found: DispatchPermission) -> Refused:
     first = next(each for each in found.findings if each.code == found.code)
     others = [each.code for each in found.findings if each is not first]
     more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
-    help = "; ".join(first.remedies) or "`orgkernel dispatch-check` shows every step"
+    help = "; ".join(first.remedies) or "`orgkernel task dispatch check` shows every step"
     if found.code == "SCOPE_CONFLICT":
         return Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
     said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
@@ -254,7 +258,7 @@ def _holder(view: OrgView, order: DispatchOrder, receiver: str) -> str:
     if identity is None or identity.kind != "agent" or receiver not in identity.roles:
         agents = [f"agent:{edge.source}" for edge in view.agents_in(receiver)]
         help = f"agents in it are {listing(agents)}" if agents else "no agent does"
-        raise Refused(f"{quote(order.holder)} does not fill role {quote(receiver)}", help, REFUSED)
+        raise Refused(say_not_filling(quote(order.holder), receiver), help, REFUSED)
     return identity.subject
 
 

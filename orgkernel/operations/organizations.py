@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
-from orgkernel.diagnostics.wording import listing
-from orgkernel.errors import AmbiguousActive, Refused
+from orgkernel.decisions.evidence.state_records import PermissionRequest
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import AmbiguousActive, Refused, UnknownRecord
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
 
@@ -31,6 +32,34 @@ def choose_organization(context: Context, named: str | None) -> str:
         known = listing(state.served or state.refused)
         help = f"name one of {known}, or all of them: `--all-orgs` on the command line, `{ALL_ORGANIZATIONS}` over HTTP"
         raise AmbiguousActive(error.message, help) from None
+
+
+def holds_in(record: Grant | Restriction | PermissionRequest, org_id: str | None) -> bool:
+    """Whether a record counts in an organization: it was made for that one, or for all of them.
+
+    None and `*` stand for any organization.
+
+    >>> [holds_in(Grant("g1", "agent:ann", ("tool:radio",), org_id=each), "shop") for each in ("shop", "yard", "*")]
+    [True, False, True]
+    """
+    if org_id in (None, ALL_ORGANIZATIONS):
+        return True
+    # A request from before requests belonged to organizations has none.
+    return record.org_id in (org_id, ALL_ORGANIZATIONS, None)
+
+
+def require_in(
+    context: Context, org: str | None, record: Grant | Restriction | PermissionRequest | None, name: str
+) -> None:
+    """Raise `UnknownRecord` for a record that does not count in the named organization. No name stands for any of them."""
+    if org is None or record is None:
+        return
+    org_id = choose_organization(context, org)
+    if not holds_in(record, org_id):
+        raise UnknownRecord(
+            f"there is no {name} in organization {quote(org_id)}",
+            f"it belongs to organization {quote(record.org_id or '')}",
+        )
 
 
 def require_one(org_id: str, what: str) -> None:

@@ -22,7 +22,7 @@ from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.errors import Conflict, Refused, UnknownRecord
 from orgkernel.operations.authority import require_authority
 from orgkernel.operations.context import Context
-from orgkernel.operations.organizations import choose_organization, require_one
+from orgkernel.operations.organizations import choose_organization, require_in, require_one
 from orgkernel.operations.passing_on import require_may_approve, require_may_give
 from orgkernel.operations.rights import (
     UNKNOWN_NAME,
@@ -51,7 +51,7 @@ SnapshotDigest = Annotated[str, msgspec.Meta(pattern="^sha256:[0-9a-f]{64}$")]
 Many = Annotated[float, msgspec.Meta(ge=1, le=1_000_000, multiple_of=1)]
 
 
-class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GrantTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A permission to be given. Who gives it is said by the credential."""
 
     subject: Grantee
@@ -59,8 +59,6 @@ class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     level: ToolLevel | None = None
     """Left out for full, or for what `action` requires."""
     waives: tuple[Waiver, ...] = ()
-    org_id: Name | None = None
-    """The organization it holds in, or `*` for all of them; left out where there is only one."""
     channel: Name | None = None
     session: Name | None = None
     action: Name | None = None
@@ -75,21 +73,33 @@ class GrantDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     uses: Many | None = None
 
 
-class RestrictionDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GrantDraft(GrantTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A permission to be given, and where."""
+
+    org_id: Name | None = None
+    """The organization it holds in, or `*` for all of them; left out where there is only one."""
+
+
+class RestrictionTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most somebody is left of something. Who says so is said by the credential."""
 
     subject: Grantee
     resources: Resources
     level: ToolLevel = "none"
     """The most that is left."""
-    org_id: Name | None = None
-    """The organization it holds in, or `*` for all of them; left out where there is only one."""
     reason: Text = ""
     expires_at: float | None = None
     """Seconds since 1970-01-01 UTC."""
 
 
-class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RestrictionDraft(RestrictionTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The most somebody is left of something, and where."""
+
+    org_id: Name | None = None
+    """The organization it holds in, or `*` for all of them; left out where there is only one."""
+
+
+class RequestTerms(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A permission that is asked for."""
 
     requester: Requester | None = None
@@ -99,8 +109,6 @@ class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     level: ToolLevel | None = None
     """Left out for full, or for what `action` requires."""
     waives: tuple[Waiver, ...] = ()
-    org_id: Name | None = None
-    """The organization it is for, or `*` for all of them; left out where there is only one."""
     channel: Name | None = None
     session: Name | None = None
     action: Name | None = None
@@ -113,6 +121,13 @@ class RequestDraft(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     summary: Text = ""
     original_message: Text = ""
     tool_call_id: Name | None = None
+
+
+class RequestDraft(RequestTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A permission that is asked for, and where."""
+
+    org_id: Name | None = None
+    """The organization it is for, or `*` for all of them; left out where there is only one."""
 
 
 class RequestInFull(msgspec.Struct, frozen=True):
@@ -134,12 +149,13 @@ def issue_grant(context: Context, draft: GrantDraft) -> Grant:
     )  # fmt: skip
 
 
-def revoke_grant(context: Context, grant_id: str, reason: str = "") -> Grant:
+def revoke_grant(context: Context, grant_id: str, reason: str = "", *, org: str | None = None) -> Grant:
     """Take a grant back; its history stays. Raises `UnknownRecord`, and `Conflict` when it is revoked already.
 
     It needs a right over whoever holds the grant; raises `Refused`.
     """
     found, right = context.store.grants.get(grant_id), None
+    require_in(context, org, found, f"grant {quote(grant_id)}")
     if found is not None:
         right = require_authority(
             context, found.subject, f"revoke a grant of {quote(found.subject)}",
@@ -190,14 +206,16 @@ def issue_restriction(context: Context, draft: RestrictionDraft) -> Restriction:
     )  # fmt: skip
 
 
-def lift_restriction(context: Context, restriction_id: str, reason: str = "") -> Restriction:
+def lift_restriction(
+    context: Context, restriction_id: str, reason: str = "", *, org: str | None = None
+) -> Restriction:
     """Lift a restriction; its history stays. Raises `UnknownRecord`, and `Conflict` when it is lifted already.
 
     It needs the right to grant the full level, because that is what lifting does; raises `Refused`.
     """
-    found = context.store.restrictions.get(restriction_id) if context.actor.member else None
-    right = None
-    if found is not None:
+    found, right = context.store.restrictions.get(restriction_id), None
+    require_in(context, org, found, f"restriction {quote(restriction_id)}")
+    if found is not None and context.actor.member:
         wanted = Grant("", found.subject, found.resources, "full", org_id=found.org_id)
         right = require_may_give(context, wanted, "lift a restriction of itself")
     store = noted_in(context, right)
@@ -225,7 +243,12 @@ def ask(context: Context, draft: RequestDraft) -> PermissionRequest:
 
 
 def approve(
-    context: Context, request_id: str, approval: Approval = "once", reason: str = ""
+    context: Context,
+    request_id: str,
+    approval: Approval = "once",
+    reason: str = "",
+    *,
+    org: str | None = None,
 ) -> tuple[PermissionRequest, Grant]:
     """Say yes; returns the request and the grant. Approving is granting, so it needs the same right.
 
@@ -233,6 +256,7 @@ def approve(
     it is for another version of the documents.
     """
     asked = context.store.requests.get(request_id)
+    require_in(context, org, asked, f"request {quote(request_id)}")
     right = None if asked is None else require_may_approve(context, asked, approval)
     if asked is not None and asked.status == "pending":
         require_current(context, asked.org_id or "", asked.snapshot)
@@ -240,12 +264,13 @@ def approve(
     return store.requests.approve(request_id, approval, responder=context.actor.name, reason=reason)
 
 
-def deny(context: Context, request_id: str, reason: str = "") -> PermissionRequest:
+def deny(context: Context, request_id: str, reason: str = "", *, org: str | None = None) -> PermissionRequest:
     """Say no; raises `UnknownRecord`, and `Conflict` (`NOT_PENDING`) when it was answered already.
 
     It needs a right over whoever asked; raises `Refused`.
     """
     asked, right = context.store.requests.get(request_id), None
+    require_in(context, org, asked, f"request {quote(request_id)}")
     if asked is not None:
         right = require_authority(
             context, asked.requester, f"answer a request of {quote(asked.requester)}",
@@ -255,11 +280,12 @@ def deny(context: Context, request_id: str, reason: str = "") -> PermissionReque
     return store.requests.deny(request_id, responder=context.actor.name, reason=reason)
 
 
-def describe_request(context: Context, request_id: str) -> RequestInFull:
+def describe_request(context: Context, request_id: str, *, org: str | None = None) -> RequestInFull:
     """A request, and what granting it would widen; nothing of that where there are no documents. Raises `UnknownRecord`."""
     found = context.store.requests.get(request_id)
     if found is None:
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
+    require_in(context, org, found, f"request {quote(request_id)}")
     widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(found))
     return RequestInFull(found, widens)
 

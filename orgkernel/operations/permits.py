@@ -112,7 +112,7 @@ class Permits:
 
         Grants that are good for a number of uses are used by this, in the same transaction. Without `permit` it is only
         decided and written down. `actor` is the credential of whoever calls, and `about` what else the audit has of the call.
-        Raises what `Kernel.decide` and the store raise.
+        Raises what `Kernel.can` and the store raise.
         """
         call = _Call(org, with_input(request, tool_input), tool_input, permit, actor, about)
         try:
@@ -194,7 +194,7 @@ class Permits:
         return self._rule(call, decision, "" if ticket is None else ticket.result())
 
     def _decide(self, call: _Call) -> AccessDecision:
-        return self.kernel.decide(call.org, call.request)
+        return self.kernel.can(call.org, call.request)
 
     def _submit(self, call: _Call, decision: AccessDecision) -> Ticket | None:
         """Hand the row in. None where there is no store."""

@@ -160,9 +160,12 @@ def require_outside(context: Context, what: str) -> Right | None:
     return member.owner_right
 
 
+ONLY_OUTSIDE = "only the owner or an operator may"
+
+
 def only_outside(subject: str, what: str) -> Refused:
     """The refusal of what only an operator or an owner may do."""
-    return Refused(f"{quote(subject)} may not {what}", "only the owner or an operator may", MAY_NOT_GRANT)
+    return Refused(f"{quote(subject)} may not {what}", ONLY_OUTSIDE, MAY_NOT_GRANT)
 
 
 def speaks_for(context: Context, named: str | None, field: str, org_id: str | None) -> str:

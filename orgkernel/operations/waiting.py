@@ -10,7 +10,7 @@ from contextvars import copy_context
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from orgkernel.errors import StoreBusy
+from orgkernel.errors import NOT_IN_TIME, StoreBusy
 
 if TYPE_CHECKING:
     from orgkernel.kernel.stored import Ticket
@@ -50,7 +50,7 @@ async def in_time(work: Awaitable[T]) -> T:
         async with asyncio.timeout(WORK_SECONDS):
             return await work
     except TimeoutError:
-        raise StoreBusy("the store did not answer in time", "try again later") from None
+        raise StoreBusy(NOT_IN_TIME, "try again later") from None
 
 
 async def in_store_thread(work: Callable[..., T], *arguments: Any) -> T:

@@ -131,7 +131,7 @@ def _state_of(kernel: Kernel, case: Case) -> StateView:
 
 def _access(kernel: Kernel, case: Case, asked: AccessCase) -> Wrong:
     there = kernel.with_store(FixedState(_state_of(kernel, case)))
-    explanation = there.explain(case.org, build_request(asked.ask))
+    explanation = there.why(case.org, build_request(asked.ask))
     decision = explanation.decision
     because = "; ".join(reason.text for reason in explanation.reasons)
     if decision.outcome != asked.outcome:

@@ -1,6 +1,6 @@
 """What a host asks of a compiled organization: can it be used, and which role takes a task (docs/http.md)?
 
-A bundle is one JSON document. `orgkernel compile --agent-zero` makes it from a checked organization. It already says who
+A bundle is one JSON document. `orgkernel host compile --agent-zero` makes it from a checked organization. It already says who
 takes which domain and which of the host's tools a role may call, so a host needs no YAML, no rules and no access
 decision. `read_bundle` checks it completely before anything uses it.
 
@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from . import refusals
 from .text_index import TextIndex, read_index
 from .tiers import TIERS
 from .triggers import TriggerTreeError, check_tree
@@ -274,14 +275,14 @@ def find_role(bundle: Bundle, word: str) -> RoleChoice:
     domain: str | None = word
     if word not in bundle.domains:
         if word not in bundle.aliases:
-            return RoleChoice(None, None, f"no catalog declares domain `{word}`")
+            return RoleChoice(None, None, refusals.say_unknown_domain(f"`{word}`"))
         domain = bundle.aliases[word]
         if domain is None:
-            return RoleChoice(None, None, f"`{word}` is an alias that means no domain here")
+            return RoleChoice(None, None, refusals.say_unmapped_alias(f"`{word}`"))
     meaning = f"`{word}` means domain `{domain}`, and " if domain != word else ""
     role_id = bundle.dispatch.get(domain or "")
     if role_id is None:
-        return RoleChoice(None, domain, f"{meaning}no role handles domain `{domain}`")
+        return RoleChoice(None, domain, meaning + refusals.say_unhandled_domain(f"`{domain}`"))
     return RoleChoice(bundle.roles[role_id], domain, f"{meaning}role `{role_id}` takes domain `{domain}`")
 
 
@@ -340,7 +341,7 @@ def _text_index(top: Fields) -> TextIndex | None:
         raise top.wrong("text_index", f"cannot be used: {str(error)[:80]}") from error
     for role_id in index.roles:
         if role_id not in top.mapping("roles"):
-            raise top.wrong("text_index", f"names role `{role_id[:60]}`, which is not among `roles`")
+            raise top.wrong("text_index", _say_unknown_role(role_id))
     return index
 
 
@@ -437,9 +438,11 @@ def _check_references(bundle: Bundle) -> None:
         _check_known(tool.roles, bundle.roles, at("tools", name, "roles"))
 
 
+def _say_unknown_role(role_id: str) -> str:
+    return f"names role `{role_id[:60]}`, which is not among `roles`"
+
+
 def _check_known(names: tuple[str, ...], roles: Mapping[str, BundleRole], where: str) -> None:
     for name in names:
         if name not in roles:
-            raise BundleError(
-                "BUNDLE_MALFORMED", where, f"names role `{name[:60]}`, which is not among `roles`"
-            )
+            raise BundleError("BUNDLE_MALFORMED", where, _say_unknown_role(name))

@@ -129,10 +129,6 @@ class PaceMemory(NamedTuple):
 
     held: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
-    def tier_of(self, role_id: str) -> str:
-        """The tier a role was last seen in."""
-        return _highest(self.held.get(role_id, ()))
-
 
 def decide_pace(
     plan: CompiledPacePlan,

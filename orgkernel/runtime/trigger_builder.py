@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from .trigger_names import ALIASES, NAMES, find_trigger_name, suggest_trigger_name
-from .trigger_problems import NameUse, ProblemKind, TriggerProblem
+from .trigger_problems import JOIN, NameUse, ProblemKind, TriggerProblem
 from .triggers import MAX_DEPTH, MAX_NUMBER, TriggerTree
 
 _Kind: TypeAlias = Literal["number", "flag", "condition", "unknown", "truth"]
@@ -105,7 +105,7 @@ class Builder:
             self._report("type", f"`{shown}` is a flag, not a number", part.start, part.end, advice)
         elif part.kind == "condition":
             message = f"`{self._show(part)}` is a condition, not a number"
-            self._report("type", message, part.start, part.end, "join conditions with AND or OR")
+            self._report("type", message, part.start, part.end, JOIN)
 
     def _expect_condition(self, part: Part) -> None:
         if part.kind == "number":

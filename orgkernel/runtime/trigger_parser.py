@@ -16,7 +16,7 @@ from typing import Final
 from .lazy_patterns import lazy_pattern
 from .trigger_builder import Builder
 from .trigger_names import find_trigger_name
-from .trigger_problems import ParsedTrigger, TriggerProblem
+from .trigger_problems import JOIN, ParsedTrigger, TriggerProblem, say_nested
 from .trigger_syntax import MisplacedWord, UnknownWord, Word, read_parts
 from .triggers import MAX_DEPTH
 
@@ -75,7 +75,7 @@ def _find_limit(text: str) -> TriggerProblem | None:
     for found in _PARENTHESIS.finditer(text):
         depth += 1 if found[0] == "(" else -1
         if depth > MAX_DEPTH:
-            message = f"parentheses nest more than {MAX_DEPTH} levels deep"
+            message = say_nested(MAX_DEPTH)
             return TriggerProblem("syntax", message, found.start(), found.end())
     return None
 
@@ -140,7 +140,7 @@ def _explain_misplaced(text: str, word: Word, operand_wanted: bool) -> TriggerPr
     if word.kind == "CLOSE":
         return TriggerProblem("syntax", "`)` closes nothing", start, end, "remove it, or add `(` before it")
     message = f"`{word.text}` is in the place of an operator"
-    return TriggerProblem("syntax", message, start, end, "join conditions with AND or OR")
+    return TriggerProblem("syntax", message, start, end, JOIN)
 
 
 def _find_unclosed(text: str) -> int:

@@ -13,6 +13,14 @@ from .triggers import TriggerTree
 ProblemKind: TypeAlias = Literal["syntax", "unknown-name", "type"]
 
 
+JOIN = "join conditions with AND or OR"
+
+
+def say_nested(most: int) -> str:
+    """A condition that nobody can read."""
+    return f"parentheses nest more than {most} levels deep"
+
+
 class TriggerProblem(NamedTuple):
     """One problem of a trigger: what it is (message), where (start to end), and what to write instead (help)."""
 

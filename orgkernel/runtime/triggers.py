@@ -93,18 +93,20 @@ def _check(node: object, *, condition: bool, depth: int, budget: Iterator[int]) 
         kind = "condition" if condition else "number"
         raise TriggerTreeError(f"`{operator[:40]}` is not a valid {kind} in a trigger tree")
     if not least <= len(operands) <= most:
-        raise TriggerTreeError(
-            f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
-        )
+        raise _wrong_number(operator, operands)
     for operand in operands:
         _check(operand, condition=operator in ("or", "and", "not"), depth=depth + 1, budget=budget)
 
 
+def _wrong_number(operator: str, operands: list[object]) -> TriggerTreeError:
+    return TriggerTreeError(
+        f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
+    )
+
+
 def _check_leaf(operator: str, operands: list[object], *, condition: bool) -> None:
     if len(operands) != 1:
-        raise TriggerTreeError(
-            f"`{operator}` has the wrong number of operands in a trigger tree: {len(operands)}"
-        )
+        raise _wrong_number(operator, operands)
     value = operands[0]
     if operator == "number":
         if condition:

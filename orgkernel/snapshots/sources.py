@@ -24,7 +24,6 @@ from orgkernel.loading.files import (
     Root,
     SourceUse,
     is_within,
-    locate_files,
     mentions,
     read_text,
 )
@@ -82,12 +81,6 @@ def declared_in(located: Located) -> tuple[DeclaredSource, ...]:
                 mark = find_mark(document.marks, (_FIELD, number))
                 found.append(DeclaredSource(said[0], said[1], mark))
     return tuple(found)
-
-
-def sources_of(request: Request) -> Sources:
-    """What to read for the sources that the organizations of a request name."""
-    located = locate_files(request.roots)
-    return find_sources(request, [(each, found) for each in located if (found := declared_in(each))])
 
 
 def find_sources(request: Request, declared: Iterable[tuple[Located, Sequence[DeclaredSource]]]) -> Sources:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SEED_BYTES = 32
 BAD_CERTIFICATE = "BAD_CERTIFICATE"
-_MISSING = ("identities of agents need `cryptography`", "install the extra `orgkernel[identity]`")
+_MISSING = ("identities of agents need `cryptography`", "install the extra `orgkernel[signing]`")
 _ED25519 = b"\xed\x01"
 _PREFIX = "did:key:z"
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"

@@ -17,6 +17,7 @@ from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
 from orgkernel.decisions.ownership.overlap import read_scope
 from orgkernel.decisions.ownership.paths import BadPath
+from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import Conflict, Refused
 from orgkernel.runtime.utc import as_utc
@@ -242,7 +243,7 @@ def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
     return Conflict(
         f"{quote(first.path)} overlaps with {quote(first.claimed)}, which is claimed by {quote(claim.holder)}"
         f"{whom}{more}",
-        f"claim {claim.token} ends at {as_utc(claim.expires_at)}; wait, or ask its holder to release or transfer it",
+        say_claim_end(claim.token, as_utc(claim.expires_at)),
         code="SCOPE_CONFLICT",
     )
 

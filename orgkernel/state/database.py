@@ -17,7 +17,7 @@ from urllib.parse import quote as url_quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, SQLAlchemyError
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from orgkernel.diagnostics.wording import printable, quote
 from orgkernel.errors import BadStore, OrgkernelError, Refused, StoreBusy, StoreError, StoreFull
@@ -115,6 +115,19 @@ def below(connection: Connection) -> sqlite3.Connection:
     return cast("sqlite3.Connection", connection.connection.driver_connection)
 
 
+def close_engine(engine: Engine) -> None:
+    """Close every connection: the idle ones now, and each of those that other threads still use when it comes back.
+
+    `Engine.dispose` alone leaves the latter open: they return to a pool that no longer belongs to any engine.
+    """
+    event.listen(engine, "checkin", _close_returned)
+    engine.dispose()
+
+
+def _close_returned(_: object, record: ConnectionPoolEntry) -> None:
+    record.close()
+
+
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: committed at the end, rolled back when anything is raised."""
@@ -188,8 +201,10 @@ def _set_pragmas(connection: Any, _: object) -> None:
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
-    finally:
         cursor.close()
+    except BaseException:
+        connection.close()  # the pool forgets a connection that could not be prepared
+        raise
 
 
 def _write_ahead(cursor: Any) -> None:

@@ -37,10 +37,14 @@ def bound(engine: Engine, lock_seconds: float, answer_seconds: float | None = No
         return Bounded.connect(*arguments, **{"connect_timeout": max(2, round(lock_seconds)), **settings})
 
     def prepare(connection: Any, _: object) -> None:
-        # A commit is on the disk, whatever the server's default; and who holds a lock for too long is not waited for.
-        connection.execute("SET synchronous_commit TO on")
-        connection.execute(f"SET lock_timeout TO {round(lock_seconds * 1000)}")
-        connection.commit()
+        try:
+            # A commit is on the disk, whatever the server's default; and who holds a lock for too long is not waited for.
+            connection.execute("SET synchronous_commit TO on")
+            connection.execute(f"SET lock_timeout TO {round(lock_seconds * 1000)}")
+            connection.commit()
+        except BaseException:
+            connection.close()  # the pool forgets a connection that could not be prepared
+            raise
 
     event.listen(engine, "do_connect", connect)
     event.listen(engine, "connect", prepare)

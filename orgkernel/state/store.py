@@ -17,7 +17,7 @@ from orgkernel.state.checkpoints import Folder
 from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
-from orgkernel.state.database import failure_of, make_engine
+from orgkernel.state.database import close_engine, failure_of, make_engine
 from orgkernel.state.dispatches import Dispatches
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
@@ -67,7 +67,7 @@ class Store:
                 self._lock = StoreLock(location, alone=False, seconds=busy_seconds)
             prepare(self.engine, location.shown, create=not read_only)
         except Exception as error:
-            self.engine.dispose()
+            close_engine(self.engine)
             if self._lock is not None:
                 self._lock.close()
             raise failure_of(error, location.shown) from None
@@ -153,7 +153,7 @@ class Store:
             atexit.unregister(self.close)
         self._writer.close()
         self._views.close()
-        self.engine.dispose()
+        close_engine(self.engine)
         if self._lock is not None:
             self._lock.close()
 

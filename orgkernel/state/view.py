@@ -67,6 +67,7 @@ class VersionReader:
         self._context = context
         self._query = str(select(state_version.c.version).compile(dialect=context.engine.dialect))
         self._connection: Any = None
+        self._has_ended = False
 
     def peek(self) -> int | None:
         """The version, where looking waits for nobody: of a file that is not locked whole."""
@@ -89,9 +90,13 @@ class VersionReader:
                 return int(connection.execute(select(state_version.c.version)).scalar_one())
 
     def _ask(self) -> int:
-        if self._connection is None:
-            self._connection = self._connect()
-        cursor = self._connection.cursor()
+        connection = self._connection
+        if connection is None:
+            connection = self._connection = self._connect()
+            # INVARIANT: `end` sets its flag before it looks for a connection, so one of us closes this one.
+            if self._has_ended:
+                self.close()
+        cursor = connection.cursor()
         try:
             cursor.execute(self._query)
             return int(cursor.fetchone()[0])
@@ -105,14 +110,23 @@ class VersionReader:
             with contextlib.suppress(Exception):
                 connection.close()
 
+    def end(self) -> None:
+        """Give the connection back, and keep none that a thread opens later: a hanging database may still hold one up."""
+        self._has_ended = True
+        self.close()
+
     def _connect(self) -> Any:
         pooled = self._context.engine.raw_connection()
         connection: Any = pooled.driver_connection
         pooled.detach()  # it is ours from here on
-        if self._context.engine.dialect.name == "postgresql":
-            connection.autocommit = True
-        else:
-            connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            if self._context.engine.dialect.name == "postgresql":
+                connection.autocommit = True
+            else:
+                connection.execute("PRAGMA busy_timeout = 0")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
 
@@ -259,7 +273,7 @@ class Views:
 
     def close(self) -> None:
         """Give its connection back."""
-        self._version.close()
+        self._version.end()
 
 
 def _refreshed(held: _Held, connection: Connection, version: int) -> _Held:

@@ -23,7 +23,7 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 from orgkernel.decisions.evidence.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
 from orgkernel.engines import is_on
-from orgkernel.errors import OrgkernelError, StoreBusy, StoreError
+from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
 from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
 from orgkernel.state.database import failure_of, writing
@@ -67,9 +67,7 @@ class Ticket:
     def result(self, timeout: float | None = None) -> Any:
         """Wait until it is on the disk; raises the error that kept it from there, `StoreBusy` after `timeout` seconds."""
         if not self._gate.acquire(timeout=-1 if timeout is None else timeout):
-            raise StoreBusy(
-                "the store did not answer in time", "it is not known whether the change was written"
-            )
+            raise StoreBusy(NOT_IN_TIME, PERHAPS_WRITTEN)
         self._gate.release()
         if self._error is not None:
             # Every caller raises its own: a traceback grows with each raise. Only ours can be copied for sure.

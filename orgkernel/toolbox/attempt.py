@@ -252,7 +252,7 @@ def _refusal(parts: Parts, planned: Planned, ruling: Ruling) -> Step:
     if parts.store is not None:
         with contextlib.suppress(StoreError):  # the refusal stands without it
             note_found_expired(parts.store)
-    told = parts.kernel.explain(planned.org, planned.request)
+    told = parts.kernel.why(planned.org, planned.request)
     # A lock would be taken once somebody approved; until then that it is not held is no news.
     asks = decision.outcome == "ask" or set(decision.codes) == {"LOCKED", "ASK_APPROVAL"}
     code = "ASK_APPROVAL" if asks else decision.code
@@ -287,7 +287,7 @@ async def _find_lock(parts: Parts, planned: Planned) -> ToolLock | None:
         return None
     if planned.adapter is None:
         return None
-    decision = await in_time(in_store_thread(parts.kernel.decide, planned.org, planned.request))
+    decision = await in_time(in_store_thread(parts.kernel.can, planned.org, planned.request))
     if decision.outcome != "allow" and decision.codes != ("LOCKED",):
         return None
     return await in_time(

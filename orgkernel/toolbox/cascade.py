@@ -207,7 +207,7 @@ async def _ask(parts: Parts, asked: ToolRequest, gap: Gap, superior: str, edge: 
     request = msgspec.structs.replace(asked.request, action="escalate", resource=superior)
     try:
         ruling = await asyncio.to_thread(parts.permits.decide, asked.org, request, b"{}", permit=False)
-        able = parts.kernel.decide(asked.org, _as_superior(asked.request, superior, gap))
+        able = parts.kernel.can(asked.org, _as_superior(asked.request, superior, gap))
     except StoreError as error:
         return None, Step("superior", superior, "unavailable", error.code, error.message, "escalate", why)
     if ruling.decision.outcome != "allow":

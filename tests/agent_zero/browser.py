@@ -14,8 +14,9 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
+from tests.support.patience import PATIENCE
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-_WAIT = 20.0
 
 
 def find_browser() -> str | None:
@@ -37,7 +38,7 @@ class Page:
         message = {"id": self._number, "method": method, "params": parameters}
         self._connection.send(json.dumps(message | ({"sessionId": session} if session else {})))
         while True:
-            answer = json.loads(self._connection.recv(timeout=_WAIT))
+            answer = json.loads(self._connection.recv(timeout=PATIENCE))
             if answer.get("id") == self._number:
                 assert "error" not in answer, answer["error"]
                 result: dict[str, Any] = answer["result"]
@@ -58,7 +59,7 @@ class Page:
 
     def wait(self, condition: str) -> None:
         """Wait until an expression is true."""
-        ends = time.monotonic() + _WAIT
+        ends = time.monotonic() + PATIENCE
         while not self.run(f"Boolean({condition})"):
             assert time.monotonic() < ends, f"{condition} stays false: {self.text()}"
             time.sleep(0.02)
@@ -86,7 +87,7 @@ def browsing(folder: Path) -> Iterator[Page]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        said, ends = folder / "DevToolsActivePort", time.monotonic() + _WAIT
+        said, ends = folder / "DevToolsActivePort", time.monotonic() + PATIENCE
         while not said.is_file() or len(said.read_text().split()) < 2:
             assert process.poll() is None, "the browser ended"
             assert time.monotonic() < ends, "the browser does not start"
@@ -96,4 +97,4 @@ def browsing(folder: Path) -> Iterator[Page]:
             yield Page(connection)
     finally:
         process.terminate()
-        process.wait(timeout=_WAIT)
+        process.wait(timeout=PATIENCE)

@@ -36,8 +36,17 @@ def started(root: Path, generation: str) -> Iterator[SimpleNamespace]:
         yield SimpleNamespace(host=host, root=root, generation=generation)
 
 
+WHOLE_WAY = {"test_activation", "test_end_to_end", "test_installer"}
+"""Modules of which `make test` runs all generations; of the others it runs the newest, and `make nightly` the older ones."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of a real checkout run where `A0_ROOT` names one; elsewhere they are not there. Those of the page need a browser."""
+    for item in items:
+        generation = getattr(item, "callspec", None) and item.callspec.params.get("generation")
+        if generation in GENERATIONS[:-1] and item.path.stem not in WHOLE_WAY:
+            item.add_marker(pytest.mark.nightly)
     if not os.environ.get("A0_ROOT"):
         real = [item for item in items if item.get_closest_marker("real_host")]
         if real:

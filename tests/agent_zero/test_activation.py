@@ -163,7 +163,7 @@ def test_the_status_names_what_is_no_setting(tmp_path: Path) -> None:
     document = json.loads(path.read_text(encoding="utf-8"))
     document["x_orgkernel"] |= {"enforcment": "observe", "on_error": ["refuse"]}
     path.write_text(json.dumps(document), encoding="utf-8")
-    shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
+    shown = run("host", "status", "--agent-zero", root, cwd=tmp_path).stdout
     slips = "`on_error` is `['refuse']`, not one of pass, refuse; unknown setting `enforcment`"
     assert f"bad settings:   {slips}\n" in shown
     assert "on error:       pass\n" in shown
@@ -347,21 +347,21 @@ def test_the_command_switches_on_and_off_and_says_what_is_on(host: tuple[str, Pa
     _, root = host
     copy_template(tmp_path / "work" / "dev", "software_dev")
     work = tmp_path / "work"
-    done = run("org", "activate", "software_dev", "--agent-zero", root, "--path", "dev", cwd=work)
+    done = run("host", "activate", "software_dev", "--agent-zero", root, "--path", "dev", cwd=work)
     assert done.returncode == 0, done.stderr
     assert f"{ORGANIZATIONS}/active.json" in done.stdout.splitlines()
     assert "software_dev is active with enforcement enforce" in done.stderr
-    status = json.loads(run("org", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout)
+    status = json.loads(run("host", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout)
     assert (status["on"], status["organization"], status["behind"]) == (False, "software_dev", False)
     assert status["why"] == "the extension is not installed (an organization is active, but has no effect)"
     change_line(work / "dev/roles/bugfix_specialist.yaml", "role_name: Bugfix Specialist", "role_name: Fixer")
-    shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
+    shown = run("host", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert "(outdated: the documents have changed; activate again)" in shown
-    assert run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).returncode == 0
-    shown = run("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
+    assert run("host", "deactivate", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    shown = run("host", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert shown.startswith("layer:          off: the extension is not installed\n")
     assert (
-        run("org", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "no organization was active\n"
+        run("host", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "no organization was active\n"
     )
 
 
@@ -372,8 +372,8 @@ def test_an_organization_with_errors_is_neither_compiled_nor_activated(tmp_path:
     (folder / "roles/co.yaml").unlink()
     before = picture(root)
     for command in (
-        ["compile", "--agent-zero", "software_dev"],
-        ["org", "activate", "software_dev", "--agent-zero", root],
+        ["host", "compile", "--agent-zero", "software_dev"],
+        ["host", "activate", "software_dev", "--agent-zero", root],
     ):
         done = run(*command, "--path", folder, cwd=tmp_path)
         assert (done.returncode, done.stdout) == (1, "")
@@ -389,7 +389,7 @@ def test_what_a_host_cannot_be_told_is_said(tmp_path: Path) -> None:
         "  grouped: {effect: deny, match: {conditions: [{peer_kind: group}]}, permissions: {tools: [memory_load]}}\n"
     )
     folder = write_tree(tmp_path / "shop", {**SHOP, "policies.yaml": policies})
-    done = run("compile", "--agent-zero", "shop", "--path", folder, cwd=tmp_path)
+    done = run("host", "compile", "--agent-zero", "shop", "--path", folder, cwd=tmp_path)
     assert done.stderr.splitlines() == [
         "note: `text_editor`: it needs an approval, which a host cannot ask for, so the host refuses it",
         "note: `memory_load`: it depends on peer_kind:group, which a host does not know, so it is refused there",
@@ -408,7 +408,7 @@ def test_a_tool_named_with_a_method_is_said_to_be_kept_to_as_a_whole(tmp_path: P
     org = "_schema: orgkernel:organization\norg_id: desk\norg_name: Desk\nhierarchy: {clerk: {}}\n"
     clerk = "_schema: orgkernel:role_profile\nrole_id: clerk\nrole_type: commander\ncapabilities: {tools_primary: [look]}\n"
     folder = write_tree(tmp_path / "desk", {"org.yaml": org, "roles/clerk.yaml": clerk, "tools.yaml": tools})
-    done = run("compile", "--agent-zero", "desk", "--path", folder, cwd=tmp_path)
+    done = run("host", "compile", "--agent-zero", "desk", "--path", folder, cwd=tmp_path)
     assert done.stderr == (
         "note: `look`: the host's name for it has a method, and a host checks only the whole tool, so a role that may call "
         "one method may call all of them; declare the methods as `actions` of one tool\n"
@@ -419,10 +419,10 @@ def test_who_stands_in_the_host_activates_a_template(tmp_path: Path) -> None:
     """What activation itself put there is no document to activate again."""
     root = make_host(tmp_path, "G2")
     for _ in range(2):
-        done = run("org", "activate", "software_dev", "--agent-zero", ".", cwd=root)
+        done = run("host", "activate", "software_dev", "--agent-zero", ".", cwd=root)
         assert done.returncode == 0, done.stderr
     assert in_force(root) is not None
-    status = json.loads(run("org", "status", "--agent-zero", ".", "--format", "json", cwd=root).stdout)
+    status = json.loads(run("host", "status", "--agent-zero", ".", "--format", "json", cwd=root).stdout)
     assert status["behind"] is False
     assert status["source"] is None
 
@@ -454,7 +454,7 @@ def test_the_status_says_why(tmp_path: Path, text: str, why: str) -> None:
     status = read_status(str(root))
     assert (status.why, status.installed, status.loaded) == (why, "9", "sha256:1")
     assert status.shims == ("usr/extensions/agent_init/_12_org_x.py",)
-    assert run("org", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert run("host", "status", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/extensions/agent_init/_12_org_x.py").unlink()
     assert read_status(str(root)).why == "1 installed file of the extension is missing; install it again"
 
@@ -466,7 +466,7 @@ def test_the_status_names_files_that_were_changed_by_hand(host: tuple[str, Path]
     path = root / ORGANIZATIONS / "roles/co.json"
     path.write_text(path.read_text(encoding="utf-8").replace("Commanding", "Humble"), encoding="utf-8")
     assert read_status(str(root)).bundle is None
-    shown = run("org", "status", "--agent-zero", root, cwd=root)
+    shown = run("host", "status", "--agent-zero", root, cwd=root)
     assert shown.returncode == 0
     active, error = find_active(str(root / ORGANIZATIONS))
     assert error is None

@@ -176,11 +176,11 @@ def test_the_status_shows_it_and_uninstalling_removes_it(tmp_path):
     effect = HostEffect(EffectCounts(2, 40_000, 1, {"browser_agent": 1}), since="2026-11-22T10:00:00Z")
     assert of_host.add_to_file(str(organizations), effect) == ""
     (organizations / ".effect.json.new").write_text("half", encoding="utf-8")
-    text = run_here("org", "status", "--agent-zero", root, cwd=tmp_path).stdout
+    text = run_here("host", "status", "--agent-zero", root, cwd=tmp_path).stdout
     assert "effect:         about 10,000 tokens spared in 2 prompts (since 2026-11-22)\n" in text
     assert "                1 call refused: `browser_agent`\n" in text
     shown = json.loads(
-        run_here("org", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout
+        run_here("host", "status", "--agent-zero", root, "--format", "json", cwd=tmp_path).stdout
     )
     assert shown["effect"]["applied"]["tokens_spared_about"] == 10_000
     uninstall(str(root), lambda _: None)

@@ -19,7 +19,7 @@ SCRIPT = REPOSITORY / "extension/install_org_kernel.sh"
 
 
 def status(root: Path) -> dict[str, Any]:
-    done = run_here("org", "status", "--agent-zero", root, "--format", "json", cwd=root.parent)
+    done = run_here("host", "status", "--agent-zero", root, "--format", "json", cwd=root.parent)
     said: dict[str, Any] = json.loads(done.stdout)
     return said
 
@@ -35,7 +35,7 @@ def test_installed_activated_used_and_taken_out(tmp_path: Path, generation: str)
         assert org_lines(agent) == []
         assert status(root)["why"] == "no organization is active"
 
-        done = run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path)
+        done = run_here("host", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         host.say(agent, "Fix the bug in parser.py", [call("browser_agent", query="x"), answer()])
         assert any(line.startswith("Role activated: Bugfix Specialist") for line in org_lines(agent))
@@ -44,7 +44,7 @@ def test_installed_activated_used_and_taken_out(tmp_path: Path, generation: str)
         assert (said["on"], said["why"], said["behind"]) == (True, "an organization is active", False)
         assert said["loaded"] == said["digest"]
 
-        run_here("org", "deactivate", "--agent-zero", root, cwd=tmp_path)
+        run_here("host", "deactivate", "--agent-zero", root, cwd=tmp_path)
         host.say(agent, "Fix another bug", [answer()])
         assert agent._org_active_role is None
     subprocess.run(["bash", SCRIPT, "--uninstall", root], check=True, capture_output=True)
@@ -60,13 +60,13 @@ def test_taken_out_in_the_other_order_nothing_is_left(tmp_path: Path, generation
     root = build_host(tmp_path / "agent zero", generation)
     before = picture(root)
     subprocess.run(["bash", SCRIPT, root], check=True, capture_output=True)
-    assert run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert run_here("host", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
     (root / "usr/organizations/active.json").unlink()
     assert status(root)["why"] == (
-        "no organization is active; files of an activation are left; remove them with `orgkernel org deactivate`"
+        "no organization is active; files of an activation are left; remove them with `orgkernel host deactivate`"
     )
     subprocess.run(["bash", SCRIPT, "--uninstall", root], check=True, capture_output=True)
-    run_here("org", "deactivate", "--agent-zero", root, cwd=tmp_path)
+    run_here("host", "deactivate", "--agent-zero", root, cwd=tmp_path)
     assert picture(root) == before
 
 
@@ -74,7 +74,7 @@ def test_a_plugin_that_is_switched_off_in_the_host_is_said_to_be_off(tmp_path: P
     """The host then runs none of its hooks."""
     root = build_host(tmp_path / "agent zero", "G3")
     subprocess.run(["bash", SCRIPT, root], check=True, capture_output=True)
-    assert run_here("org", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert run_here("host", "activate", "software_dev", "--agent-zero", root, cwd=tmp_path).returncode == 0
     assert status(root)["on"]
     (root / "usr/plugins/orgkernel/.toggle-0").touch()
     said = status(root)

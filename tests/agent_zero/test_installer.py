@@ -25,6 +25,7 @@ from orgkernel.exchange.agent_zero.status import read_status
 from orgkernel.runtime.bundle import read_bundle
 from tests.support.hosts import GENERATIONS, make_host, picture
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 
 SCRIPT = REPOSITORY / "extension/install_org_kernel.sh"
@@ -78,7 +79,7 @@ def run(
         return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
     return subprocess.run(
         command, env={"PATH": str(path or os.environ["PATH"])}, text=True,
-        capture_output=True, check=False, timeout=60,
+        capture_output=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
 
@@ -121,7 +122,7 @@ def test_install_again_and_uninstall_leave_no_trace(host: tuple[str, Path], stoc
     assert f"{SHIMS[generation]}/{DISPATCHER}" in after
     assert {name: after[name] for name in before} == before
     assert not (root / ORGANIZATIONS / "active.json").exists()
-    assert f"orgkernel org activate software_dev --agent-zero '{root}'" in said
+    assert f"orgkernel host activate software_dev --agent-zero '{root}'" in said
     assert "wrote" not in installed(root, stock)
     assert picture(root) == after
     done = run("--uninstall", root, path=stock)
@@ -314,7 +315,7 @@ def test_a_target_that_cannot_be_written_to_is_a_clear_error(host: tuple[str, Pa
             folder.chmod(folder.stat().st_mode | 0o555)
     drop = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
     done = subprocess.run(
-        [*drop, "/bin/bash", SCRIPT, root], text=True, capture_output=True, check=False, timeout=60
+        [*drop, "/bin/bash", SCRIPT, root], text=True, capture_output=True, check=False, timeout=PATIENCE
     )
     for folder in folders:
         folder.chmod(0o755)
@@ -341,7 +342,7 @@ def test_what_stops_in_the_middle_can_be_finished_or_taken_out(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, step, failing)
-        done = run_here("org", "install", "--agent-zero", root, cwd=tmp_path)
+        done = run_here("host", "install", "--agent-zero", root, cwd=tmp_path)
     if step == "mkdir" and fails_at > 25:
         assert done.returncode == 0  # so many folders are not made
     else:
@@ -357,7 +358,7 @@ def test_installers_wait_for_each_other(tmp_path: Path) -> None:
     """Four at once leave what one leaves."""
     root, other = make_host(tmp_path / "a", "G3"), make_host(tmp_path / "b", "G3")
     processes = [subprocess.Popen([SCRIPT, root], stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    said = [process.communicate(timeout=120)[0] for process in processes]
+    said = [process.communicate(timeout=PATIENCE)[0] for process in processes]
     assert [process.returncode for process in processes] == [0] * 4
     assert sorted("wrote" in each for each in said) == [False] * 3 + [True]
     installed(other)
@@ -461,7 +462,7 @@ def test_a_pipe_in_the_target_does_not_hold_the_installer(
 def test_the_name_of_the_root_is_quoted_for_a_shell(tmp_path: Path) -> None:
     """What is to be pasted runs nothing but what it says."""
     root = make_host(tmp_path / "it's $(touch x); `y`", "G2")
-    line = next(line for line in installed(root).splitlines() if "org activate" in line)
+    line = next(line for line in installed(root).splitlines() if "host activate" in line)
     assert shlex.split(line)[-1] == str(root)
 
 
@@ -498,13 +499,13 @@ def test_the_command_runs_the_script(host: tuple[str, Path], tmp_path: Path) -> 
     """For those who have the package and no checkout."""
     _, root = host
     before = picture(root)
-    tried = run_here("org", "install", "--dry-run", "--agent-zero", root, cwd=tmp_path)
+    tried = run_here("host", "install", "--dry-run", "--agent-zero", root, cwd=tmp_path)
     assert (tried.returncode, tried.stdout) == (0, run("--dry-run", root).stdout)
     assert picture(root) == before
-    done = run_here("org", "install", "--agent-zero", root, cwd=tmp_path)
+    done = run_here("host", "install", "--agent-zero", root, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert run_here("org", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("layer:          off: no organization is active\n")  # fmt: skip
-    assert run_here("org", "uninstall", "--agent-zero", root, cwd=tmp_path).returncode == 0
+    assert run_here("host", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("layer:          off: no organization is active\n")  # fmt: skip
+    assert run_here("host", "uninstall", "--agent-zero", root, cwd=tmp_path).returncode == 0
     assert picture(root) == before
 
 

@@ -112,7 +112,7 @@ def test_the_organization_is_switched_off_and_on(page, web):
     active.unlink()
     click(page, "refresh")
     page.wait(f"{PAGE}.querySelector('[data-do=switch]').disabled")
-    assert "orgkernel org activate" in page.text()
+    assert "orgkernel host activate" in page.text()
     active.write_bytes(before)
 
 

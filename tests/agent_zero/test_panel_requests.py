@@ -145,7 +145,7 @@ def test_on_is_refused_where_nothing_can_be_switched_on(api):
         break_it()
         answer = api.ask("switch", {"on": True})
         assert answer["ok"] is False
-        assert "`orgkernel org activate`" in answer["error"]
+        assert "`orgkernel host activate`" in answer["error"]
         assert not (api.folder / "active.json").exists()
         shown = api.ask("status", {})
         assert (shown["on"], shown["can_switch_on"]) == (False, False)

@@ -21,6 +21,7 @@ from tests.agent_zero.installing import EXTENSION, activate, deactivate
 from tests.agent_zero.neighbors import add_neighbors, publish_plain_warnings
 from tests.agent_zero.real_driver import drive
 from tests.agent_zero.saying import answer, call, reports, shell
+from tests.support.patience import PATIENCE
 
 ROOTS = [root for root in os.environ.get("A0_ROOT", "").split(os.pathsep) if root]
 BUG = "Fix the bug in parser.py"
@@ -45,7 +46,7 @@ def run(root: Path, message: str, turns: list, profile: str = "") -> dict:
     python = os.environ.get("A0_PYTHON", sys.executable)
     driver = Path(__file__).with_name("real_driver.py")
     done = subprocess.run(
-        [python, driver, script], cwd=root, capture_output=True, text=True, timeout=300, check=False
+        [python, driver, script], cwd=root, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert done.returncode == 0, done.stderr[-4_000:]
     found: dict = json.loads(done.stdout.splitlines()[-1])

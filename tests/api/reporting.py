@@ -33,7 +33,9 @@ def reporting(folder: Path, elsewhere: StoreLocation | None = None) -> Iterator[
 def post(server: Server, body: Any, key: str | None = None) -> httpx2.Response:
     """Hand a report in, with the first key unless another is named."""
     secret = server.key if key is None else key
-    return server.client.post("/v1/salute", json=body, headers=bearer(secret) if secret else {})
+    unit = body.get("unit") if isinstance(body, dict) else None
+    org = (unit or {}).get("organization") or "active"
+    return server.client.post(f"/v1/orgs/{org}/salute", json=body, headers=bearer(secret) if secret else {})
 
 
 def report_now(server: Server, task: str, **said: Any) -> int:
@@ -60,10 +62,12 @@ class Event:
 
 
 @contextmanager
-def following(server: Server, after: int | None = None, query: str = "") -> Iterator[Iterator[Event]]:
+def following(
+    server: Server, after: int | None = None, query: str = "", org: str = "*"
+) -> Iterator[Iterator[Event]]:
     """The events of a stream, from a place as a browser names it; without one, from now on."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
-    with server.client.stream("GET", f"/v1/salute/stream{query}", headers=headers) as response:
+    with server.client.stream("GET", f"/v1/orgs/{org}/salute/stream{query}", headers=headers) as response:
         assert response.status_code == 200, response.read()
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         lines = response.iter_lines()

@@ -7,16 +7,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx2
 
+from tests.support.patience import PATIENCE, until
 from tests.support.trees import REPOSITORY
 
-_PATIENCE = 30.0
+__all__ = ["Server", "running", "until"]
 _PROGRAM = """
 import logging, sys
 from manifest_api import serve
@@ -35,7 +36,6 @@ serve(
     cards=read_card_settings(json.loads(cards), os.getcwd()) if cards else None,
 )
 """
-Value = TypeVar("Value")
 
 
 class Server:
@@ -47,7 +47,7 @@ class Server:
         self._log = log
         self.key = ""
         """A key that opens everything, where the test has made one."""
-        self.client = httpx2.Client(base_url=url, timeout=_PATIENCE)
+        self.client = httpx2.Client(base_url=url, timeout=PATIENCE)
 
     @property
     def port(self) -> int:
@@ -75,18 +75,7 @@ class Server:
     def stop(self, number: int = signal.SIGTERM) -> int:
         """End it by a signal; its exit code."""
         self.process.send_signal(number)
-        return self.process.wait(_PATIENCE)
-
-
-def until(ask: Callable[[], Value], holds: Callable[[Value], bool]) -> Value:
-    """The first answer that fits; fails with the last one when none does in time."""
-    end = time.monotonic() + _PATIENCE
-    while True:
-        value = ask()
-        if holds(value):
-            return value
-        assert time.monotonic() < end, f"still {value!r}"
-        time.sleep(0.02)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -121,5 +110,5 @@ def running(
             server.client.close()
     finally:
         process.kill()
-        process.wait(_PATIENCE)
+        process.wait(PATIENCE)
         process.stdout.close()

@@ -24,6 +24,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import ORG, ROLE, client_of
 from tests.api.keys import bearer, first_key, new_key
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 QUESTION = {
@@ -133,7 +134,7 @@ def test_an_error_names_the_request_and_the_key(
     monkeypatch.setattr("manifest_api.routes.requests.describe_request", fail)
     with local_client(templates, store=file) as client:
         headers = {**bearer(admin), "x-request-id": "mine-1"}
-        assert client.get("/v1/requests/req_1/widening", headers=headers).status_code == 500
+        assert client.get("/v1/orgs/active/requests/req_1/widening", headers=headers).status_code == 500
         assert client.get("/v1/orgs", headers={**bearer(narrow), "x-request-id": "mine-2"}).status_code == 403
     warned, failed, first, second = log()
     assert {each["request"] for each in (warned, failed, first)} == {"mine-1"}
@@ -175,7 +176,7 @@ def test_an_error_of_uvicorn_names_the_request(templates: Kernel, log: Lines) ->
                 pass
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         listener.close()
     (line,) = (each for each in log() if each["logger"] == "uvicorn.error" and each["level"] == "ERROR")
     assert (line["request"], line["caller"]) == ("mine", "loopback")

@@ -36,13 +36,16 @@ def test_what_is_offered_can_be_posted_and_is_then_named(client: TestClient, fil
     assert offered["decision"] is False
     assert offer["request"]["requester"] == "agent:clerk"
     assert offer["request"]["resources"] == ["tool:web_search"]
-    made = client.post("/v1/requests", json=offer["request"], headers=bearer(key)).json()
+    path = f"/v1/orgs/{offer['org_id']}/requests"
+    made = client.post(path, json=offer["request"], headers=bearer(key)).json()
     again = evaluate(client, key, "web_search")
     assert again["decision"] is False
     assert again["context"]["access_request"]["request_id"] == made["request_id"]
     assert "request" not in again["context"]["access_request"]
     approved = client.post(
-        f"/v1/requests/{made['request_id']}/approve", json={"approval": "day"}, headers=bearer(admin)
+        f"/v1/orgs/active/requests/{made['request_id']}/approve",
+        json={"approval": "day"},
+        headers=bearer(admin),
     )
     assert approved.status_code == 200, approved.text
     allowed = evaluate(client, key, "web_search")

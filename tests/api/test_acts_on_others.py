@@ -33,8 +33,8 @@ def evaluate(client: TestClient, subject: str, secret: str) -> tuple[bool, tuple
 def test_who_asked_in_somebodys_name_does_not_answer(local: TestClient, store: StoreLocation) -> None:
     """The same key asked and answers: somebody else has to, or nobody was asked at all."""
     both, other = (new_key(store, ["request", "approve"]) for _ in range(2))
-    made = local.post("/v1/requests", json=WANTED, headers=bearer(both)).json()
-    answer = f"/v1/requests/{made['request_id']}/approve"
+    made = local.post("/v1/orgs/active/requests", json=WANTED, headers=bearer(both)).json()
+    answer = f"/v1/orgs/active/requests/{made['request_id']}/approve"
     problem(local.post(answer, json={}, headers=bearer(both)), 403, "SELF_GRANT")
     assert local.post(answer, json={}, headers=bearer(other)).status_code == 200
 
@@ -44,8 +44,13 @@ def test_an_owner_answers_what_it_asked_for_in_the_name_of_another(
 ) -> None:
     """For the owner could grant it directly."""
     owner = bearer(new_key(store, ["request", "approve"], person="owner"))
-    made = local.post("/v1/requests", json=WANTED, headers=owner).json()
-    assert local.post(f"/v1/requests/{made['request_id']}/approve", json={}, headers=owner).status_code == 200
+    made = local.post("/v1/orgs/active/requests", json=WANTED, headers=owner).json()
+    assert (
+        local.post(
+            f"/v1/orgs/active/requests/{made['request_id']}/approve", json={}, headers=owner
+        ).status_code
+        == 200
+    )
 
 
 def test_the_person_who_runs_an_agent_does_not_approve_what_it_asks_for(
@@ -57,12 +62,12 @@ def test_the_person_who_runs_an_agent_does_not_approve_what_it_asks_for(
         bearer(new_key(store, ["approve", "grant"], person=each)) for each in ("partner", "owner")
     )
     asked = {name: value for name, value in WANTED.items() if name != "requester"}
-    made = local.post("/v1/requests", json=asked, headers=agent).json()
+    made = local.post("/v1/orgs/active/requests", json=asked, headers=agent).json()
     assert made["context"]["person"] == "person:partner"
-    answer = f"/v1/requests/{made['request_id']}/approve"
+    answer = f"/v1/orgs/active/requests/{made['request_id']}/approve"
     problem(local.post(answer, json={}, headers=partner), 403, "SELF_GRANT")
     gift = {"subject": "person:partner", "resources": ["tool:jira"]}
-    problem(local.post("/v1/grants", json=gift, headers=agent), 403, "SELF_GRANT")
+    problem(local.post("/v1/orgs/active/grants", json=gift, headers=agent), 403, "SELF_GRANT")
     assert local.post(answer, json={"approval": "day"}, headers=owner).status_code == 200
     row = local.get("/v1/audit?kind=grant", headers=bearer(first_key(store))).json()["rows"][0]["entry"]
     assert row["actor"].startswith("caller:k-")
@@ -73,12 +78,14 @@ def test_a_suspended_agent_changes_nothing_with_its_key(local: TestClient, store
     """Whatever the scopes of the key."""
     butler = bearer(new_key(store, ["admin"], agent="butler"))
     rank = {"rank": "commander"}
-    assert local.post("/v1/agents/clerk/rank", json=rank, headers=butler).status_code == 200
+    assert local.post("/v1/orgs/active/agents/clerk/rank", json=rank, headers=butler).status_code == 200
     with opened(store) as state:
         state.agents.add("butler", org_id="household", actor="test", lifecycle="suspended")
-    problem(local.post("/v1/agents/clerk/rank", json=rank, headers=butler), 403, "AGENT_INACTIVE")
+    problem(local.post("/v1/orgs/active/agents/clerk/rank", json=rank, headers=butler), 403, "AGENT_INACTIVE")
     problem(
-        local.post("/v1/requests", json={"resources": ["tool:jira"]}, headers=butler), 403, "AGENT_INACTIVE"
+        local.post("/v1/orgs/active/requests", json={"resources": ["tool:jira"]}, headers=butler),
+        403,
+        "AGENT_INACTIVE",
     )
 
 

@@ -36,45 +36,49 @@ def test_from_the_first_skill_to_a_rank(ship: TestClient, file: StoreLocation) -
     before = time.time()
 
     def post(path: str, body: dict[str, object], status: int = 200) -> dict[str, object]:
-        response = ship.post(f"/v1/agents/ann/{path}", json=body, headers=key)
+        response = ship.post(f"/v1/orgs/active/agents/ann/{path}", json=body, headers=key)
         assert response.status_code == status, response.text
         return response.json()
 
-    first = ship.get("/v1/agents/ann/skills")
+    first = ship.get("/v1/orgs/active/agents/ann/skills")
     assert [each["skill"] for each in first.json()["gaps"]][-2:] == ["helm", "maps"]
-    again = ship.get("/v1/agents/ann/skills", headers={"If-None-Match": first.headers["ETag"]})
+    again = ship.get("/v1/orgs/active/agents/ann/skills", headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
     problem(
-        ship.post("/v1/agents/ann/skills", json={"skill": "helm"}, headers=key), 409, "PREREQUISITE_MISSING"
+        ship.post("/v1/orgs/active/agents/ann/skills", json={"skill": "helm"}, headers=key),
+        409,
+        "PREREQUISITE_MISSING",
     )
     post("skills", {"skill": "maps", "level": 3}, 201)
     post("skills", {"skill": "helm"}, 201)
     post("skills/helm/assess", {"level": 2, "reason": "saw it"})
-    changed = ship.get("/v1/agents/ann/skills", headers={"If-None-Match": first.headers["ETag"]})
+    changed = ship.get("/v1/orgs/active/agents/ann/skills", headers={"If-None-Match": first.headers["ETag"]})
     assert [(each["skill"], each["level"]) for each in changed.json()["role"]] == [("helm", 2), ("maps", 3)]
-    problem(ship.post("/v1/agents/ann/promotion", json={}, headers=key), 409, "NOT_ELIGIBLE")
+    problem(ship.post("/v1/orgs/active/agents/ann/promotion", json={}, headers=key), 409, "NOT_ELIGIBLE")
     post("results", {"qualification": "theory", "score": 0.9}, 201)
     done = post("results", {"qualification": "helm_test", "score": 0.9, "digests": {"model": "m1"}}, 201)
-    standings = ship.get("/v1/agents/ann/results").json()["qualifications"]
+    standings = ship.get("/v1/orgs/active/agents/ann/results").json()["qualifications"]
     assert [(each["qualification"], each["code"]) for each in standings] == [
         ("theory", "PASSED"),
         ("helm_test", "PASSED"),
     ]
-    paths = ship.get("/v1/agents/ann/promotion").json()["paths"]
+    paths = ship.get("/v1/orgs/active/agents/ann/promotion").json()["paths"]
     assert [(path["rank"], path["outcome"]) for path in paths] == [("lieutenant", "eligible")]
     assert post("promotion", {"reason": "the review"})["rank"] == "lieutenant"
     post(f"results/{done['result_id']}/invalidate", {"reason": "leaked"})
-    standings = ship.get("/v1/agents/ann/results").json()["qualifications"]
+    standings = ship.get("/v1/orgs/active/agents/ann/results").json()["qualifications"]
     assert standings[1]["code"] == "ALL_INVALID"
-    page = ship.get("/v1/agents/ann/skill-history?limit=3").json()
+    page = ship.get("/v1/orgs/active/agents/ann/skill-history?limit=3").json()
     assert [(each["skill"], each["activity"]) for each in page["changes"]] == [
         ("maps", "acquired"),
         ("helm", "acquired"),
         ("helm", "assessed"),
     ]
-    (last,) = ship.get(f"/v1/agents/ann/skill-history?limit=3&after={page['next']}").json()["changes"]
+    (last,) = ship.get(f"/v1/orgs/active/agents/ann/skill-history?limit=3&after={page['next']}").json()[
+        "changes"
+    ]
     assert (last["skill"], last["activity"], last["proficiency"]) == ("helm", "raised", 3)
-    was = ship.get(f"/v1/agents/ann/promotion?as_of={before}").json()
+    was = ship.get(f"/v1/orgs/active/agents/ann/promotion?as_of={before}").json()
     assert (was["rank"], was["paths"][0]["outcome"]) == ("ensign", "not_eligible")
 
 
@@ -87,13 +91,15 @@ def test_nobody_certifies_themselves(ship: TestClient, file: StoreLocation) -> N
         ("results", {"qualification": "theory", "score": 1}),
         ("promotion", {"override": "me"}),
     ):
-        problem(ship.post(f"/v1/agents/ann/{path}", json=body, headers=own), 403, "SELF_GRANT")
-        problem(ship.post(f"/v1/agents/ann/{path}", json=body, headers=reading), 403, "SCOPE_MISSING")
+        problem(ship.post(f"/v1/orgs/active/agents/ann/{path}", json=body, headers=own), 403, "SELF_GRANT")
+        problem(
+            ship.post(f"/v1/orgs/active/agents/ann/{path}", json=body, headers=reading), 403, "SCOPE_MISSING"
+        )
     key = bearer(new_key(file, ["rank"]))
     for level in (0, 8, "high"):
         problem(
-            ship.post("/v1/agents/ann/skills/maps/assess", json={"level": level}, headers=key),
+            ship.post("/v1/orgs/active/agents/ann/skills/maps/assess", json={"level": level}, headers=key),
             422,
             "INVALID_REQUEST",
         )
-    problem(ship.get("/v1/agents/nobody/skills"), 404, "UNKNOWN_AGENT")
+    problem(ship.get("/v1/orgs/active/agents/nobody/skills"), 404, "UNKNOWN_AGENT")

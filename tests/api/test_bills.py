@@ -37,9 +37,9 @@ def test_bills_are_listed_and_shown(ship: TestClient) -> None:
 def test_a_bill_runs_from_its_proposal_to_its_end(ship: TestClient) -> None:
     """A runtime that does what it is told reaches the end, and the captain's word is the last."""
     path = f"{BILLS}/general_quarters"
-    filled = ship.post(f"{path}/assignment", json={"without": ["tally"]}).json()
+    filled = ship.post(f"{path}/fill", json={"without": ["tally"]}).json()
     assert [each["role"] for each in filled["vacancies"]] == ["stores"]
-    filled = ship.post(f"{path}/assignment", json={}).json()
+    filled = ship.post(f"{path}/fill", json={}).json()
     outputs = {
         "find_threat": {"threat": "contained"},
         "check_systems": {"sound": True},
@@ -49,7 +49,7 @@ def test_a_bill_runs_from_its_proposal_to_its_end(ship: TestClient) -> None:
         "digest": filled["digest"], "activated_by": "alert:RED", "assignments": filled["assignments"], "steps": {},
     }  # fmt: skip
     order = []
-    while (found := ship.post(f"{path}/next-steps", json=instance).json())["may_start"]:
+    while (found := ship.post(f"{path}/next", json=instance).json())["may_start"]:
         for step in found["may_start"]:
             by = f"agent:{step['parts'][0]['agents'][0]}" if step["parts"] else "person:captain"
             report = {"status": "completed", "by": by, "outputs": outputs.get(step["step"], {})}
@@ -72,10 +72,8 @@ def test_what_does_not_fit_is_a_problem(ship: TestClient) -> None:
     """An unknown bill, an instance of another one, and fields that nobody declares."""
     said = problem(ship.get(f"{BILLS}/general_quarter"), 404, "UNKNOWN_BILL")
     assert said["help"] == "did you mean `general_quarters`?"
-    path = f"{BILLS}/general_quarters/next-steps"
+    path = f"{BILLS}/general_quarters/next"
     problem(ship.post(path, json={"bill": "incident_review"}), 422, "INVALID_REQUEST")
     problem(ship.post(path, json={"step": {}}), 422, "INVALID_REQUEST")
     problem(ship.post(path, json={"steps": {"sound": {"status": "done"}}}), 422, "INVALID_REQUEST")
-    problem(
-        ship.post(f"{BILLS}/general_quarters/assignment", json={"without": "tally"}), 422, "INVALID_REQUEST"
-    )
+    problem(ship.post(f"{BILLS}/general_quarters/fill", json={"without": "tally"}), 422, "INVALID_REQUEST")

@@ -16,7 +16,7 @@ PEM = (
 def test_a_repeated_secret_is_overwritten(local: TestClient) -> None:
     """In pieces of a body, escaped, of several lines, behind its key, and in a path; the length is right."""
     explain = {"subject": KEY, "action": "use", "resource": "tool:github"}
-    answer = local.post("/v1/explain", json=explain)
+    answer = local.post("/v1/orgs/household/why", json=explain)
     assert "[a GitHub token, masked]" in answer.text
     assert KEY[4:] not in answer.text
     assert int(answer.headers["content-length"]) == len(answer.content)
@@ -46,12 +46,11 @@ def test_the_rest_of_an_answer_stays(local: TestClient, store: StoreLocation) ->
     """Ids of what is declared stay, also where the request names them; and what a request only seems to hold."""
     admin = bearer(first_key(store))
     asked = {
-        "org_id": "household",
         "requester": "agent:clerk",
         "resources": ["tool:github"],
         "reason": f"with {KEY}",
     }
-    told = local.post("/v1/requests", json=asked, headers=admin).json()
+    told = local.post("/v1/orgs/household/requests", json=asked, headers=admin).json()
     assert (told["requester"], told["resources"]) == ("agent:clerk", ["tool:github"])
     assert told["reason"] == "with [a GitHub token, masked]"
     digest = "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"

@@ -41,7 +41,7 @@ def test_orders_are_composed_from_the_federation_down(folder: Path) -> None:
     """In order of precedence, each with its file and digest, the same on every surface."""
     kernel = Kernel.open(folder)
     orders = kernel.standing_orders("press", "writer")
-    assert [(part.source, part.target, part.text) for part in orders.parts] == [
+    assert [(part.source, part.target, part.text) for part in orders.sections] == [
         ("federation", "", "Do no harm.\n"),
         ("organization", "press", "Be kind.\n"),
         ("department", "newsroom", "Check twice.\n"),
@@ -49,17 +49,17 @@ def test_orders_are_composed_from_the_federation_down(folder: Path) -> None:
         ("role", "writer", "Be clear.\n"),
         ("profile", "writer", "- Sign what you write.\n"),
     ]
-    assert all(len(part.sha256) == 64 and part.file.endswith((".md", ".yaml")) for part in orders.parts)
+    assert all(len(part.sha256) == 64 and part.file.endswith((".md", ".yaml")) for part in orders.sections)
     response = client_of(kernel).get(f"{TOP}/roles/writer/standing-orders")
     assert response.headers["etag"]
     assert response.json()["digest"] == orders.digest
     done = run_here(
-        "orders", "writer", "--org", "press", "--path", str(folder), "--format", "json", cwd=folder
+        "role", "orders", "writer", "--org", "press", "--path", str(folder), "--format", "json", cwd=folder
     )
     assert json.loads(done.stdout)["digest"] == orders.digest
-    text = run_here("orders", "writer", "--org", "press", "--path", str(folder), cwd=folder).stdout
+    text = run_here("role", "orders", "writer", "--org", "press", "--path", str(folder), cwd=folder).stdout
     assert text.index("Do no harm.") < text.index("Be kind.") < text.index("- Sign what you write.")
-    assert [part.source for part in kernel.standing_orders("press", "chief").parts] == [
+    assert [part.source for part in kernel.standing_orders("press", "chief").sections] == [
         "federation",
         "organization",
     ]
@@ -88,7 +88,7 @@ def test_an_order_that_cannot_be_read_keeps_the_last_good_version(folder: Path) 
     (folder / "standing_orders/federation.md").write_bytes(b"\xff\xfe")
     kernel.reload()
     assert kernel.organization("press").stale
-    assert kernel.standing_orders("press", "writer").parts[0].text == "Do no harm.\n"
+    assert kernel.standing_orders("press", "writer").sections[0].text == "Do no harm.\n"
     (folder / "standing_orders/federation.md").write_text("Do no harm.\n")
     (folder / "skills/summarize/SKILL.md").write_text("no front matter")
     kernel.reload()
@@ -127,7 +127,7 @@ def test_a_file_beside_a_skill_is_read_by_whoever_may_activate_it(folder: Path) 
     (folder / "skills/summarize/large.txt").write_bytes(b"a" * (1024 * 1024 + 1))
     assert get("large.txt", "role:runner")["reasons"][0]["code"] == "SKILL_FILE_TOO_LARGE"
     words = [
-        "skills",
+        "skill",
         "show",
         "summarize",
         "--subject",
@@ -168,11 +168,11 @@ def test_texts_of_the_commands(folder: Path) -> None:
         handled.splitlines()[-1]
         == "  if it fails: own reasoning role:writer, superior role:chief, top person:user"
     )
-    listed = run_here("skills", "list", "--subject", "role:runner", *where, cwd=folder).stdout
+    listed = run_here("skill", "list", "--subject", "role:runner", *where, cwd=folder).stdout
     assert "summarize  Summarizes long texts. Use it for reports." in listed
-    shown = run_here("skills", "show", "write-posts", "--subject", "role:runner", *where, cwd=folder)
+    shown = run_here("skill", "show", "write-posts", "--subject", "role:runner", *where, cwd=folder)
     assert shown.stdout.startswith("deny: skill write-posts for role:runner\n  because ")
-    proposed = run_here("skills", "proposals", *where, cwd=folder)
+    proposed = run_here("skill", "proposals", *where, cwd=folder)
     assert (proposed.returncode, proposed.stdout) == (
         1,
         "a proposal takes 5 successes, and 90% of all outcomes\n",
@@ -221,7 +221,7 @@ def test_what_is_stored_opens_a_skill_and_proposes_one(folder: Path) -> None:
         done = run_here(*words, *where, "--format", "json", cwd=folder)
         return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
 
-    show = ("skills", "show", "write-posts", "--subject", "agent:ann")
+    show = ("skill", "show", "write-posts", "--subject", "agent:ann")
     assert run(*show)[0] == 1
     assert run("agent", "acquire", "ann", "writing", "--level", "3")[0] == 0
     assert run(*show)[1]["activation"]["card"]["proficiency"] == 3
@@ -230,5 +230,5 @@ def test_what_is_stored_opens_a_skill_and_proposes_one(folder: Path) -> None:
     assert (code, "did you mean `summarize`" in said) == (2, True)
     for _ in range(5):
         assert run(*record, "summarize")[0] == 0
-    code, found = run("skills", "proposals")
+    code, found = run("skill", "proposals")
     assert (code, found["proposals"][0]["skill"], found["proposals"][0]["successes"]) == (0, "summarize", 5)

@@ -30,7 +30,7 @@ def ship(starship: Kernel, file: StoreLocation) -> Iterator[TestClient]:
 
 
 def ids(client: TestClient, query: str) -> list[str]:
-    return [each["agent_id"] for each in client.get(f"/v1/agents?{query}").json()["agents"]]
+    return [each["agent_id"] for each in client.get(f"/v1/orgs/active/agents?{query}").json()["agents"]]
 
 
 def test_filters(ship: TestClient, file: StoreLocation) -> None:
@@ -39,19 +39,19 @@ def test_filters(ship: TestClient, file: StoreLocation) -> None:
     assert ids(ship, "intent=repair_agent&rank=lieutenant&tool=vitals_query") == ["suture"]
     assert ids(ship, "skill=scouting&min_level=2") == []
     assert ids(ship, "min_level=2") == []
-    problem(ship.get("/v1/agents?skil=scouting"), 422, "INVALID_REQUEST")
+    problem(ship.get("/v1/orgs/active/agents?skil=scouting"), 422, "INVALID_REQUEST")
 
 
 def test_pages(ship: TestClient) -> None:
     """The link of a page leads to the next one, and the last has none."""
-    found, url = [], "/v1/agents?limit=7"
+    found, url = [], "/v1/orgs/active/agents?limit=7"
     while url:
         response = ship.get(url)
         found += [each["agent_id"] for each in response.json()["agents"]]
         url = response.links.get("next", {}).get("url", "")
     assert found == sorted(found)
     assert len(found) == 16
-    problem(ship.get("/v1/agents?cursor=nobody"), 409, "BAD_CURSOR")
+    problem(ship.get("/v1/orgs/active/agents?cursor=nobody"), 409, "BAD_CURSOR")
 
 
 def test_an_earlier_time(ship: TestClient, file: StoreLocation) -> None:
@@ -59,14 +59,14 @@ def test_an_earlier_time(ship: TestClient, file: StoreLocation) -> None:
     key = bearer(new_key(file, ["rank"], person="captain"))
     promote = {"rank": "commander", "reason": "a board"}
     before = time.time()
-    assert ship.post("/v1/agents/kestrel/rank", json=promote, headers=key).status_code == 200
+    assert ship.post("/v1/orgs/active/agents/kestrel/rank", json=promote, headers=key).status_code == 200
     assert ids(ship, "role=scout&rank=commander") == ["kestrel"]
     assert ids(ship, f"role=scout&rank=commander&as_of={before}") == []
-    assert ship.get(f"/v1/agents/kestrel?as_of={before}").json()["rank"]["id"] == "lieutenant"
-    assert ship.get(f"/v1/agents/kestrel?as_of={time.time()}").json()["rank"]["id"] == "commander"
+    assert ship.get(f"/v1/orgs/active/agents/kestrel?as_of={before}").json()["rank"]["id"] == "lieutenant"
+    assert ship.get(f"/v1/orgs/active/agents/kestrel?as_of={time.time()}").json()["rank"]["id"] == "commander"
     crew = ship.get(f"/api/ontology/crew-manifest?as_of={before}&department=science")
     assert crew.json()["count"] == 5
     with opened(file) as store:
         store.agents.set_rank("kestrel", "ensign", org_id="starship", actor="test")
         drop_old(store.context, store.folder, {"decision": 0.0, "history": -1.0})
-    problem(ship.get(f"/v1/agents/kestrel?as_of={before}"), 409, "PAST_UNKNOWN")
+    problem(ship.get(f"/v1/orgs/active/agents/kestrel?as_of={before}"), 409, "PAST_UNKNOWN")

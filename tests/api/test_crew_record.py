@@ -57,41 +57,41 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_agents_are_commissioned_from_what_is_declared(server: Server) -> None:
     """A dry run stores nothing; again changes nothing; the certificate is verified without the server."""
     order = {"agents": [{"agent": "butler", "role": "steward"}, {"agent": "butler", "role": "errand_runner"}]}
-    planned = server.post("/v1/agents", {**order, "dry_run": True})
+    planned = server.post("/v1/orgs/active/agents", {**order, "dry_run": True})
     assert [each["outcome"] for each in planned.json()["commissions"]] == ["would_commission"] * 2
-    assert server.get("/v1/agents/butler/certificate").status_code == 404
-    done = server.post("/v1/agents", order)
+    assert server.get("/v1/orgs/active/agents/butler/certificate").status_code == 404
+    done = server.post("/v1/orgs/active/agents", order)
     assert done.status_code == 201, done.text
     first, second = done.json()["commissions"]
     assert (first["outcome"], first["did"]) == ("commissioned", second["did"])
     assert [each["step"] for each in first["steps"]] == [
         "post", "skills", "tools", "qualifications", "procedures", "standing_orders", "agency",
     ]  # fmt: skip
-    again = server.post("/v1/agents", order).json()["commissions"]
+    again = server.post("/v1/orgs/active/agents", order).json()["commissions"]
     assert [(each["outcome"], each["did"], each["new_skills"]) for each in again] == [
         ("already", first["did"], [])
     ] * 2
-    certificate = verify_birth_certificate(server.get("/v1/agents/butler/certificate").content)
+    certificate = verify_birth_certificate(server.get("/v1/orgs/active/agents/butler/certificate").content)
     assert (certificate.did, certificate.agent_id, certificate.role_id) == (first["did"], "butler", "steward")
 
 
 def test_whoever_is_not_declared_is_told_the_line_to_add(server: Server) -> None:
     """And of several agents none is commissioned."""
     answer = server.post(
-        "/v1/agents",
+        "/v1/orgs/active/agents",
         {"agents": [{"agent": "clerk", "role": "record_keeper"}, {"agent": "maid", "role": "steward"}]},
     )
     assert (answer.status_code, answer.json()["code"]) == (409, "AGENT_UNDECLARED")
     assert "maid: {assignments: [{role: steward}]}" in answer.json()["help"]
-    assert server.get("/v1/agents/clerk/certificate").status_code == 404
+    assert server.get("/v1/orgs/active/agents/clerk/certificate").status_code == 404
 
 
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/v1/agents", {"agents": [{"agent": "clerk", "role": "record_keeper"}]}),
-        ("/v1/agents/clerk/episodes", {"outcome": "success"}),
-        ("/v1/agents/clerk/personality", dict.fromkeys(["openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism"], 0.5)),
+        ("/v1/orgs/active/agents", {"agents": [{"agent": "clerk", "role": "record_keeper"}]}),
+        ("/v1/orgs/active/agents/clerk/episodes", {"outcome": "success"}),
+        ("/v1/orgs/active/agents/clerk/personality", dict.fromkeys(["openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism"], 0.5)),
         ("/v1/orgs/household/alert", {"alert": "GREEN"}),
     ],
 )  # fmt: skip
@@ -104,21 +104,21 @@ def test_nobody_writes_it_without_the_scope_or_about_itself(server: Server, path
 
 def test_work_adds_up_to_a_service_record(server: Server) -> None:
     """Episodes are told newest first, in pages; the same one again is known."""
-    server.post("/v1/agents", {"agents": [{"agent": "clerk", "role": "record_keeper"}]})
+    server.post("/v1/orgs/active/agents", {"agents": [{"agent": "clerk", "role": "record_keeper"}]})
     for number in range(7):
         outcome = "failure" if number < 3 else "success"
         body = {"outcome": outcome, "id": f"e{number}", "intent": "file", "skills": ["communication"]}
-        assert server.post("/v1/agents/clerk/episodes", body).status_code == 201
-    known = server.post("/v1/agents/clerk/episodes", {**body, "id": "e6"}).json()
+        assert server.post("/v1/orgs/active/agents/clerk/episodes", body).status_code == 201
+    known = server.post("/v1/orgs/active/agents/clerk/episodes", {**body, "id": "e6"}).json()
     assert (known["outcome"], known["episode"]["episode_id"]) == ("known", "e6")
-    other = server.post("/v1/agents/clerk/episodes", {"id": "e6", "outcome": "failure"})
+    other = server.post("/v1/orgs/active/agents/clerk/episodes", {"id": "e6", "outcome": "failure"})
     assert (other.status_code, other.json()["code"]) == (409, "EPISODE_CONFLICT")
-    page = server.get("/v1/agents/clerk/episodes?limit=5").json()
+    page = server.get("/v1/orgs/active/agents/clerk/episodes?limit=5").json()
     assert [each["episode_id"] for each in page["episodes"]] == ["e6", "e5", "e4", "e3", "e2"]
-    rest = server.get(f"/v1/agents/clerk/episodes?limit=5&before={page['next']}").json()
+    rest = server.get(f"/v1/orgs/active/agents/clerk/episodes?limit=5&before={page['next']}").json()
     assert ([each["episode_id"] for each in rest["episodes"]], rest["next"]) == (["e1", "e0"], None)
-    server.post("/v1/agents/clerk/rank", {"rank": "commander", "reason": "the review"})
-    record = server.get("/v1/agents/clerk/service-record").json()
+    server.post("/v1/orgs/active/agents/clerk/rank", {"rank": "commander", "reason": "the review"})
+    record = server.get("/v1/orgs/active/agents/clerk/service-record").json()
     service = record["service"]
     assert (service["total_episodes"], service["successes"], service["trust_trajectory"]) == (
         7,
@@ -143,9 +143,9 @@ def test_a_drifted_personality_raises_an_alarm(server: Server) -> None:
         "agreeableness": 0.5,
         "neuroticism": 0.5,
     }
-    drift = server.post("/v1/agents/butler/personality", body).json()
+    drift = server.post("/v1/orgs/active/agents/butler/personality", body).json()
     assert (drift["distance"], drift["alarm"]) == (0.5, True)
-    assert server.get("/v1/agents/butler/personality").json()["distance"] == 0.5
+    assert server.get("/v1/orgs/active/agents/butler/personality").json()["distance"] == 0.5
     codes = [each["code"] for each in server.get("/v1/diagnostics").json()["diagnostics"]]
     assert "ORG618" in codes
 
@@ -175,7 +175,7 @@ def test_an_alert_changes_what_is_allowed(server: Server) -> None:
 def test_a_role_whose_agent_is_away_is_vacant(server: Server) -> None:
     """Until it is back."""
     assert server.get("/v1/orgs/household/vacancies").json()["vacancies"] == []
-    server.post("/v1/agents/clerk/lifecycle", {"lifecycle": "suspended"})
+    server.post("/v1/orgs/active/agents/clerk/lifecycle", {"lifecycle": "suspended"})
     (vacancy,) = server.get("/v1/orgs/household/vacancies").json()["vacancies"]
     assert (vacancy["role_id"], vacancy["covered_by"]) == ("record_keeper", "steward")
-    server.post("/v1/agents/clerk/lifecycle", {"lifecycle": "active"})
+    server.post("/v1/orgs/active/agents/clerk/lifecycle", {"lifecycle": "active"})

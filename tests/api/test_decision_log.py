@@ -32,15 +32,15 @@ def test_the_log_and_the_next_brief_are_those_of_the_command_line(
     problem(local.get(NEXT), 404, "UNKNOWN_RECORD")
     for each in WRITTEN:
         local.post(
-            "/v1/contracts", json={"org": "household", "contract": as_text(each)}, headers=admin
+            "/v1/orgs/household/contracts", json={"contract": as_text(each)}, headers=admin
         ).raise_for_status()
     where = ("--org", "household", "--store", store.path or store.url)
     log = local.get("/v1/orgs/household/decisions").json()
     assert [each["title"] for each in log["entries"]] == [WRITTEN[1]["title"]]
-    assert log["markdown"] == run_here("decisions", "export", "--markdown", *where, cwd=tmp_path).stdout
+    assert log["markdown"] == run_here("task", "log", "export", "--markdown", *where, cwd=tmp_path).stdout
     draft = local.get(NEXT).json()
     assert (draft["brief"]["parent"], draft["brief"]["verify_command"]) == (WRITTEN[0]["id"], "")
-    said = run_here("contract", "next", WRITTEN[0]["id"], *where, "--format", "markdown", cwd=tmp_path).stdout
+    said = run_here("task", "next", WRITTEN[0]["id"], *where, "--format", "markdown", cwd=tmp_path).stdout
     assert _ID.sub("ID", draft["markdown"]) == _ID.sub("ID", said)
     assert local.get(NEXT).json()["brief"]["id"] != draft["brief"]["id"]
     with opened(store) as kept, kept.engine.begin() as connection:

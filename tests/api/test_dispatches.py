@@ -16,13 +16,16 @@ def test_dispatches_are_listed_by_who_and_where(local: TestClient, store: StoreL
     """In pages. A key without the scope `report` hands nothing down, and a dispatch that is refused says why."""
     assert local.get("/v1/orgs/household/dispatches").json() == {"dispatches": [], "next": None}
     admin = bearer(first_key(store))
-    asked = {"org": "household", "from": "agent:butler", "to": "record_keeper", "depth": 0}
+    asked = {"from": "agent:butler", "to": "record_keeper", "depth": 0}
     with_brief = asked | {
         "brief": as_text(changed("brief", PLAIN)),
         "session": "s-1",
         "holder": "agent:clerk",
     }
-    made = [local.post("/v1/dispatches", json=body, headers=admin).json() for body in (asked, with_brief)]
+    made = [
+        local.post("/v1/orgs/household/dispatches", json=body, headers=admin).json()
+        for body in (asked, with_brief)
+    ]
     assert [each["token"] for each in made] == [None, 1]
     lists = "/v1/orgs/household/dispatches"
     assert local.get(lists).json() == {"dispatches": made, "next": None}
@@ -30,14 +33,20 @@ def test_dispatches_are_listed_by_who_and_where(local: TestClient, store: StoreL
     for query in ("receiver=agent:clerk", "session=s-1", "running=true", f"brief={made[1]['brief']}"):
         assert local.get(f"{lists}?{query}").json()["dispatches"] == made[1:], query
     assert local.get(f"{lists}?sender=agent:clerk").json()["dispatches"] == []
-    claim = local.get("/v1/claims").json()["claims"][0]
+    claim = local.get("/v1/orgs/household/claims").json()["claims"][0]
     assert (claim["holder"], claim["brief"]) == ("agent:clerk", made[1]["brief"])
-    said = problem(local.post("/v1/dispatches", json=with_brief, headers=admin), 409, "DISPATCH_DUPLICATE")
+    said = problem(
+        local.post("/v1/orgs/household/dispatches", json=with_brief, headers=admin), 409, "DISPATCH_DUPLICATE"
+    )
     assert "`s-1`" in said["detail"]
     other = with_brief | {"brief": changed("brief", PLAIN | {"id": "0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a56"})}
-    problem(local.post("/v1/dispatches", json=other, headers=admin), 409, "SCOPE_CONFLICT")
+    problem(local.post("/v1/orgs/household/dispatches", json=other, headers=admin), 409, "SCOPE_CONFLICT")
     checked = local.post("/v1/orgs/household/dispatch/check", json={"from": "agent:butler", "to": "record_keeper", "brief": other["brief"]}).json()  # fmt: skip
     assert (checked["outcome"], checked["code"]) == ("deny", "SCOPE_CONFLICT")
     reader = bearer(new_key(store, ["read"]))
-    problem(local.post("/v1/dispatches", json=asked, headers=reader), 403, "SCOPE_MISSING")
-    problem(local.post("/v1/dispatches", json=asked | {"depth": -1}, headers=admin), 422, "INVALID_REQUEST")
+    problem(local.post("/v1/orgs/household/dispatches", json=asked, headers=reader), 403, "SCOPE_MISSING")
+    problem(
+        local.post("/v1/orgs/household/dispatches", json=asked | {"depth": -1}, headers=admin),
+        422,
+        "INVALID_REQUEST",
+    )

@@ -23,9 +23,9 @@ ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
 VALUES = {"org": ORG, "role": ROLE, "code": "UNKNOWN_ROLE", "agent": "clerk", "bill": "none"}
 # What is read from the store, or says the name it was asked under, is never kept.
 CHANGING = (
-    "/v1/grants", "/v1/grants/{grant}", "/v1/requests", "/v1/requests/{request_id}", "/v1/requests/{request_id}/widening",
-    "/v1/restrictions", "/v1/restrictions/{restriction}", "/v1/locks", "/v1/audit", "/v1/audit/verification",
-    "/v1/salute", "/v1/salute/stream", "/v1/salute/{role}/latest", "/v1/salute/{role}/history", "/.well-known/authzen-configuration",
+    "/v1/orgs/{org}/grants", "/v1/orgs/{org}/grants/{grant}", "/v1/orgs/{org}/requests", "/v1/orgs/{org}/requests/{request_id}", "/v1/orgs/{org}/requests/{request_id}/widening",
+    "/v1/orgs/{org}/restrictions", "/v1/orgs/{org}/restrictions/{restriction}", "/v1/orgs/{org}/locks", "/v1/audit", "/v1/audit/verification",
+    "/v1/orgs/{org}/salute", "/v1/orgs/{org}/salute/stream", "/v1/orgs/{org}/salute/{role}/latest", "/v1/orgs/{org}/salute/{role}/history", "/.well-known/authzen-configuration",
     "/metrics",
     # Levels of skills fall with time, and files beside a skill change without a new version.
     "/v1/orgs/{org}/skills", "/v1/orgs/{org}/skills/{name}", "/v1/orgs/{org}/skills/{name}/resources/{path}",
@@ -34,8 +34,8 @@ CHANGING = (
     # The keys of signed cards change with the clock and with a file.
     "/.well-known/jwks.json",
     # There are none here.
-    "/v1/orgs/{org}/bills/{bill}", "/v1/agents/{agent}/certificate", "/v1/agents/{agent}/episodes",
-    "/v1/agents/{agent}/service-record", "/v1/agents/{agent}/skill-history",
+    "/v1/orgs/{org}/bills/{bill}", "/v1/orgs/{org}/agents/{agent}/certificate", "/v1/orgs/{org}/agents/{agent}/episodes",
+    "/v1/orgs/{org}/agents/{agent}/service-record", "/v1/orgs/{org}/agents/{agent}/skill-history",
 )  # fmt: skip
 CARDS = CardSettings("https://agents.example/a2a", "https://org.example", is_public=True)
 HOST = (b"host", b"localhost:8000")
@@ -82,7 +82,9 @@ def get_routes() -> Iterator[str]:
     """Every documented GET, and the two undocumented pages of documentation."""
     for path, operations in build_openapi()["paths"].items():
         if "get" in operations and path not in CHANGING:
-            yield path.format(**VALUES) + ("?org=household" if path.startswith("/v1/agents") else "")
+            # Only the household has agents.
+            org = "household" if path.startswith("/v1/orgs/{org}/agents") else ORG
+            yield path.format(**VALUES | {"org": org})
     yield from (
         f"/v1/orgs/{ORG}/manifest?role_type=specialist&limit=2",
         "/v1/orgs?limit=1",

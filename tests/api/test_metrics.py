@@ -80,7 +80,7 @@ def test_requests_and_decisions_are_counted(watched: Watched) -> None:
     several = {"evaluations": [QUESTION, QUESTION, {"subject": 1}]}
     assert server.client.post("/access/v1/evaluations", headers=key, json=several).status_code == 200
     why = {"subject": "role:codegen_specialist", "action": "use", "resource": "tool:nothing"}
-    assert server.client.post("/v1/explain", headers=key, json=why).status_code == 200
+    assert server.client.post("/v1/orgs/active/why", headers=key, json=why).status_code == 200
     task = {"domain": "bugfix"}
     assert server.client.post("/v1/orgs/active/dispatch", headers=key, json=task).status_code == 200
     after = watched.values()
@@ -105,7 +105,7 @@ def test_requests_and_decisions_are_counted(watched: Watched) -> None:
     assert added(decisions, outcome="allow", surface="evaluation") == 1
     assert added(decisions, outcome="allow", surface="evaluations") == 2
     assert added(decisions, outcome="error", surface="evaluations") == 1
-    assert added(decisions, outcome="deny", surface="explain") == 1
+    assert added(decisions, outcome="deny", surface="why") == 1
     assert added(decisions, outcome="role", surface="dispatch") == 1
     assert added("orgkernel_cache_hits_total", cache="responses") >= 2
 

@@ -92,7 +92,7 @@ def test_operations_are_documented() -> None:
     for _, path, operation in found:
         assert operation["description"].strip()
         (answer,) = (said for status, said in operation["responses"].items() if status in ("200", "201"))
-        others = {"/v1/salute/stream": "text/event-stream", "/metrics": "text/plain"}
+        others = {"/v1/orgs/{org}/salute/stream": "text/event-stream", "/metrics": "text/plain"}
         media_type = others.get(path, "application/json")
         assert "schema" in answer["content"][media_type]
         assert {"401", "403", "413", "414", "422", "429", "500"} <= operation["responses"].keys()

@@ -18,6 +18,7 @@ from manifest_api.reloading import Reloader, identify, linked_paths, relevant_be
 from orgkernel.graph.records import OrgRecords
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, client_of
+from tests.support.patience import PATIENCE
 from tests.support.trees import change_line, write_tree
 
 
@@ -231,7 +232,7 @@ def test_what_appears_later_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         reloader.stop()
         await watching
 
-    asyncio.run(asyncio.wait_for(appear(), 30))
+    asyncio.run(asyncio.wait_for(appear(), PATIENCE))
 
 
 def test_edit_between_two_watches_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +265,7 @@ def test_edit_between_two_watches_is_read(tmp_path: Path, monkeypatch: pytest.Mo
         reloader.stop()
         await watching
 
-    asyncio.run(asyncio.wait_for(appear(), 30))
+    asyncio.run(asyncio.wait_for(appear(), PATIENCE))
 
 
 async def until(holds: Callable[[], bool]) -> None:

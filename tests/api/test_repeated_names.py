@@ -27,18 +27,23 @@ def test_authzen_refuses_repeated_names(client: TestClient, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/explain", "/v1/who-can", "/v1/what-can", "/v1/orgs/software_dev/dispatch"]
+    "path",
+    [
+        "/v1/orgs/software_dev/why",
+        "/v1/orgs/software_dev/who-can",
+        "/v1/orgs/software_dev/what-can",
+        "/v1/orgs/software_dev/dispatch",
+    ],
 )
 def test_our_own_routes_refuse_them_too(client: TestClient, path: str) -> None:
     """With the status of a body that does not fit."""
     bodies = {
-        "/v1/explain": '"subject": "role:co", "action": "use", "resource": "tool:x", "action": "read"',
-        "/v1/who-can": '"action": "use", "resource": "tool:x", "resource": "tool:y"',
-        "/v1/what-can": '"subject": "role:co", "subject": "role:xo"',
+        "/v1/orgs/software_dev/why": '"subject": "role:co", "action": "use", "resource": "tool:x", "action": "read"',
+        "/v1/orgs/software_dev/who-can": '"action": "use", "resource": "tool:x", "resource": "tool:y"',
+        "/v1/orgs/software_dev/what-can": '"subject": "role:co", "subject": "role:xo"',
     }
     body = bodies.get(path, '"domain": "bugfix", "domain": "codegen"')
-    org = "" if path not in bodies else '"org": "software_dev", '
-    problem(client.post(path, content=f"{{{org}{body}}}", headers=JSON), 422, "INVALID_REQUEST")
+    problem(client.post(path, content=f"{{{body}}}", headers=JSON), 422, "INVALID_REQUEST")
 
 
 def test_a_long_number_is_read_as_text(client: TestClient) -> None:

@@ -28,8 +28,8 @@ def key_of(server: Server, scopes: list[str], agent: str | None = None) -> str:
     return new_key(location_of(server.folder / "state.db"), scopes, agent)
 
 
-def board(server: Server, query: str) -> list[dict[str, Any]]:
-    response = server.get(f"/v1/salute?{query}")
+def board(server: Server, query: str, org: str = "*") -> list[dict[str, Any]]:
+    response = server.get(f"/v1/orgs/{org}/salute?{query}")
     assert response.status_code == 200, response.text
     lines: list[dict[str, Any]] = response.json()["lines"]
     return lines
@@ -47,7 +47,7 @@ def test_a_report_is_on_the_board(server: Server) -> None:
     assert 30 <= line["age_seconds"] < 90
     # Its doctrine says four turns between two reports; they took ten seconds each, and three reports may fail.
     assert (line["is_stale"], line["stale_after_seconds"], line["ahead_seconds"]) == (False, 120, 0)
-    latest = server.get(f"/v1/salute/osint_specialist/latest?org={ORG}").json()
+    latest = server.get(f"/v1/orgs/{ORG}/salute/osint_specialist/latest").json()
     assert latest["report"] == body
     assert latest["number"] == line["number"]
 
@@ -65,11 +65,11 @@ def test_reports_need_a_key_of_their_scope(server: Server) -> None:
     problem(post(server, body, key=""), 401, "KEY_REQUIRED")
     reader = key_of(server, ["read"])
     problem(post(server, body, key=reader), 403, "SCOPE_MISSING")
-    assert server.get("/v1/salute", headers=bearer(reader)).status_code == 200
+    assert server.get("/v1/orgs/*/salute", headers=bearer(reader)).status_code == 200
     reporter = key_of(server, ["report"])
     assert post(server, body, key=reporter).status_code == 200
-    problem(server.get("/v1/salute", headers=bearer(reporter)), 403, "SCOPE_MISSING")
-    problem(server.get("/v1/salute/stream", headers=bearer(reporter)), 403, "SCOPE_MISSING")
+    problem(server.get("/v1/orgs/*/salute", headers=bearer(reporter)), 403, "SCOPE_MISSING")
+    problem(server.get("/v1/orgs/*/salute/stream", headers=bearer(reporter)), 403, "SCOPE_MISSING")
 
 
 def test_an_agent_reports_for_its_own_roles(server: Server) -> None:
@@ -82,11 +82,11 @@ def test_an_agent_reports_for_its_own_roles(server: Server) -> None:
     assert said["help"] == "it fills `steward`, `errand_runner`"
     said = problem(post(server, salute(at=time.time()), key=key), 403, "OTHER_REPORTER")
     assert said["help"] == "it fills no role of `software_dev`"
-    (line,) = board(server, "org=household&role=steward")
+    (line,) = board(server, "role=steward", "household")
     assert line["agent_id"] == "butler"
-    manifest = server.get("/v1/agents/butler?org=household").json()
+    manifest = server.get("/v1/orgs/household/agents/butler").json()
     assert (manifest["pace_current"], manifest["latest_report"]) == ("primary", mine)
-    latest = server.get("/v1/salute/steward/latest?org=household&agent=butler").json()
+    latest = server.get("/v1/orgs/household/salute/steward/latest?agent=butler").json()
     assert latest["report"] == mine
 
 
@@ -133,7 +133,7 @@ def test_what_is_no_report_at_all_is_refused(
 ) -> None:
     """Before anything of it is looked at."""
     headers = {**bearer(server.key), "Content-Type": media_type}
-    problem(server.client.post("/v1/salute", content=content, headers=headers), status, code)
+    problem(server.client.post(f"/v1/orgs/{ORG}/salute", content=content, headers=headers), status, code)
 
 
 def test_only_declared_roles_report(server: Server) -> None:
@@ -144,6 +144,20 @@ def test_only_declared_roles_report(server: Server) -> None:
     problem(post(server, salute(org="")), 409, "AMBIGUOUS_ACTIVE")
 
 
+def test_a_report_is_handed_in_to_the_organization_that_it_names(server: Server) -> None:
+    """One that names another organization is refused, and one that names none belongs to the one in the path."""
+    path = f"/v1/orgs/{ORG}/salute"
+    other = salute("steward", org="household", at=time.time())
+    said = problem(
+        server.client.post(path, json=other, headers=bearer(server.key)), 409, "OTHER_ORGANIZATION"
+    )
+    assert said["detail"] == f"the report is of organization `household`, and is handed in to `{ORG}`"
+    unnamed = salute("analysis_specialist", org="", at=time.time())
+    assert server.client.post(path, json=unnamed, headers=bearer(server.key)).status_code == 200
+    (line,) = board(server, "role=analysis_specialist", ORG)
+    assert line["org_id"] == ORG
+
+
 def test_the_board_is_filtered_and_paged(server: Server) -> None:
     """Every line once, in the same order, however small the pages."""
     now = time.time()
@@ -151,12 +165,12 @@ def test_the_board_is_filtered_and_paged(server: Server) -> None:
     tiers = ("primary", "contingent", "emergency", "primary")
     for role, tier, age in zip(roles, tiers, (0, 0, 5_000, 5_000), strict=True):
         post(server, salute(role, tier, now - age, org="sigint_alpha"))
-    everybody = [line["role_id"] for line in board(server, "org=sigint_alpha")]
+    everybody = [line["role_id"] for line in board(server, "", "sigint_alpha")]
     assert everybody == sorted(roles)
     seen: list[str] = []
     cursor = ""
     while True:
-        page = server.get(f"/v1/salute?org=sigint_alpha&limit=1{cursor}").json()
+        page = server.get(f"/v1/orgs/sigint_alpha/salute?limit=1{cursor}").json()
         seen += [line["role_id"] for line in page["lines"]]
         if page["next"] is None:
             break
@@ -169,18 +183,18 @@ def test_the_board_is_filtered_and_paged(server: Server) -> None:
         ("stale=false&tier=primary", ["sigint_specialist"]),
         ("state=complete", []),
     ):
-        assert [line["role_id"] for line in board(server, f"org=sigint_alpha&{query}")] == found
-    problem(server.get("/v1/salute?cursor=nonsense"), 409, "BAD_CURSOR")
-    problem(server.get("/v1/salute?org=nobody"), 404, "UNKNOWN_ORGANIZATION")
-    problem(server.get("/v1/salute?tier=panic"), 422, "INVALID_REQUEST")
-    problem(server.get("/v1/salute?color=red"), 422, "INVALID_REQUEST")
+        assert [line["role_id"] for line in board(server, query, "sigint_alpha")] == found
+    problem(server.get("/v1/orgs/*/salute?cursor=nonsense"), 409, "BAD_CURSOR")
+    problem(server.get("/v1/orgs/nobody/salute"), 404, "UNKNOWN_ORGANIZATION")
+    problem(server.get("/v1/orgs/*/salute?tier=panic"), 422, "INVALID_REQUEST")
+    problem(server.get("/v1/orgs/*/salute?color=red"), 422, "INVALID_REQUEST")
 
 
 def test_history_goes_back_page_by_page(server: Server) -> None:
     """Those stored last first."""
     numbers = [report_now(server, str(task), role="codegen_specialist") for task in range(5)]
     seen: list[int] = []
-    path, cursor = f"/v1/salute/codegen_specialist/history?org={ORG}&limit=2", ""
+    path, cursor = f"/v1/orgs/{ORG}/salute/codegen_specialist/history?limit=2", ""
     while True:
         page = server.get(path + cursor).json()
         seen += [each["number"] for each in page["reports"]]
@@ -193,8 +207,8 @@ def test_history_goes_back_page_by_page(server: Server) -> None:
 
 def test_who_has_not_reported_is_told_apart_from_who_is_not_there(server: Server) -> None:
     """One is a role without a report, the other no role."""
-    problem(server.get(f"/v1/salute/research_xo/latest?org={ORG}"), 404, "UNKNOWN_RECORD")
-    problem(server.get(f"/v1/salute/nobody/latest?org={ORG}"), 404, "UNKNOWN_ROLE")
+    problem(server.get(f"/v1/orgs/{ORG}/salute/research_xo/latest"), 404, "UNKNOWN_RECORD")
+    problem(server.get(f"/v1/orgs/{ORG}/salute/nobody/latest"), 404, "UNKNOWN_ROLE")
 
 
 def test_a_clock_that_is_ahead_is_said(server: Server) -> None:
@@ -239,7 +253,7 @@ def test_a_reported_tier_counts_in_manifests_and_decisions(server: Server) -> No
 def test_reports_are_not_kept_by_anybody(server: Server) -> None:
     """A board is older with every second."""
     report_now(server, "any", role=ROLE)
-    assert server.get("/v1/salute").headers["cache-control"] == "no-store"
+    assert server.get("/v1/orgs/*/salute").headers["cache-control"] == "no-store"
 
 
 def test_reports_in_postgresql(postgres_place: StoreLocation, tmp_path: Path) -> None:

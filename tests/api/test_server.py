@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from manifest_api.guards.connections import HEAD_SECONDS
 from manifest_api.server import serve
 from orgkernel.errors import UsageError
 from orgkernel.kernel.kernel import Kernel
@@ -20,6 +21,7 @@ from orgkernel.manifest.v1 import encode
 from orgkernel.snapshots.roots import resolve_paths
 from tests.api.asking import BAD_LINE, GOOD_LINE, ORG, ROLE, ROLE_FILE, problem
 from tests.api.running import Server, running, until
+from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES, change_line, copy_template, write_tree
 
 ROLE_URL = f"/v1/orgs/{ORG}/roles/{ROLE}"
@@ -86,7 +88,7 @@ def test_server_does_not_name_itself(still: Server) -> None:
 
 def test_every_loopback_name(still: Server) -> None:
     """The server answers to `localhost` as well."""
-    assert httpx2.get(f"http://localhost:{still.port}/livez", timeout=20).status_code == 200
+    assert httpx2.get(f"http://localhost:{still.port}/livez", timeout=PATIENCE).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,7 @@ def test_slow_clients_hold_up_nobody(still: Server) -> None:
                 connection.sendall(b"Content-Length: 100\r\n\r\n{")
         begun = time.monotonic()
         assert still.get("/v1/orgs").status_code == 200
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < HEAD_SECONDS
     finally:
         for connection in slow:
             connection.close()
@@ -369,7 +371,7 @@ def test_two_interrupts(tmp_path: Path) -> None:
     """Ctrl-C pressed twice ends it at once, without a traceback."""
     with (
         running(tmp_path, TEMPLATES / "blank") as server,
-        socket.create_connection(("127.0.0.1", server.port), 20) as open_,
+        socket.create_connection(("127.0.0.1", server.port), PATIENCE) as open_,
     ):
         open_.sendall(b"POST /v1/orgs/x/dispatch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{")
         server.get("/livez")

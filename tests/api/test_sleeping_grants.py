@@ -73,7 +73,9 @@ def test_a_role_of_the_same_name_does_not_find_the_grants_of_the_former_one(
         found = other.get("/v1/diagnostics").json()["diagnostics"]
         told = [each["message"] for each in found if each["code"] == "ORG610"]
         assert told == [f"grant `{grant}` to `role:scout` is asleep"]
-        waking = other.post(f"/v1/grants/{grant}/wake", json={"reason": "meant"}, headers=bearer(secret))
+        waking = other.post(
+            f"/v1/orgs/active/grants/{grant}/wake", json={"reason": "meant"}, headers=bearer(secret)
+        )
         assert (waking.status_code, waking.json()["org_id"]) == (200, "shop")
         assert (may(one), may(other)) == (True, True)
         write(one, folder, WITH + "# read again\n")

@@ -62,8 +62,8 @@ def levels(client: TestClient, tool: str, action: str = "use") -> list[str]:
     """The outcome in each of the two."""
     found = []
     for org in ("shop", "yard"):
-        question = {"org": org, "subject": "agent:ann", "action": action, "resource": f"tool:{tool}"}
-        answer = client.post("/v1/explain", json=question)
+        question = {"subject": "agent:ann", "action": action, "resource": f"tool:{tool}"}
+        answer = client.post(f"/v1/orgs/{org}/why", json=question)
         assert answer.status_code == 200, answer.text
         found.append(answer.json()["decision"]["outcome"])
     return found
@@ -82,34 +82,79 @@ GIFT = {"subject": "agent:ann", "resources": ["tool:radio"]}
 def test_a_grant_holds_in_one_organization(client: TestClient) -> None:
     """One that names none is refused with the list of them; one for all of them says so by name."""
     for path, body in (
-        ("/v1/grants", GIFT),
-        ("/v1/restrictions", GIFT),
-        ("/v1/requests", {"requester": "agent:ann", "resources": ["tool:radio"]}),
-        ("/v1/agents/ann/rank", {"rank": "senior"}),
-        ("/v1/agents/ann/lifecycle", {"lifecycle": "suspended"}),
-        ("/v1/agents/ann/results", {"qualification": "safety", "score": 1}),
+        ("/v1/orgs/active/grants", GIFT),
+        ("/v1/orgs/active/restrictions", GIFT),
+        ("/v1/orgs/active/requests", {"requester": "agent:ann", "resources": ["tool:radio"]}),
+        ("/v1/orgs/active/agents/ann/rank", {"rank": "senior"}),
+        ("/v1/orgs/active/agents/ann/lifecycle", {"lifecycle": "suspended"}),
+        ("/v1/orgs/active/agents/ann/results", {"qualification": "safety", "score": 1}),
     ):
         said = problem(client.post(path, json=body), 409, "AMBIGUOUS_ACTIVE")
         assert "name one of `shop`, `yard`" in said["help"], path
-    grant = send(client, "/v1/grants", **GIFT, org_id="shop")
+    grant = send(client, "/v1/orgs/shop/grants", **GIFT)
     assert levels(client, "radio") == ["allow", "deny"]
-    send(client, f"/v1/grants/{grant['grant_id']}/revoke")
-    send(client, "/v1/grants", **GIFT, org_id="*")
+    send(client, f"/v1/orgs/shop/grants/{grant['grant_id']}/revoke")
+    send(client, "/v1/orgs/*/grants", **GIFT)
     assert levels(client, "radio") == ["allow", "allow"]
-    send(client, "/v1/restrictions", **GIFT, org_id="yard")
+    send(client, "/v1/orgs/yard/restrictions", **GIFT)
     assert levels(client, "radio") == ["allow", "deny"]
+
+
+@pytest.mark.parametrize(
+    ("path", "number", "body", "act"),
+    [
+        ("grants", "grant_id", GIFT, "revoke"),
+        ("restrictions", "restriction_id", GIFT, "lift"),
+        ("requests", "request_id", {"requester": "agent:ann", "resources": ["tool:radio"]}, "deny"),
+    ],
+)
+def test_a_record_is_found_in_its_organization(
+    client: TestClient, path: str, number: str, body: dict[str, Any], act: str
+) -> None:
+    """It is read and ended there or among those of all organizations, and is unknown in the other one."""
+    mine = send(client, f"/v1/orgs/shop/{path}", **body)[number]
+    problem(client.get(f"/v1/orgs/yard/{path}/{mine}"), 404, "UNKNOWN_RECORD")
+    said = problem(client.post(f"/v1/orgs/yard/{path}/{mine}/{act}", json={}), 404, "UNKNOWN_RECORD")
+    assert said["detail"] == f"there is no {path[:-1]} `{mine}` in organization `yard`"
+    assert client.get(f"/v1/orgs/yard/{path}").json()[path] == []
+    for org in ("shop", "*"):
+        assert client.get(f"/v1/orgs/{org}/{path}/{mine}").json()[number] == mine
+        assert [each[number] for each in client.get(f"/v1/orgs/{org}/{path}").json()[path]] == [mine]
+    problem(client.get(f"/v1/orgs/nobody/{path}"), 404, "UNKNOWN_ORGANIZATION")
+    assert send(client, f"/v1/orgs/shop/{path}/{mine}/{act}")[number] == mine
+
+
+def test_what_holds_in_all_organizations_is_listed_in_each(client: TestClient) -> None:
+    """A grant for all of them counts in every one, and can be revoked in any."""
+    everywhere = send(client, "/v1/orgs/*/grants", **GIFT)["grant_id"]
+    for org in ("shop", "yard", "*"):
+        listed = client.get(f"/v1/orgs/{org}/grants").json()["grants"]
+        assert [each["grant_id"] for each in listed] == [everywhere], org
+    send(client, f"/v1/orgs/yard/grants/{everywhere}/revoke")
+    assert levels(client, "radio") == ["deny", "deny"]
+
+
+def test_no_body_names_an_organization(client: TestClient) -> None:
+    """Not even the one in the path, so that no two can contradict each other."""
+    for path, body in (
+        ("grants", {**GIFT, "org_id": "shop"}),
+        ("why", {"subject": "agent:ann", "action": "use", "resource": "tool:radio", "org": "shop"}),
+        ("agents/ann/rank", {"rank": "senior", "org": "shop"}),
+    ):
+        problem(client.post(f"/v1/orgs/shop/{path}", json=body), 422, "INVALID_REQUEST")
+    problem(client.get("/v1/orgs/shop/agents?org=yard"), 422, "INVALID_REQUEST")
 
 
 def test_an_agent_is_suspended_in_one_organization(client: TestClient) -> None:
     """Or in all of them; then no organization alone puts it to work again."""
-    send(client, "/v1/grants", **GIFT, org_id="*")
-    send(client, "/v1/agents/ann/lifecycle?org=shop", lifecycle="suspended")
+    send(client, "/v1/orgs/*/grants", **GIFT)
+    send(client, "/v1/orgs/shop/agents/ann/lifecycle", lifecycle="suspended")
     assert levels(client, "radio") == ["deny", "allow"]
-    send(client, "/v1/agents/ann/lifecycle?org=*", lifecycle="suspended")
+    send(client, "/v1/orgs/*/agents/ann/lifecycle", lifecycle="suspended")
     assert levels(client, "radio") == ["deny", "deny"]
-    refused = client.post("/v1/agents/ann/lifecycle?org=yard", json={"lifecycle": "active"})
+    refused = client.post("/v1/orgs/yard/agents/ann/lifecycle", json={"lifecycle": "active"})
     problem(refused, 409, "MOVE_NOT_ALLOWED")
-    send(client, "/v1/agents/ann/lifecycle?org=*", lifecycle="active")
+    send(client, "/v1/orgs/*/agents/ann/lifecycle", lifecycle="active")
     assert levels(client, "radio") == ["deny", "allow"]
 
 
@@ -117,40 +162,38 @@ def test_an_owner_acts_in_the_organization_it_owns(client: TestClient, store: St
     """Nowhere else, and not in all of them at once; nobody else makes keys that open every one."""
     boss = bearer(new_key(store, ["admin"], person="boss"))
     acts: list[tuple[str, dict[str, Any]]] = [
-        ("/v1/grants", GIFT),
-        ("/v1/restrictions", GIFT),
-        ("/v1/agents/ann/rank", {"rank": "senior"}),
-        ("/v1/agents/ann/lifecycle", {"lifecycle": "suspended"}),
+        ("grants", GIFT),
+        ("restrictions", GIFT),
+        ("agents/ann/rank", {"rank": "senior"}),
+        ("agents/ann/lifecycle", {"lifecycle": "suspended"}),
     ]
     for path, body in acts:
         for org, status in (("shop", {200, 201}), ("yard", {403})):
-            where = path if "/agents/" in path else ""
-            said = {**body} if where else {**body, "org_id": org}
-            answer = client.post(f"{path}?org={org}" if where else path, json=said, headers=boss)
+            answer = client.post(f"/v1/orgs/{org}/{path}", json=body, headers=boss)
             assert answer.status_code in status, answer.text
-    for path in ("/v1/grants", "/v1/restrictions"):
-        assert client.post(path, json={**GIFT, "org_id": "*"}, headers=boss).status_code == 403, path
+    for path in ("/v1/orgs/*/grants", "/v1/orgs/*/restrictions"):
+        assert client.post(path, json=GIFT, headers=boss).status_code == 403, path
     asked = {"requester": "agent:ann", "resources": ["tool:radio"]}
-    assert client.post("/v1/requests", json={**asked, "org_id": "yard"}, headers=boss).status_code == 403
-    assert client.post("/v1/requests", json={**asked, "org_id": "shop"}, headers=boss).is_success
+    assert client.post("/v1/orgs/yard/requests", json=asked, headers=boss).status_code == 403
+    assert client.post("/v1/orgs/shop/requests", json=asked, headers=boss).is_success
 
 
 def test_a_rank_and_a_result_are_of_one_organization(client: TestClient) -> None:
     """And neither can be recorded for all of them."""
-    send(client, "/v1/agents/ann/rank?org=shop", rank="senior")
+    send(client, "/v1/orgs/shop/agents/ann/rank", rank="senior")
     assert levels(client, "safe") == ["allow", "deny"]
-    result = send(client, "/v1/agents/ann/results?org=yard", qualification="safety", score=0.93)
+    result = send(client, "/v1/orgs/yard/agents/ann/results", qualification="safety", score=0.93)
     assert (result["org_id"], result["passed"]) == ("yard", True)
     assert levels(client, "laser") == ["deny", "allow"]
-    problem(client.post("/v1/agents/ann/rank?org=*", json={"rank": "senior"}), 409, "NO_ORGANIZATION")
+    problem(client.post("/v1/orgs/*/agents/ann/rank", json={"rank": "senior"}), 409, "NO_ORGANIZATION")
 
 
 def test_a_request_shows_what_it_would_widen(client: TestClient) -> None:
     """Every tool a star opens, and the level before and after; nothing elsewhere."""
     asked = send(
-        client, "/v1/requests", requester="agent:ann", resources=["tool:rad*"], level="read", org_id="shop"
+        client, "/v1/orgs/shop/requests", requester="agent:ann", resources=["tool:rad*"], level="read"
     )
-    found = client.get(f"/v1/requests/{asked['request_id']}/widening").json()
+    found = client.get(f"/v1/orgs/shop/requests/{asked['request_id']}/widening").json()
     assert found["request"]["request_id"] == asked["request_id"]
     assert [(each["org_id"], each["resource"], each["action"]) for each in found["widens"]] == [
         ("shop", "tool:radio", "listen"), ("shop", "tool:radar", "use"),
@@ -166,9 +209,9 @@ def test_an_approval_is_good_for_the_action_that_was_asked_for(
 ) -> None:
     """The level follows from the action."""
     agent = new_key(store, ["request"], agent="ann")
-    asked = send(client, "/v1/requests", agent, resources=["tool:radio"], action="listen", org_id="shop")
+    asked = send(client, "/v1/orgs/shop/requests", agent, resources=["tool:radio"], action="listen")
     assert asked["level"] == "read"
-    send(client, f"/v1/requests/{asked['request_id']}/approve", approval="always")
+    send(client, f"/v1/orgs/shop/requests/{asked['request_id']}/approve", approval="always")
     assert levels(client, "radio", "listen") == ["allow", "deny"]
     assert levels(client, "radio", "send") == ["deny", "deny"]
 
@@ -182,9 +225,11 @@ def test_once_is_once_in_two_servers(both: Kernel, store: StoreLocation) -> None
     }  # fmt: skip
     with stored_client(both, store) as one, stored_client(both, store) as other:
         asked = one.post(
-            "/v1/requests", json={"resources": ["tool:radio"], "action": "listen", "org_id": "shop"}, headers=bearer(agent)
+            "/v1/orgs/shop/requests", json={"resources": ["tool:radio"], "action": "listen"}, headers=bearer(agent)
         ).json()  # fmt: skip
-        approved = one.post(f"/v1/requests/{asked['request_id']}/approve", json={}, headers=bearer(admin))
+        approved = one.post(
+            f"/v1/orgs/shop/requests/{asked['request_id']}/approve", json={}, headers=bearer(admin)
+        )
         assert approved.json()["grant"]["uses_left"] == 1
 
         def ask(client: TestClient) -> bool:

@@ -6,6 +6,7 @@ import base64
 import hmac
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from orgkernel.kernel.kernel import Kernel
 from orgkernel.state.location import StoreLocation
 from tests.api.asking import problem, stored_client
 from tests.api.keys import bearer, first_key, new_key, opened
+from tests.api.test_paths import QUESTIONS, posts
 from tests.support.trees import TEMPLATES
 
 GRANT = {"subject": "person:partner", "resources": ["tool:github"], "reason": "to help"}
@@ -45,17 +47,17 @@ def file_only(household: Kernel, file: StoreLocation) -> Iterator[TestClient]:
 
 def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, file: StoreLocation) -> None:
     """Questions are answered, nothing is remembered, and every change wants a key."""
-    assert file_only.get("/v1/grants").json() == {"grants": [], "next": None}
+    assert file_only.get("/v1/orgs/active/grants").json() == {"grants": [], "next": None}
     assert file_only.post("/access/v1/evaluation", json=USE).json()["decision"] is False
     assert file_only.get("/v1/audit").json()["rows"] == []
     for path, body in (
-        ("/v1/grants", GRANT),
-        ("/v1/grants/g-1/revoke", {}),
-        ("/v1/requests", {"resources": ["tool:github"]}),
-        ("/v1/requests/r-1/approve", {}),
-        ("/v1/requests/r-1/deny", {}),
-        ("/v1/agents/butler/rank", {"rank": "ensign"}),
-        ("/v1/agents/butler/lifecycle", {"lifecycle": "suspended"}),
+        ("/v1/orgs/active/grants", GRANT),
+        ("/v1/orgs/active/grants/g-1/revoke", {}),
+        ("/v1/orgs/active/requests", {"resources": ["tool:github"]}),
+        ("/v1/orgs/active/requests/r-1/approve", {}),
+        ("/v1/orgs/active/requests/r-1/deny", {}),
+        ("/v1/orgs/active/agents/butler/rank", {"rank": "ensign"}),
+        ("/v1/orgs/active/agents/butler/lifecycle", {"lifecycle": "suspended"}),
     ):
         response = file_only.post(path, json=body)
         problem(response, 401, "KEY_REQUIRED")
@@ -63,11 +65,31 @@ def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, f
     assert not os.path.exists(file.path)
 
 
+IN_PATHS = {"{org}": "household", "{agent}": "clerk", "{token}": "1", "{result}": "1"}
+
+
+@pytest.mark.parametrize("path", sorted(posts()))
+def test_every_post_needs_a_scope(local: TestClient, store: StoreLocation, path: str) -> None:
+    """A change is refused without a key and with one that only reads, and a question with a key that cannot read."""
+    reading, requesting = (bearer(new_key(store, [scope])) for scope in ("read", "request"))
+    body = posts()[path]["requestBody"]["content"]["application/json"]["example"]
+    filled = re.sub(r"{\w+}", lambda found: IN_PATHS.get(found[0], "any"), path)
+    if path in QUESTIONS:
+        problem(local.post(filled, json=body, headers=requesting), 403, "SCOPE_MISSING")
+        return
+    problem(local.post(filled, json=body), 401, "KEY_REQUIRED")
+    problem(local.post(filled, json=body, headers=reading), 403, "SCOPE_MISSING")
+
+
 def test_a_key_made_while_the_server_runs_is_known_at_once(local: TestClient, store: StoreLocation) -> None:
     """The store is found when it appears; who gave a grant is the key."""
-    problem(local.post("/v1/grants", json=GRANT, headers=bearer("orgk_" + "A" * 43)), 401, "BAD_CREDENTIAL")
+    problem(
+        local.post("/v1/orgs/active/grants", json=GRANT, headers=bearer("orgk_" + "A" * 43)),
+        401,
+        "BAD_CREDENTIAL",
+    )
     secret = first_key(store)
-    response = local.post("/v1/grants", json=GRANT, headers=bearer(secret))
+    response = local.post("/v1/orgs/active/grants", json=GRANT, headers=bearer(secret))
     assert response.status_code == 201, response.text
     assert response.json()["issued_by"].startswith("caller:k-")
     assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is True
@@ -101,10 +123,14 @@ def test_an_expired_key_opens_nothing(clock: list[float], local: TestClient, sto
 @pytest.mark.parametrize(
     ("scopes", "path", "body"),
     [
-        (["read", "approve"], "/v1/grants", GRANT),
-        (["read", "grant"], "/v1/agents/butler/rank", {"rank": "ensign"}),
+        (["read", "approve"], "/v1/orgs/active/grants", GRANT),
+        (["read", "grant"], "/v1/orgs/active/agents/butler/rank", {"rank": "ensign"}),
         (["grant", "approve"], "/access/v1/evaluation", USE),
-        (["grant"], "/v1/explain", {"subject": "role:steward", "action": "use", "resource": "tool:weather"}),
+        (
+            ["grant"],
+            "/v1/orgs/active/why",
+            {"subject": "role:steward", "action": "use", "resource": "tool:weather"},
+        ),
     ],
 )
 def test_a_key_opens_its_scopes_only(
@@ -169,10 +195,16 @@ def test_two_credentials_are_none(local: TestClient, store: StoreLocation) -> No
 def test_an_agent_gives_itself_nothing(local: TestClient, store: StoreLocation, subject: str) -> None:
     """Neither to itself nor to a role it fills, whatever its key opens."""
     secret = new_key(store, ["grant", "rank", "read"], agent="butler")
-    response = local.post("/v1/grants", json={**GRANT, "subject": subject}, headers=bearer(secret))
+    response = local.post(
+        "/v1/orgs/active/grants", json={**GRANT, "subject": subject}, headers=bearer(secret)
+    )
     problem(response, 403, "SELF_GRANT")
     for path, body in (("rank", {"rank": "senior"}), ("lifecycle", {"lifecycle": "active"})):
-        problem(local.post(f"/v1/agents/butler/{path}", json=body, headers=bearer(secret)), 403, "SELF_GRANT")
+        problem(
+            local.post(f"/v1/orgs/active/agents/butler/{path}", json=body, headers=bearer(secret)),
+            403,
+            "SELF_GRANT",
+        )
 
 
 def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: StoreLocation) -> None:
@@ -189,17 +221,26 @@ def test_an_agent_gives_others_what_its_roles_may_give(tmp_path: Path, store: St
             {"level": "full"}, {"resources": ["tool:jira"]}, {"resources": ["tool:git*"]},
             {"resources": ["credential:github"]}, {"resources": ["tool:github", "tool:jira"]}, {"waives": ["rank"]},
         ):  # fmt: skip
-            problem(local.post("/v1/grants", json=gift | other, headers=agent), 403, "MAY_NOT_GRANT")
-        assert local.post("/v1/grants", json=gift, headers=agent).status_code == 201
+            problem(
+                local.post("/v1/orgs/active/grants", json=gift | other, headers=agent), 403, "MAY_NOT_GRANT"
+            )
+        assert local.post("/v1/orgs/active/grants", json=gift, headers=agent).status_code == 201
         asked = {"requester": "agent:clerk", "resources": ["tool:jira"]}
-        wanted = local.post("/v1/requests", json=asked, headers=person).json()["request_id"]
-        problem(local.post(f"/v1/requests/{wanted}/approve", json={}, headers=agent), 403, "MAY_NOT_GRANT")
+        wanted = local.post("/v1/orgs/active/requests", json=asked, headers=person).json()["request_id"]
+        problem(
+            local.post(f"/v1/orgs/active/requests/{wanted}/approve", json={}, headers=agent),
+            403,
+            "MAY_NOT_GRANT",
+        )
         asked = {"requester": "agent:clerk", "resources": ["tool:github"], "level": "read"}
-        wanted = local.post("/v1/requests", json=asked, headers=person).json()["request_id"]
-        assert local.post(f"/v1/requests/{wanted}/approve", json={}, headers=agent).status_code == 200
+        wanted = local.post("/v1/orgs/active/requests", json=asked, headers=person).json()["request_id"]
+        assert (
+            local.post(f"/v1/orgs/active/requests/{wanted}/approve", json={}, headers=agent).status_code
+            == 200
+        )
         with opened(store) as state:
             state.restrictions.issue("agent:butler", ["tool:github"], issued_by="person:owner", level="read")
-        problem(local.post("/v1/grants", json=gift, headers=agent), 403, "MAY_NOT_GRANT")
+        problem(local.post("/v1/orgs/active/grants", json=gift, headers=agent), 403, "MAY_NOT_GRANT")
 
 
 def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store: StoreLocation) -> None:
@@ -208,14 +249,14 @@ def test_an_agent_asks_for_itself_and_never_approves_it(local: TestClient, store
     person = bearer(new_key(store, ["approve"]))
     asked = {"resources": ["tool:github"], "reason": "an issue"}
     problem(
-        local.post("/v1/requests", json={**asked, "requester": "agent:butler"}, headers=agent),
+        local.post("/v1/orgs/active/requests", json={**asked, "requester": "agent:butler"}, headers=agent),
         403,
         "OTHER_REQUESTER",
     )
-    created = local.post("/v1/requests", json=asked, headers=agent)
+    created = local.post("/v1/orgs/active/requests", json=asked, headers=agent)
     assert created.status_code == 201, created.text
     assert created.json()["requester"] == "agent:clerk"
-    approve = f"/v1/requests/{created.json()['request_id']}/approve"
+    approve = f"/v1/orgs/active/requests/{created.json()['request_id']}/approve"
     problem(local.post(approve, json={"approval": "always"}, headers=agent), 403, "SELF_GRANT")
     done = local.post(approve, json={"approval": "always"}, headers=person)
     assert done.json()["request"]["status"] == "approved"
@@ -228,7 +269,7 @@ def test_a_grant_for_one_use_is_used_by_whoever_reports_it(local: TestClient, st
     """A key that reports uses it up with the answer; whoever does not is told to ask, and leaves it."""
     admin = bearer(first_key(store))
     reader = bearer(new_key(store, ["read"]))
-    grant = local.post("/v1/grants", json={**GRANT, "uses": 1}, headers=admin).json()["grant_id"]
+    grant = local.post("/v1/orgs/active/grants", json={**GRANT, "uses": 1}, headers=admin).json()["grant_id"]
     for headers in ({}, reader, {}):
         asked = local.post("/access/v1/evaluation", json=USE, headers=headers).json()
         assert (asked["decision"], asked["context"]["outcome"]) == (False, "ask")
@@ -250,7 +291,7 @@ def test_a_search_for_whoever_does_not_report_asks_where_an_evaluation_does(
 ) -> None:
     """What hangs on a grant for a number of uses is found by whoever can use it up; others see it among `ask`."""
     admin = bearer(first_key(store))
-    local.post("/v1/grants", json={**GRANT, "uses": 1}, headers=admin)
+    local.post("/v1/orgs/active/grants", json={**GRANT, "uses": 1}, headers=admin)
     kind = {"type": USE["subject"]["type"]}
     tool = {"type": "tool"}
     questions = {
@@ -289,7 +330,7 @@ def test_a_caller_does_not_choose_the_time(
 ) -> None:
     """A grant that has run out stays so, whatever the context says; what is not read is named."""
     admin = bearer(first_key(store))
-    local.post("/v1/grants", json={**GRANT, "expires_at": time.time() + 3_600}, headers=admin)
+    local.post("/v1/orgs/active/grants", json={**GRANT, "expires_at": time.time() + 3_600}, headers=admin)
     assert local.post("/access/v1/evaluation", json=USE).json()["decision"] is True
     clock[0] = 3_601
     answer = local.post(
@@ -307,12 +348,12 @@ def test_what_is_kept_ends_with_a_change_and_with_time(
 
     def has_github() -> bool:
         # A manifest states no circumstance, and in a group the policy for groups denies the tool.
-        tools = local.get("/v1/agents/clerk").json()["tools"]
+        tools = local.get("/v1/orgs/active/agents/clerk").json()["tools"]
         return any(tool["id"] == "github" and tool["conditional_actions"] for tool in tools)
 
     assert not has_github()
     draft = {**GRANT, "subject": "agent:clerk", "expires_at": time.time() + 3_600}
-    assert local.post("/v1/grants", json=draft, headers=admin).status_code == 201
+    assert local.post("/v1/orgs/active/grants", json=draft, headers=admin).status_code == 201
     assert has_github()
     clock[0] = 3_601
     assert not has_github()
@@ -369,20 +410,21 @@ def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: St
 def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: StoreLocation) -> None:
     """A misspelt subject, tool or organization is refused with a suggestion."""
     admin = bearer(first_key(store))
-    for change in (
-        {"subject": "agent:buttler"}, {"resources": ["tool:githup"]}, {"org_id": "househole"},
+    for org, change in (
+        ("active", {"subject": "agent:buttler"}), ("active", {"resources": ["tool:githup"]}), ("househole", {}),
     ):  # fmt: skip
-        problem(local.post("/v1/grants", json=GRANT | change, headers=admin), 409, "UNKNOWN_NAME")
+        path = f"/v1/orgs/{org}/grants"
+        problem(local.post(path, json=GRANT | change, headers=admin), 409, "UNKNOWN_NAME")
     asked = {"requester": "agent:clerk", "resources": ["tool:githup"]}
-    assert problem(local.post("/v1/requests", json=asked, headers=admin), 409, "UNKNOWN_NAME")["help"] == (
-        "did you mean `tool:github`?"
-    )
+    assert problem(local.post("/v1/orgs/active/requests", json=asked, headers=admin), 409, "UNKNOWN_NAME")[
+        "help"
+    ] == ("did you mean `tool:github`?")
 
 
 def test_the_envelope_of_a_sender_needs_no_store(file_only: TestClient, file: StoreLocation) -> None:
     """The session and the tools of a channel identity, here and now; what means nothing is said."""
     asked = {"subject": "sender:signal//owner-phone", "context": {"peer_kind": "group", "mood": "good"}}
-    found = file_only.post("/v1/envelope", json=asked).json()
+    found = file_only.post("/v1/orgs/active/envelope", json=asked).json()
     assert found["ignored"] == ["mood"]
     assert found["envelope"]["subject"] == "person:owner"
     assert found["envelope"]["routing"]["session_key"] == "unknown:group:unknown"
@@ -423,11 +465,16 @@ def trusting(household: Kernel, file: StoreLocation, tmp_path: Path) -> Iterator
 def test_a_token_of_the_issuer_opens_its_scopes(trusting: TestClient, file: StoreLocation) -> None:
     """Words of other services open nothing."""
     assert trusting.get("/v1/orgs", headers=bearer(token())).status_code == 200
-    problem(trusting.post("/v1/grants", json=GRANT, headers=bearer(token())), 403, "SCOPE_MISSING")
+    problem(
+        trusting.post("/v1/orgs/active/grants", json=GRANT, headers=bearer(token())), 403, "SCOPE_MISSING"
+    )
     problem(trusting.get("/v1/orgs", headers=bearer(token(scope="read admin"))), 403, "SCOPE_MISSING")
     first_key(file)
     granting = bearer(token(scope="orgkernel:grant"))
-    assert trusting.post("/v1/grants", json=GRANT, headers=granting).json()["issued_by"] == "oidc:worker"
+    assert (
+        trusting.post("/v1/orgs/active/grants", json=GRANT, headers=granting).json()["issued_by"]
+        == "oidc:worker"
+    )
 
 
 def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file: StoreLocation) -> None:
@@ -435,12 +482,14 @@ def test_a_token_of_an_agent_gives_that_agent_nothing(trusting: TestClient, file
     first_key(file)
     agent = bearer(token(scope="orgkernel:grant orgkernel:admin", orgkernel_agent="butler"))
     problem(
-        trusting.post("/v1/grants", json={**GRANT, "subject": "agent:butler"}, headers=agent),
+        trusting.post("/v1/orgs/active/grants", json={**GRANT, "subject": "agent:butler"}, headers=agent),
         403,
         "SELF_GRANT",
     )
     problem(
-        trusting.post("/v1/agents/clerk/rank", json={"rank": "senior"}, headers=agent), 403, "SCOPE_MISSING"
+        trusting.post("/v1/orgs/active/agents/clerk/rank", json={"rank": "senior"}, headers=agent),
+        403,
+        "SCOPE_MISSING",
     )
 
 
@@ -451,7 +500,7 @@ def test_a_token_of_a_person_has_the_rights_of_that_person(
     """The claim names somebody the directory declares; a token without it is that of an operator."""
     first_key(file)
     said = bearer(token(scope="orgkernel:rank", orgkernel_person=person))
-    answer = trusting.post("/v1/agents/clerk/rank", json={"rank": "senior"}, headers=said)
+    answer = trusting.post("/v1/orgs/active/agents/clerk/rank", json={"rank": "senior"}, headers=said)
     assert answer.status_code == status, answer.text
 
 

@@ -15,6 +15,7 @@ from uvicorn.server import ServerState
 from manifest_api.guards.connections import Connections, LimitedProtocol
 from manifest_api.guards.whole_answers import WholeAnswers
 from manifest_api.server import build_config
+from tests.support.patience import PATIENCE
 
 LARGE = 1_000_000
 
@@ -24,7 +25,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": []})
     if scope["path"] == "/waits":
         await send({"type": "http.response.body", "body": b"one", "more_body": True})
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(10 * PATIENCE)
     if scope["path"] == "/breaks":
         raise RuntimeError
     body = b"x" * LARGE if scope["path"] == "/large" else b"two"
@@ -67,7 +68,7 @@ def ask(
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname(), limit=4 * LARGE)
         writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         writer.write(b"GET %b HTTP/1.1\r\nhost: a.example\r\n\r\n" % path.encode())
-        found = await asyncio.wait_for(read(reader), 20)
+        found = await asyncio.wait_for(read(reader), PATIENCE)
         writer.close()
         listening.close()
         return found

@@ -58,6 +58,16 @@ def test_importing_the_package_and_asking_for_help_is_light(tmp_path: Path, prog
     assert imported_by(program, tmp_path) == set()
 
 
+def test_a_command_imports_its_own_module_and_no_other_command(tmp_path: Path) -> None:
+    """Also one below a noun, whose siblings lie in modules of their own. Help about all of them imports none."""
+    folder = PACKAGE / "cli"
+    places = [path.relative_to(folder).with_suffix("") for path in folder.glob("*/[a-z]*.py")]
+    modules = tuple("orgkernel.cli." + ".".join(place.parts) for place in places)
+    assert imported_by(command("--help"), tmp_path, modules) == set()
+    plan = imported_by(command("task", "plan", "--help"), tmp_path, modules)
+    assert plan == {"orgkernel.cli.work.task", "orgkernel.cli.work.plan", "orgkernel.cli.work.contract_files"}
+
+
 def test_a_command_imports_no_web_framework_and_no_graph(tmp_path: Path) -> None:
     """Dispatch and manifest answer from the index; only `serve` needs a server."""
     (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")

@@ -71,7 +71,7 @@ def test_the_wheel_holds_what_the_package_ships(wheel: Path) -> None:
             each for each in (REPOSITORY / folder).rglob("*.*") if each.parent.name != "__pycache__"
         ):
             assert f"orgkernel/_data/{path.relative_to(REPOSITORY)}" in names
-    assert {"orgkernel/py.typed", "manifest_api/py.typed"} <= names
+    assert {"orgkernel/py.typed", "manifest_api/py.typed", "orgkernel/exchange/opa/policy.rego"} <= names
     assert {
         "orgkernel/state/migrations/env.py",
         "orgkernel/state/migrations/versions/v0001_first_tables.py",
@@ -89,11 +89,11 @@ def test_the_installed_command_checks_what_came_with_it(installed: Path, tmp_pat
 def test_the_installed_command_installs_the_extension(installed: Path, tmp_path: Path) -> None:
     """The installer finds the runtime in the package it came with."""
     root = make_host(tmp_path, "G3")
-    done = run_installed(installed, tmp_path, "org", "install", "--agent-zero", str(root))
+    done = run_installed(installed, tmp_path, "host", "install", "--agent-zero", str(root))
     assert done.returncode == 0, done.stderr
-    done = run_installed(installed, tmp_path, "org", "activate", "software_dev", "--agent-zero", str(root))
+    done = run_installed(installed, tmp_path, "host", "activate", "software_dev", "--agent-zero", str(root))
     assert done.returncode == 0, done.stderr
-    done = run_installed(installed, tmp_path, "org", "status", "--agent-zero", str(root))
+    done = run_installed(installed, tmp_path, "host", "status", "--agent-zero", str(root))
     assert done.stdout.startswith("layer:          on: an organization is active\n"), done.stdout
 
 

@@ -19,6 +19,6 @@ def test_the_range_that_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder.mkdir()
     briefs = file_audit.make_repository(folder)
     named = [word for each in briefs for word in ("--brief", each)]
-    done = run_here("scope", "audit", "--base", "start", *named, "--format", "json", cwd=folder)
+    done = run_here("ownership", "audit", "--base", "start", *named, "--format", "json", cwd=folder)
     answer = json.loads(done.stdout)
     assert (answer["outcome"], len(answer["files"]), len(answer["workers"])) == ("clean", 16, 4)

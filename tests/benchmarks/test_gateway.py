@@ -53,7 +53,7 @@ def test_every_role_may_call_every_tool(tmp_path: Path) -> None:
     for role in range(3):
         for server in range(2):
             asked = AccessRequest(f"role:role_{role}", "use", f"tool:mcp__s{server}")
-            assert kernel.decide("bench", asked).outcome == "allow"
+            assert kernel.can("bench", asked).outcome == "allow"
     assert len(set(create_keys(tmp_path, 3))) == 3
     assert (
         json.loads(json.dumps(calling("echo")))["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"]

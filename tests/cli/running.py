@@ -8,6 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.support.patience import PATIENCE
+
 ORGKERNEL = str(Path(sys.executable).with_name("orgkernel"))
 
 # Three roles, without a finding.
@@ -64,7 +66,7 @@ def run(
         env=clean | dict(env or {}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr

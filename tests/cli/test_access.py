@@ -45,7 +45,7 @@ def test_json_has_everything_a_program_needs(home: Path) -> None:
     assert {"outcome", "code", "reasons", "remedies", "obligations", "snapshot"} <= short.keys()
     assert (short["outcome"], short["code"]) == ("deny", "POLICY_DENY")
     assert {**short, "trace": whole["trace"]} == whole
-    assert [line["layer"] for line in whole["trace"] if line["value"]] == ["policies"]
+    assert [line["access_layer"] for line in whole["trace"] if line["value"]] == ["policies"]
 
 
 def test_what_is_stored_counts(home: Path) -> None:

@@ -33,7 +33,7 @@ class AgentProject:
             path.write_text(text, encoding="utf-8")
         copy_template(self.folder / "acme", "omega")
         self.give_brief(["src/a/**", "package.json", "src/auth/**", ".orgkernel/**"])
-        done = run_here("scope", "install-hooks", "--claude-code", cwd=self.folder)
+        done = run_here("ownership", "install-hooks", "--claude-code", cwd=self.folder)
         assert done.returncode == 0, done.stderr
 
     def give_brief(self, owned: list[str], **more: Any) -> None:
@@ -58,7 +58,11 @@ class AgentProject:
         stdin = io.TextIOWrapper(io.BytesIO(raw or self.call(tool, given)))
         with mock.patch.object(sys, "stdin", stdin):
             done = run_here(
-                "scope", "hook", "claude-code", cwd=self.folder, env={"CLAUDE_PROJECT_DIR": str(self.folder)}
+                "ownership",
+                "hook",
+                "claude-code",
+                cwd=self.folder,
+                env={"CLAUDE_PROJECT_DIR": str(self.folder)},
             )
         assert done.returncode == 0, done.stderr
         return _answer(done.stdout)
@@ -250,7 +254,7 @@ def test_settings_come_back_byte_for_byte(tmp_path: Path, content: bytes | None)
         settings.parent.mkdir()
         settings.write_bytes(content)
     for _ in range(2):
-        assert run_here("scope", "install-hooks", "--claude-code", cwd=tmp_path).returncode == 0
+        assert run_here("ownership", "install-hooks", "--claude-code", cwd=tmp_path).returncode == 0
     found = json.loads(settings.read_bytes())
     ours = [each for each in found["hooks"]["PreToolUse"] if "write_hook" in str(each)]
     assert len(ours) == 1
@@ -259,7 +263,8 @@ def test_settings_come_back_byte_for_byte(tmp_path: Path, content: bytes | None)
     }
     for _ in range(2):
         assert (
-            run_here("scope", "install-hooks", "--claude-code", "--uninstall", cwd=tmp_path).returncode == 0
+            run_here("ownership", "install-hooks", "--claude-code", "--uninstall", cwd=tmp_path).returncode
+            == 0
         )
     assert [path.name for path in tmp_path.rglob("*")] == (
         [] if content is None else [".claude", "settings.json"]
@@ -272,14 +277,14 @@ def test_what_others_entered_since_then_stays(tmp_path: Path) -> None:
     settings = tmp_path / ".claude/settings.json"
     settings.parent.mkdir()
     settings.write_text('{"model": "x"}')
-    run_here("scope", "install-hooks", "--claude-code", cwd=tmp_path)
+    run_here("ownership", "install-hooks", "--claude-code", cwd=tmp_path)
     found = json.loads(settings.read_text())
     found["hooks"]["PreToolUse"].append({"matcher": "Read", "hooks": []})
     settings.write_text(json.dumps(found))
-    run_here("scope", "install-hooks", "--claude-code", "--uninstall", cwd=tmp_path)
+    run_here("ownership", "install-hooks", "--claude-code", "--uninstall", cwd=tmp_path)
     assert json.loads(settings.read_text()) == {
         "model": "x", "hooks": {"PreToolUse": [{"matcher": "Read", "hooks": []}]},
     }  # fmt: skip
     settings.write_text("{ // comment\n}")
-    done = run_here("scope", "install-hooks", "--claude-code", cwd=tmp_path)
+    done = run_here("ownership", "install-hooks", "--claude-code", cwd=tmp_path)
     assert (done.returncode, "cannot be read as settings" in done.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""`orgkernel org activate --claude-code`: what the hook answers in a project, and what is left when it is gone."""
+"""`orgkernel host activate --claude-code`: what the hook answers in a project, and what is left when it is gone."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class HookedProject:
 
     def activate(self, *options: str) -> subprocess.CompletedProcess[str]:
         done = run_here(
-            "org", "activate", "shop", "--claude-code", ".", "--path", "org", *options, cwd=self.folder
+            "host", "activate", "shop", "--claude-code", ".", "--path", "org", *options, cwd=self.folder
         )
         assert done.returncode == 0, done.stderr
         return done
@@ -295,7 +295,7 @@ def test_a_refusal_is_whole(shared: HookedProject) -> None:
         "      org/roles/code_reviewer.yaml:4: write `- {tool: code_execution_tool, level: full}` under `capabilities.tools`",
         "  who can: role:builder",
         "  who can grant: an operator",
-        f"  a change counts after: orgkernel org activate shop --claude-code {shared.folder}",
+        f"  a change counts after: orgkernel host activate shop --claude-code {shared.folder}",
     ]
 
 
@@ -440,7 +440,7 @@ def test_drift_is_told_at_session_start(project: HookedProject) -> None:
         "No role of The Shop is named after these agents: `Stranger`.",
         "These roles of The Shop have no agent in .claude/agents: `code_reviewer`, `builder`.",
     ]
-    status = run_here("org", "status", "--claude-code", ".", cwd=project.folder)
+    status = run_here("host", "status", "--claude-code", ".", cwd=project.folder)
     assert "drift:          No role of The Shop" in status.stdout
     assert "main role:      lead" in status.stdout
 
@@ -466,7 +466,7 @@ def test_exports_and_the_hook(tmp_path: Path) -> None:
     assert _drift(project).startswith(
         "These exported agents are not what The Shop says now: `.claude/agents/code-reviewer.md`; export"
     )
-    assert run_here("org", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
+    assert run_here("host", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
     assert settings.read_bytes() == exported
 
 
@@ -566,12 +566,12 @@ def test_two_hooks_side_by_side(tmp_path: Path, content: bytes | None, order: st
         settings.parent.mkdir()
         settings.write_bytes(content)
     before = sorted(tmp_path.rglob("*"))
-    roles = ("org", "activate", "shop", "--claude-code", ".", "--path", "org", "--main-role", "lead")
+    roles = ("host", "activate", "shop", "--claude-code", ".", "--path", "org", "--main-role", "lead")
     steps = [
-        (roles, ("org", "deactivate", "--claude-code", ".")),
+        (roles, ("host", "deactivate", "--claude-code", ".")),
         (
-            ("scope", "install-hooks", "--claude-code"),
-            ("scope", "install-hooks", "--claude-code", "--uninstall"),
+            ("ownership", "install-hooks", "--claude-code"),
+            ("ownership", "install-hooks", "--claude-code", "--uninstall"),
         ),
     ]
     if order == "ownership first":
@@ -590,7 +590,7 @@ def test_nothing_is_half_done(tmp_path: Path) -> None:
     """Settings that are not JSON, that cannot be written, and choices that mean nothing: an error, and no file more."""
     write_tree(tmp_path, ORG)
     settings = write_tree(tmp_path, {".claude/settings.json": "{ // comment\n}"}) / ".claude/settings.json"
-    activate = ("org", "activate", "shop", "--claude-code", ".", "--path", "org")
+    activate = ("host", "activate", "shop", "--claude-code", ".", "--path", "org")
 
     def fails(*options: str) -> str:
         before = sorted(tmp_path.rglob("*"))
@@ -611,12 +611,12 @@ def test_nothing_is_half_done(tmp_path: Path) -> None:
     assert "is not a folder" in fails()
     (tmp_path / ".orgkernel").unlink()
     assert run_here(*activate, cwd=tmp_path).returncode == 0
-    assert run_here("org", "status", "--claude-code", ".", cwd=tmp_path).stdout.startswith(
+    assert run_here("host", "status", "--claude-code", ".", cwd=tmp_path).stdout.startswith(
         "layer:          on"
     )
-    assert run_here("org", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
+    assert run_here("host", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
     assert settings.read_text() == "{}"
-    done = run_here("org", "status", "--claude-code", ".", "--format", "json", cwd=tmp_path)
+    done = run_here("host", "status", "--claude-code", ".", "--format", "json", cwd=tmp_path)
     assert json.loads(done.stdout)["on"] is False
 
 
@@ -631,7 +631,7 @@ def test_agents_that_are_read_in_place(tmp_path: Path) -> None:
         },
     )
     org = tmp_path.name.replace("_", "_")
-    activate = ("org", "activate", "active", "--claude-code", ".", "--path", ".")
+    activate = ("host", "activate", "active", "--claude-code", ".", "--path", ".")
     done = run_here(*activate, cwd=tmp_path)
     assert (done.returncode, "`--main-role`" in done.stderr) == (2, True), (done, org)
     done = run_here(*activate, "--main-role", "none", cwd=tmp_path)
@@ -666,7 +666,7 @@ def rules_project(folder: Path, **rules: list[str]) -> HookedProject:
     project = HookedProject.__new__(HookedProject)
     project.folder = Path(os.path.realpath(folder))
     done = run_here(
-        "org", "activate", "active", "--claude-code", ".", "--path", ".", "--main-role", "none",
+        "host", "activate", "active", "--claude-code", ".", "--path", ".", "--main-role", "none",
         cwd=project.folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -761,7 +761,7 @@ def test_a_person_is_asked_only_where_the_host_has_the_rule(tmp_path: Path) -> N
     assert here.asks("Grep", {"pattern": "x"}, "a")[0] == "ask"
     (tmp_path / "other").mkdir()
     done = run_here(
-        "org", "activate", "active", "--claude-code", "../other", "--path", ".", "--main-role", "none", cwd=here.folder
+        "host", "activate", "active", "--claude-code", "../other", "--path", ".", "--main-role", "none", cwd=here.folder
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     other = HookedProject.__new__(HookedProject)
@@ -804,7 +804,8 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
         "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering",
         "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.claude_hook.engine",
         "orgkernel.project.hooks.claude_hook.engine.digests", "orgkernel.project.hooks.claude_hook.engine.glob_matcher",
-        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.runtime", "orgkernel.runtime.paths",
+        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
+        "orgkernel.runtime.paths",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}
     assert (
@@ -817,6 +818,6 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
 def test_templates_can_be_activated(tmp_path: Path) -> None:
     """An organization that comes with orgkernel."""
     done = run_here(
-        "org", "activate", "software_dev", "--claude-code", ".", "--path", TEMPLATES / "software_dev", cwd=tmp_path
+        "host", "activate", "software_dev", "--claude-code", ".", "--path", TEMPLATES / "software_dev", cwd=tmp_path
     )  # fmt: skip
     assert (done.returncode, "the main thread works as `co`" in done.stderr) == (0, True), done.stderr

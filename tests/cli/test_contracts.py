@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 def record(folder: Path, kind: str, **changes: object) -> tuple[int, str]:
     (folder.parent / "contract").write_text(as_text(changed(kind, changes)), encoding="utf-8")
-    done = run_here("contract", "record", str(folder.parent / "contract"), cwd=folder)
+    done = run_here("task", "record", str(folder.parent / "contract"), cwd=folder)
     return done.returncode, done.stdout or done.stderr
 
 
@@ -50,14 +51,14 @@ def test_contracts_are_recorded_and_listed(folder: Path) -> None:
         "error: session `shop-worker-1` has the result `6f1d2c3b-9a4e-4f5d-8b7c-0d1e2f3a4b5c`\n"
     )
     assert record(folder, "correction")[0] == 0
-    listed = json.loads(run_here("contract", "list", "--format", "json", cwd=folder).stdout)
+    listed = json.loads(run_here("task", "list", "--format", "json", cwd=folder).stdout)
     assert [(each["sequence"], each["kind"]) for each in listed] == [
         (1, "brief"),
         (2, "result"),
         (3, "correction"),
     ]
     assert [each["previous"] for each in listed[1:]] == [each["digest"] for each in listed[:-1]]
-    only = run_here("contract", "list", "--kind", "result", "--session", "shop-worker-1", cwd=folder).stdout
+    only = run_here("task", "list", "--kind", "result", "--session", "shop-worker-1", cwd=folder).stdout
     assert [line.split()[0] for line in only.splitlines()] == ["number", "2"]
 
 
@@ -72,11 +73,12 @@ def test_a_contract_that_is_not_sound_is_not_recorded(folder: Path) -> None:
 def test_the_log_is_exported_and_a_changed_log_is_refused(folder: Path) -> None:
     """With what an entry replaces; whoever writes into the database is found out."""
     first = run_here(
-        "decisions", "add", "Cards stay", "--decision", "Only tokens.", *ADD, "--format", "json", cwd=folder
+        "task", "log", "add", "Cards stay", "--decision", "Only tokens.", *ADD, "--format", "json", cwd=folder
     )
     entry = json.loads(first.stdout)
     again = run_here(
-        "decisions",
+        "task",
+        "log",
         "add",
         "Cards go",
         "--decision",
@@ -88,17 +90,17 @@ def test_the_log_is_exported_and_a_changed_log_is_refused(folder: Path) -> None:
     )
     assert again.returncode == 0, again.stderr
     time = entry["body"]["timestamp"]
-    shown = run_here("decisions", "export", "--markdown", cwd=folder).stdout
+    shown = run_here("task", "log", "export", "--markdown", cwd=folder).stdout
     assert shown.startswith(
         f"### [{time}] Cards stay\n- **Task:** Pay with saved cards\n- **Classification:** MEDIUM\n"
         "- **Decision:** Only tokens.\n- **Rationale:** Audits.\n- **Falsifier:** A dump has one.\n\n### ["
     )
     assert shown.endswith(f"- **Supersedes:** [{time}] Cards stay\n")
-    assert len(run_here("decisions", "list", cwd=folder).stdout.splitlines()) == 3
-    with sqlite3.connect(folder / ".orgkernel" / "state.db") as database:
+    assert len(run_here("task", "log", "list", cwd=folder).stdout.splitlines()) == 3
+    with closing(sqlite3.connect(folder / ".orgkernel" / "state.db")) as database, database:
         database.execute(
             "UPDATE contract_records SET body = replace(body, 'Only tokens', 'Numbers') WHERE sequence = 1"
         )
-    refused = run_here("decisions", "export", cwd=folder)
+    refused = run_here("task", "log", "export", cwd=folder)
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: the decision log was changed: contract 1 was changed\n")

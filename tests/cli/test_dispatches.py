@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from tests.support.contracts import as_text, changed
@@ -21,7 +22,7 @@ def test_dispatches_are_recorded_and_listed(tmp_path: Path) -> None:
     brief.write_text(as_text(changed("brief", PLAIN)), encoding="utf-8")
 
     def run(*words: str) -> tuple[int, str]:
-        done = run_here("dispatches", *words, cwd=here)
+        done = run_here("task", "dispatch", *words, cwd=here)
         return done.returncode, done.stdout or done.stderr
 
     assert run("list")[0] == 2  # there is no store yet
@@ -45,6 +46,6 @@ def test_dispatches_are_recorded_and_listed(tmp_path: Path) -> None:
         f"--brief={changed('brief', {})['id']}",
     ):
         assert len(run("list", which)[1].splitlines()) == 2, which
-    with sqlite3.connect(here / ".orgkernel" / "state.db") as database:
+    with closing(sqlite3.connect(here / ".orgkernel" / "state.db")) as database, database:
         database.execute("UPDATE dispatches SET holder = 'agent:x' WHERE number = 2")
     assert "error: the log of dispatches was changed: dispatch 2 was changed\n" in run("list")[1]

@@ -10,13 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from orgkernel.cli.checkup import check_everything
-from orgkernel.cli.checkup_report import Asked
+from orgkernel.cli.operate.checkup import check_everything
+from orgkernel.cli.operate.checkup_report import Asked
 from orgkernel.diagnostics.wording import quote
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import parse_location
@@ -140,7 +141,7 @@ def other_store(folder: Path) -> None:
 def stamped(version: str) -> Callable[[Path], None]:
     def build(folder: Path) -> None:
         store_in(folder).close()
-        with sqlite3.connect(folder / ".orgkernel/state.db") as database:
+        with closing(sqlite3.connect(folder / ".orgkernel/state.db")) as database, database:
             database.execute("UPDATE alembic_version SET version_num = ?", (version,))
         database.close()
 
@@ -149,7 +150,7 @@ def stamped(version: str) -> Callable[[Path], None]:
 
 def cut(folder: Path) -> None:
     add_key(folder)
-    with sqlite3.connect(folder / ".orgkernel/state.db") as database:
+    with closing(sqlite3.connect(folder / ".orgkernel/state.db")) as database, database:
         database.execute("DELETE FROM audit")
     database.close()
 
@@ -255,6 +256,10 @@ def test_packages_that_do_not_fit_and_extras_that_are_missing_are_named(
         return real(name)
 
     monkeypatch.setattr(importlib.metadata, "version", version)
+    required = importlib.metadata.requires("orgkernel")
+    assert required is not None
+    elsewhere = "other-system>=1; sys_platform == 'elsewhere' and extra == 'uvloop'"
+    monkeypatch.setattr(importlib.metadata, "requires", lambda name: [*required, elsewhere])
     monkeypatch.setitem(sys.modules, "jwt", None)
     code, found = doctor(shop)
     assert code == 0

@@ -42,10 +42,10 @@ QUESTIONS = (
     ("why", "role:dev", "use", "tool:memory_load"),
     ("who-can", "use", "tool:memory_load"),
     ("what-can", "role:dev"),
-    ("pace", "dev"),
+    ("role", "pace", "dev"),
     ("graph",),
     ("export", "--to", "cedar"),
-    ("compile", "--agent-zero"),
+    ("host", "compile", "--agent-zero"),
     ("new", "role", "night"),
 )
 
@@ -169,7 +169,7 @@ def complete(words: str, cwd: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("orgkernel di", ["dispatch", "dispatch-check", "dispatches", "diff"]),
+        ("orgkernel di", ["diff", "dispatch"]),
         ("orgkernel manifest d", ["dev"]),
         ("orgkernel can role:d", ["role:dev"]),
         ("orgkernel can role:dev use tool:memory_l", ["tool:memory_load"]),

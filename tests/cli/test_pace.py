@@ -1,4 +1,4 @@
-"""`orgkernel pace`: the tier of a role, with the lines that decide."""
+"""`orgkernel role pace`: the tier of a role, with the lines that decide."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def lean(tmp_path: Path) -> Path:
 
 def test_a_raised_tier_is_said_with_its_trigger_and_what_to_do(crew: Path) -> None:
     """The numbers, the line of the trigger, the obligation."""
-    done = run("pace", "codegen_specialist", "--org", "software_dev", "--previous", "alternate", "--observation",
+    done = run("role", "pace", "codegen_specialist", "--org", "software_dev", "--previous", "alternate", "--observation",
                '{"consecutive_tool_failures": 5, "context_fill": 0.2, "turns_without_progress": 1, "unrecoverable_error": false}',
                cwd=crew)  # fmt: skip
     assert done.returncode == 0
@@ -63,6 +63,7 @@ def test_a_raised_tier_is_said_with_its_trigger_and_what_to_do(crew: Path) -> No
 def test_the_answer_is_json_for_programs(crew: Path) -> None:
     """The same as `Kernel.pace`."""
     done = run(
+        "role",
         "pace",
         "codegen_specialist",
         "--org",
@@ -87,7 +88,7 @@ def test_the_answer_is_json_for_programs(crew: Path) -> None:
 
 def test_progress_ends_an_emergency_whose_trigger_is_unknown(crew: Path) -> None:
     """With the line of the trigger that nobody reports about."""
-    done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--observation",
+    done = run("role", "pace", "co", "--org", "software_dev", "--previous", "emergency", "--observation",
                '{"turns_without_progress": 0}', cwd=crew)  # fmt: skip
     assert done.stdout.startswith(
         "co → primary (was emergency)\n"
@@ -98,21 +99,25 @@ def test_progress_ends_an_emergency_whose_trigger_is_unknown(crew: Path) -> None
 
 def test_a_new_task_restores_primary(crew: Path) -> None:
     """Nothing is held of the task before."""
-    done = run("pace", "co", "--org", "software_dev", "--previous", "emergency", "--new-task", cwd=crew)
+    done = run(
+        "role", "pace", "co", "--org", "software_dev", "--previous", "emergency", "--new-task", cwd=crew
+    )
     assert done.stdout.startswith("co → primary (was emergency)\n  because a new task began\n")
 
 
 def test_an_override_of_the_organization_decides(lean: Path) -> None:
     """Its trigger, with a published word for a name, at its own line; the superior is whom a tier without one means."""
-    two = run("pace", "dev", "--org", "lean", "--observation", '{"consecutive_tool_failures": 2}', cwd=lean)
+    two = run(
+        "role", "pace", "dev", "--org", "lean", "--observation", '{"consecutive_tool_failures": 2}', cwd=lean
+    )
     assert "the alternate trigger is true: consecutive_tool_failures 2 >= 2\n      org.yaml:8\n" in two.stdout
-    full = run("pace", "dev", "--org", "lean", "--observation", '{"context_fill": 0.9}', cwd=lean)
+    full = run("role", "pace", "dev", "--org", "lean", "--observation", '{"context_fill": 0.9}', cwd=lean)
     assert "  must hand over to co\n" in full.stdout
 
 
 def test_a_role_without_a_plan_says_so(lean: Path) -> None:
     """Primary, because nothing is declared."""
-    done = run("pace", "co", "--org", "lean", cwd=lean)
+    done = run("role", "pace", "co", "--org", "lean", cwd=lean)
     assert done.stdout == "co → primary\n  because role `co` has no PACE plan\n  must continue as planned\n"
 
 
@@ -140,13 +145,13 @@ def test_a_role_without_a_plan_says_so(lean: Path) -> None:
 )
 def test_an_observation_that_says_nothing_is_refused(lean: Path, observation: str, said: str) -> None:
     """Rather than counted as unknown, since whoever types it means something."""
-    done = run("pace", "dev", "--org", "lean", "--observation", observation, cwd=lean)
+    done = run("role", "pace", "dev", "--org", "lean", "--observation", observation, cwd=lean)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(said)
 
 
 def test_a_role_nobody_declares_is_refused(lean: Path) -> None:
     """With a suggestion."""
-    done = run("pace", "devs", "--org", "lean", cwd=lean)
+    done = run("role", "pace", "devs", "--org", "lean", cwd=lean)
     assert (done.returncode, done.stdout) == (2, "")
     assert "has no role `devs`\nhelp: did you mean `dev`?" in done.stderr

@@ -18,6 +18,7 @@ import pytest
 from orgkernel.kernel.stored import open_store
 from orgkernel.state.location import parse_location
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.salute import salute
 from tests.support.trees import REPOSITORY, copy_template
 
@@ -207,13 +208,13 @@ def test_a_collector_and_a_watcher_go_on(
         beside = here / "reports" / "archive" / "co.tmp"
         beside.write_text(json.dumps(body))
         beside.rename(beside.with_name(f"co_during_{number}.json"))
-    out, error = watcher.communicate(timeout=60)
+    out, error = watcher.communicate(timeout=PATIENCE)
     assert (watcher.returncode, error) == (0, "")
     lines = [json.loads(line) for line in out.splitlines()]
     assert [line["task"] for line in lines] == ["before", "during 0", "during 1"]
     assert [line["pace_level"] for line in lines] == ["primary", "alternate", "contingent"]
     collector.send_signal(signal.SIGINT)
-    out, error = collector.communicate(timeout=60)
+    out, error = collector.communicate(timeout=PATIENCE)
     assert collector.returncode == 130
     assert "stored archive/co_during_0.json" in out
     assert "Traceback" not in error

@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.support.in_process import run_here as run
+from tests.support.patience import PATIENCE
 from tests.support.trees import copy_template, write_tree
 
 
@@ -47,7 +48,7 @@ def test_what_is_printed_to_try_works(tmp_path: Path) -> None:
         assert answers[0]["role_id"] == "codegen_specialist"
         assert answers[1]["outcome"] == "role"
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=20)
+        rest, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, rest) == (0, "")
     assert "Traceback" not in errors
 
@@ -85,7 +86,7 @@ def test_the_log_is_json_from_the_first_to_the_last_line(tmp_path: Path) -> None
             while lines[-1]["logger"] != "orgkernel.server" or "answers from its" not in lines[-1]["message"]:
                 lines.append(json.loads(process.stderr.readline()))
             process.send_signal(signal.SIGINT)
-            lines += [json.loads(line) for line in process.communicate(timeout=20)[1].splitlines()]
+            lines += [json.loads(line) for line in process.communicate(timeout=PATIENCE)[1].splitlines()]
         finally:
             process.kill()
     asked = [(each["path"], each["query_bytes"], each["status"]) for each in lines if "request" in each]

@@ -1,4 +1,4 @@
-"""`orgkernel signals`: the circulatory map, and one turn of it."""
+"""`orgkernel host signals`: the circulatory map, and one turn of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.cli.signals import LIMIT
+from orgkernel.cli.hosts.signals import LIMIT
 from tests.support.in_process import run_here as run
 
 DUMP = {
@@ -37,7 +37,7 @@ def dumped(folder: Path, value: object) -> Path:
 
 def test_the_map_fits_a_terminal(tmp_path: Path) -> None:
     """Every layer with its hook, in 110 columns."""
-    done = run("signals", cwd=tmp_path)
+    done = run("host", "signals", cwd=tmp_path)
     assert done.returncode == 0
     assert max(map(len, done.stdout.splitlines())) <= 110
     assert "supervisor         message_loop_end" in done.stdout
@@ -48,7 +48,7 @@ def test_the_map_fits_a_terminal(tmp_path: Path) -> None:
 
 def test_the_map_as_json(tmp_path: Path) -> None:
     """The same for a program."""
-    layers = json.loads(run("signals", "--format", "json", cwd=tmp_path).stdout)["layers"]
+    layers = json.loads(run("host", "signals", "--format", "json", cwd=tmp_path).stdout)["layers"]
     assert [layer["name"] for layer in layers][:2] == ["working_memory", "bst"]
     assert layers[1] == {
         "name": "bst",
@@ -62,7 +62,7 @@ def test_the_map_as_json(tmp_path: Path) -> None:
 
 def test_a_dump_is_told(tmp_path: Path) -> None:
     """Who acted, who deferred to whom, the conflicts, and what is unknown."""
-    done = run("signals", dumped(tmp_path, DUMP), cwd=tmp_path)
+    done = run("host", "signals", dumped(tmp_path, DUMP), cwd=tmp_path)
     assert done.stdout == (
         "In turn 7, fallback warned.\n"
         "\n"
@@ -81,7 +81,7 @@ def test_a_dump_is_told(tmp_path: Path) -> None:
 
 def test_a_dump_as_json(tmp_path: Path) -> None:
     """With every value as it was dumped."""
-    told = json.loads(run("signals", dumped(tmp_path, DUMP), "--format", "json", cwd=tmp_path).stdout)
+    told = json.loads(run("host", "signals", dumped(tmp_path, DUMP), "--format", "json", cwd=tmp_path).stdout)
     assert (told["turn"], told["held_by"], told["counts"]) == (7, "fallback", {"deferred": 3, "conflict": 1})
     assert told["layers"][2] == {
         "name": "fallback",
@@ -94,13 +94,13 @@ def test_a_dump_as_json(tmp_path: Path) -> None:
 def test_two_that_spoke_are_pointed_out(tmp_path: Path) -> None:
     """A conflict of the turn that is still going on."""
     bare = {"fallback": {"fired_this_turn": True}, "meta_gate": {"correction_applied": True}}
-    done = run("signals", dumped(tmp_path, bare), cwd=tmp_path)
+    done = run("host", "signals", dumped(tmp_path, bare), cwd=tmp_path)
     assert done.stdout.startswith("In the turn, more than one layer spoke: fallback, meta_gate.\n")
 
 
 def test_nobody_said_anything(tmp_path: Path) -> None:
     """An empty dump is a quiet turn, and every layer is unknown."""
-    done = run("signals", dumped(tmp_path, {}), cwd=tmp_path)
+    done = run("host", "signals", dumped(tmp_path, {}), cwd=tmp_path)
     assert done.stdout == (
         "In the turn, no layer warned.\n\n"
         "unknown: bst, working_memory, org_kernel, fallback, meta_gate, supervisor, structured_retry,"
@@ -112,7 +112,7 @@ def test_a_dump_cannot_drive_a_terminal(tmp_path: Path) -> None:
     """Names and values come from agents."""
     nasty = {"a\x1b[2J": {"x": "\x1b]0;title\x07", "[bold]": 1}}
     for form in ("text", "json"):
-        done = run("signals", dumped(tmp_path, nasty), "--format", form, cwd=tmp_path)
+        done = run("host", "signals", dumped(tmp_path, nasty), "--format", form, cwd=tmp_path)
         assert done.returncode == 0
         assert "\x1b" not in done.stdout
         assert "bold" in done.stdout
@@ -133,7 +133,7 @@ def test_what_is_no_dump_is_refused(tmp_path: Path, content: bytes, says: str) -
     """With exit code 2 and without a traceback."""
     path = tmp_path / "dump.json"
     path.write_bytes(content)
-    done = run("signals", path, cwd=tmp_path)
+    done = run("host", "signals", path, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
     assert "Traceback" not in done.stderr

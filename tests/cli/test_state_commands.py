@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from orgkernel.state.migrating import NEWEST
 from tests.cli.running import run
 from tests.support.in_process import run_here
 
@@ -287,16 +288,16 @@ def test_where_the_store_is(ask: Run, quick_folder: Path) -> None:
 
 def test_a_store_is_described_copied_and_upgraded(ask: Run, quick_folder: Path) -> None:
     """The copy is a store of its own."""
-    assert ask("store", "upgrade").stderr == "version none → 0010\n"
+    assert ask("store", "upgrade").stderr == f"version none → {NEWEST}\n"
     ask("agent", "add", "worf", "--org", "ship")
     info = json.loads(ask("store", "info", "--format", "json").stdout)
-    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", "0010", 1)
+    assert (info["engine"], info["version"], info["rows"]["agents"]) == ("sqlite", NEWEST, 1)
     assert "rows of audit" in ask("store", "info").stdout
     ask("store", "backup", "copy.db")
     assert "exists" in ask("store", "backup", "copy.db", code=2).stderr
     assert ask("agent", "list", "--store", "copy.db").stdout == ask("agent", "list").stdout
     ask("audit", "verify", "--store", "copy.db")
-    assert ask("store", "upgrade").stderr == "version 0010, nothing to do\n"
+    assert ask("store", "upgrade").stderr == f"version {NEWEST}, nothing to do\n"
 
 
 @pytest.mark.parametrize(

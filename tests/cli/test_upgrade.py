@@ -169,7 +169,7 @@ def test_an_edit_made_meanwhile_is_not_lost(shop: Path) -> None:
         path.write_text(DEV + "# more\n", encoding="utf-8")
         return real(upgrades)
 
-    with mock.patch("orgkernel.cli.upgrade.write_upgrades", late):
+    with mock.patch("orgkernel.cli.author.upgrade.write_upgrades", late):
         done = run("upgrade", cwd=shop)
     assert done.returncode == 2
     assert "the file has changed since it was read" in done.stderr

@@ -96,9 +96,9 @@ def ask_view(kind: str) -> Callable[[Asked, Any], Any]:
 
 def ask_kernel(asked: Asked, question: Any) -> Any:
     there = asked.there(question.context)
-    found = there.explain(asked.case.org, build_request(question))
+    found = there.why(asked.case.org, build_request(question))
     told = tuple(reason.code for reason in found.reasons)
-    assert found.decision == there.decide(asked.case.org, build_request(question))
+    assert found.decision == there.can(asked.case.org, build_request(question))
     assert without_missed(told) == found.decision.codes
     return found.decision.outcome, told, found.decision.obligations
 
@@ -213,7 +213,7 @@ def ask_mcp(asked: Asked, question: Any) -> Any:
     context = said(asked.case, question)
     del context["org"]
     asker = FixedAsker(there, asked.case.org, base)
-    found = MCP.call(asker, "may_i", resource=question.resource, action=question.action, context=context)
+    found = MCP.call(asker, "can", resource=question.resource, action=question.action, context=context)
     if found.is_error:
         assert not all(entity(question.resource).values())
         return REFUSED
@@ -273,8 +273,10 @@ def test_lists_agree_on_every_surface(asked: Asked) -> None:
             )
             for view in (snapshot.graph, snapshot.index)
         ]
-        body = {"org": case.org, "action": who.action, "resource": who.resource, "kinds": list(who.kinds)}
-        answer = client_of(asked, who.context).post("/v1/who-can", json=body | {"context": said(case, who)})
+        body = {"action": who.action, "resource": who.resource, "kinds": list(who.kinds)}
+        answer = client_of(asked, who.context).post(
+            f"/v1/orgs/{case.org}/who-can", json=body | {"context": said(case, who)}
+        )
         assert rows[0] == rows[1]
         assert answer.json()["rows"] == msgspec.json.decode(msgspec.json.encode(rows[0]))
     for what in case.what_can:
@@ -283,8 +285,10 @@ def test_lists_agree_on_every_surface(asked: Asked) -> None:
             msgspec.to_builtins(what_can(view, what.subject, request=request, state=state, kinds=what.kinds))
             for view in (snapshot.graph, snapshot.index)
         ]
-        body = {"org": case.org, "subject": what.subject, "kinds": list(what.kinds)}
+        body = {"subject": what.subject, "kinds": list(what.kinds)}
         context = said(case, what, "on_behalf_of")
-        answer = client_of(asked, what.context).post("/v1/what-can", json=body | {"context": context})
+        answer = client_of(asked, what.context).post(
+            f"/v1/orgs/{case.org}/what-can", json=body | {"context": context}
+        )
         assert rows[0] == rows[1]
         assert answer.json()["rows"] == msgspec.json.decode(msgspec.json.encode(rows[0]))

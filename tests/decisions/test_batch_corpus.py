@@ -87,10 +87,10 @@ def test_same_answers_on_all_surfaces(client: TestClient, tmp_path: Path) -> Non
     for case in CASES:
         done, running = case.get("done", []), case.get("running", [])
         body = {"plan": case["plan"], "done": done, "running": running}
-        answer = client.post("/v1/batches/plan", json=body)
+        answer = client.post("/v1/orgs/active/batches/plan", json=body)
         options = [word for option, ids in (("--done", done), ("--running", running)) for name in ids for word in (option, name)]  # fmt: skip
         (tmp_path / "plan.yaml").write_text(yaml.safe_dump(case["plan"]), encoding="utf-8")
-        ran = run_here("batch", "plan", "plan.yaml", *options, "--format", "json", cwd=tmp_path)
+        ran = run_here("task", "plan", "plan.yaml", *options, "--format", "json", cwd=tmp_path)
         if "unknown" in case:
             assert (answer.status_code, ran.returncode) == (422, 2), case["name"]
             assert case["unknown"] in answer.json()["detail"]
@@ -108,10 +108,10 @@ def test_a_plan_as_text_has_the_places_of_its_lines(
 ) -> None:
     """Over HTTP and on standard input."""
     text = "_schema: orgkernel:subtask_plan\nsubtasks:\n  - {id: a}\n"
-    (finding,) = client.post("/v1/batches/plan", json={"plan": text}).json()["findings"]
+    (finding,) = client.post("/v1/orgs/active/batches/plan", json={"plan": text}).json()["findings"]
     assert (finding["code"], finding["line"], finding["column"]) == ("ORG679", 3, 5)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    ran = run_here("batch", "plan", "-", cwd=tmp_path)
+    ran = run_here("task", "plan", "-", cwd=tmp_path)
     assert "<stdin>:3:5: error[ORG679] subtask-without-files: subtask `a` lists no files" in ran.stdout
     assert ran.returncode == 1
 

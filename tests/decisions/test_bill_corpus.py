@@ -110,7 +110,7 @@ def ask_kernel(organization: Organization, case: Mapping[str, Any]) -> Any:
 
 
 def ask_http(organization: Organization, case: Mapping[str, Any]) -> Any:
-    path = f"/v1/orgs/{organization.id}/bills/{case['bill']}/next-steps"
+    path = f"/v1/orgs/{organization.id}/bills/{case['bill']}/next"
     response = organization.client(case).post(path, json=case["instance"])
     assert response.status_code == 200, response.text
     return response.json()
@@ -231,7 +231,7 @@ def fill_kernel(organization: Organization, case: Mapping[str, Any]) -> Any:
 
 
 def fill_http(organization: Organization, case: Mapping[str, Any]) -> Any:
-    path = f"/v1/orgs/{organization.id}/bills/{case['bill']}/assignment"
+    path = f"/v1/orgs/{organization.id}/bills/{case['bill']}/fill"
     response = organization.client(case).post(path, json={"without": case.get("without", [])})
     assert response.status_code == 200, response.text
     return response.json()

@@ -151,7 +151,7 @@ def ask_http(organization: Organization, case: dict[str, Any]) -> Any:
 def ask_cli(organization: Organization, case: dict[str, Any]) -> Any:
     where = ["--org", organization.id, "--path", str(organization.folder), "--format", "json"]
     if "proposals" in case:
-        done = run_here("skills", "proposals", *where, cwd=organization.folder)
+        done = run_here("skill", "proposals", *where, cwd=organization.folder)
         found = json.loads(done.stdout)
         assert done.returncode == int(not found["proposals"])
         return found
@@ -168,7 +168,7 @@ def ask_cli(organization: Organization, case: dict[str, Any]) -> Any:
         words += [word for each in asked.get("via", ()) for word in ("--via", each)]
         words += ["--context", json.dumps(asked["context"])] if "context" in asked else []
     else:
-        words = ["skills", "list"] if "skills" in case else ["skills", "show", asked["name"]]
+        words = ["skill", "list"] if "skills" in case else ["skill", "show", asked["name"]]
     done = run_here(*words, *where, cwd=organization.folder)
     found = json.loads(done.stdout)
     if "handle" in case:

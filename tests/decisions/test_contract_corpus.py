@@ -111,10 +111,10 @@ def test_same_answers_over_http(client: TestClient) -> None:
         body: dict[str, Any] = {"contract": as_text(case.contract)} | (
             {"against": as_text(case.against)} if case.against else {}
         )
-        answer = client.post("/v1/contracts/check", json=body).json()
+        answer = client.post("/v1/orgs/active/contracts/check", json=body).json()
         assert (answer["outcome"], shorten(answer["findings"])) == (case.outcome, case.expect), case.name
         body = {"contract": case.contract} | ({"against": case.against} if case.against else {})
-        of_object = client.post("/v1/contracts/check", json=body).json()
+        of_object = client.post("/v1/orgs/active/contracts/check", json=body).json()
         assert of_object["outcome"] == case.outcome
         assert sorted(each["message"] for each in of_object["findings"]) == sorted(
             each["message"] for each in answer["findings"]
@@ -129,7 +129,7 @@ def test_same_answers_on_the_command_line(tmp_path: Path) -> None:
         if case.against is not None:
             (tmp_path / "against").write_text(as_text(case.against), encoding="utf-8")
             beside = ("--against", "against")
-        ran = run_here("contract", "check", "contract", *beside, "--format", "json", cwd=tmp_path)
+        ran = run_here("task", "check", "contract", *beside, "--format", "json", cwd=tmp_path)
         assert shorten(json.loads(ran.stdout)) == case.expect, case.name
         assert ran.returncode == EXIT_CODES[case.outcome], case.name
 
@@ -148,14 +148,18 @@ def test_what_cannot_be_read_is_not_called_sound(tmp_path: Path, client: TestCli
         "\x00",
     ):
         (tmp_path / "contract").write_text(text, encoding="utf-8")
-        ran = run_here("contract", "check", "contract", cwd=tmp_path)
+        ran = run_here("task", "check", "contract", cwd=tmp_path)
         assert ran.returncode == 2, text
         assert (
-            client.post("/v1/contracts/check", json={"contract": text}).json()["outcome"] == "cannot_tell"
+            client.post("/v1/orgs/active/contracts/check", json={"contract": text}).json()["outcome"]
+            == "cannot_tell"
         ), text
-    assert run_here("contract", "check", "missing.yaml", cwd=tmp_path).returncode == 2
-    assert client.post("/v1/contracts/check", json={"contract": ["a"]}).json()["outcome"] == "cannot_tell"
-    assert client.post("/v1/contracts/check", json={}).status_code == 422
+    assert run_here("task", "check", "missing.yaml", cwd=tmp_path).returncode == 2
+    assert (
+        client.post("/v1/orgs/active/contracts/check", json={"contract": ["a"]}).json()["outcome"]
+        == "cannot_tell"
+    )
+    assert client.post("/v1/orgs/active/contracts/check", json={}).status_code == 422
 
 
 @pytest.mark.parametrize("kind", [*SOUND])

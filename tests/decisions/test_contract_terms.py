@@ -72,7 +72,7 @@ def kernel(folder: Path) -> Kernel:
 @pytest.fixture(scope="module")
 def ask_http(kernel: Kernel) -> Callable[[dict[str, Any]], Any]:
     client = TestClient(create_app(kernel), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 50000))
-    return lambda body: client.post("/v1/contracts/check", json=body).json()
+    return lambda body: client.post("/v1/orgs/omega/contracts/check", json=body).json()
 
 
 @pytest.mark.parametrize(("kind", "changes", "expected"), CASES)
@@ -99,10 +99,9 @@ def test_the_terms_count_on_every_surface(
     assert alone == []
     found = [f"{each.code} {each.message}" for each in checked.diagnostics if each.severity.value == "error"]
     assert found == expected
-    assert said(ask_http({"contract": text, "org": "omega"})["findings"]) == expected
-    assert said(ask_http({"contract": text})["findings"]) == []
+    assert said(ask_http({"contract": text})["findings"]) == expected
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
-    done = run_here("contract", "check", str(tmp_path / "c.yaml"), "--org", "omega", "--path", ".", "--format", "json", cwd=folder)  # fmt: skip
+    done = run_here("task", "check", str(tmp_path / "c.yaml"), "--org", "omega", "--path", ".", "--format", "json", cwd=folder)  # fmt: skip
     assert said(json.loads(done.stdout)) == expected
     assert done.returncode == bool(expected)
 
@@ -136,11 +135,11 @@ def test_the_batch_size_of_the_organization_bounds_that_of_a_plan(tmp_path: Path
         }
         (tmp_path / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
         named = [] if org is None else ["--org", org, "--path", "omega"]
-        done = run_here("batch", "plan", "plan.json", *named, "--format", "json", cwd=tmp_path)
-        told = client.post(
-            "/v1/batches/plan", json={"plan": plan, **({} if org is None else {"org": org})}
-        ).json()
-        for answer in (json.loads(done.stdout), told):
+        done = run_here("task", "plan", "plan.json", *named, "--format", "json", cwd=tmp_path)
+        answers = [json.loads(done.stdout)]
+        if org is not None:
+            answers.append(client.post(f"/v1/orgs/{org}/batches/plan", json={"plan": plan}).json())
+        for answer in answers:
             assert [len(batch["subtasks"]) for batch in answer["plan"]["batches"]] == expected
-    unknown = client.post("/v1/batches/plan", json={"plan": {}, "org": "nobody"})
+    unknown = client.post("/v1/orgs/nobody/batches/plan", json={"plan": {}})
     assert (unknown.status_code, unknown.json()["code"]) == (404, "UNKNOWN_ORGANIZATION")

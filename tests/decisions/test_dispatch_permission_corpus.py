@@ -169,7 +169,9 @@ def run_cli(organization: Organization, case: Mapping[str, Any], store: list[str
     for name, value in asked.items():
         words += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
     done = run_here(
-        "dispatch-check",
+        "task",
+        "dispatch",
+        "check",
         *words,
         *store,
         "--org",

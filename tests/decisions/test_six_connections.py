@@ -79,7 +79,7 @@ class Ship:
         return Context(self.kernel, self.store, actor_named(who))
 
     def may(self, tool: str, agent: str = "ann") -> str:
-        return self.kernel.decide("ship", AccessRequest(f"agent:{agent}", "use", f"tool:{tool}")).outcome
+        return self.kernel.can("ship", AccessRequest(f"agent:{agent}", "use", f"tool:{tool}")).outcome
 
     def level(self, skill: str) -> int:
         profile = self.kernel.skill_profile("ship", "ann")
@@ -140,7 +140,7 @@ def test_c3_passing_a_test_unlocks_the_tools_it_names(ship: Ship) -> None:
     assert ship.may("warp") == "allow"
     invalidate_result(ship.acting(), "ann", result, reason="the answers were in the prompt")
     assert ship.may("warp") == "deny"
-    explanation = ship.kernel.explain("ship", AccessRequest("agent:ann", "use", "tool:warp"))
+    explanation = ship.kernel.why("ship", AccessRequest("agent:ann", "use", "tool:warp"))
     assert (
         "every result is invalid; the last one because `the answers were in the prompt`"
         in explanation.reasons[0].text

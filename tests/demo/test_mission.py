@@ -50,7 +50,7 @@ def test_everything_is_remembered_in_its_order(folder: Path) -> None:
     by = {"intake": "agent:intake_1", "planner": "agent:planner_1"} | {
         each: f"agent:{each}" for each in WORKERS
     }
-    assert [(each["kind"], each["actor"], each["body"].get("status")) for each in told(folder, "contract", "list")] == [
+    assert [(each["kind"], each["actor"], each["body"].get("status")) for each in told(folder, "task", "list")] == [
         ("decision_entry", by["intake"], None),
         ("brief", by["intake"], None),
         *[("brief", by["planner"], None)] * 3,
@@ -69,7 +69,7 @@ def test_everything_is_remembered_in_its_order(folder: Path) -> None:
 
 def test_records_cite_one_another(folder: Path) -> None:
     """A brief its mission, a result its brief, a correction its original, an answer its blocker, a row the row before it."""
-    records = told(folder, "contract", "list")
+    records = told(folder, "task", "list")
     of = {
         kind: [each for each in records if each["kind"] == kind]
         for kind in {each["kind"] for each in records}
@@ -100,14 +100,14 @@ def test_what_was_claimed_and_refused_is_in_the_audit(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "path", "name"),
     [
-        (("contract", "list"), "/v1/orgs/omega/contracts", "contracts"),
-        (("contract", "list", "--kind", "correction"), "/v1/orgs/omega/contracts?kind=correction", "contracts"),
-        (("contract", "list", "--session", "shop-worker-3"), "/v1/orgs/omega/contracts?session=shop-worker-3", "contracts"),
-        (("contract", "list", "--open"), "/v1/orgs/omega/contracts?open=true", "contracts"),
-        (("dispatches", "list"), "/v1/orgs/omega/dispatches", "dispatches"),
-        (("dispatches", "list", "--running"), "/v1/orgs/omega/dispatches?running=true", "dispatches"),
-        (("decisions", "list"), "/v1/orgs/omega/contracts?kind=decision_entry", "contracts"),
-        (("scope", "claims"), "/v1/claims", "claims"),
+        (("task", "list"), "/v1/orgs/omega/contracts", "contracts"),
+        (("task", "list", "--kind", "correction"), "/v1/orgs/omega/contracts?kind=correction", "contracts"),
+        (("task", "list", "--session", "shop-worker-3"), "/v1/orgs/omega/contracts?session=shop-worker-3", "contracts"),
+        (("task", "list", "--open"), "/v1/orgs/omega/contracts?open=true", "contracts"),
+        (("task", "dispatch", "list"), "/v1/orgs/omega/dispatches", "dispatches"),
+        (("task", "dispatch", "list", "--running"), "/v1/orgs/omega/dispatches?running=true", "dispatches"),
+        (("task", "log", "list"), "/v1/orgs/omega/contracts?kind=decision_entry", "contracts"),
+        (("claim", "list"), "/v1/orgs/omega/claims", "claims"),
     ],
 )  # fmt: skip
 def test_http_gives_the_same(
@@ -121,13 +121,13 @@ def test_http_gives_the_same(
 
 def test_dispatches_have_their_briefs_and_depths(folder: Path) -> None:
     """From the person down to the workers, none of whom dispatches."""
-    dispatches = told(folder, "dispatches", "list")
+    dispatches = told(folder, "task", "dispatch", "list")
     assert [(each["sender"], each["holder"], each["depth"]) for each in dispatches] == [
         ("role:human", "agent:intake_1", 0),
         ("agent:intake_1", "agent:planner_1", 1),
         *[("agent:planner_1", f"agent:worker_{number}", 2) for number in (1, 2, 3, 1)],
     ]
-    briefs = [each["record_id"] for each in told(folder, "contract", "list", "--kind", "brief")]
+    briefs = [each["record_id"] for each in told(folder, "task", "list", "--kind", "brief")]
     assert [each["brief"] for each in dispatches] == [None, *briefs]
 
 
@@ -137,7 +137,7 @@ def test_manifests_say_who_dispatches_whom_and_that_nothing_is_left(folder: Path
         told(folder, "manifest", "planner"),
         told(folder, "manifest", "--agent", "planner_1"),
         client.get("/v1/orgs/omega/roles/planner").json(),
-        client.get("/v1/agents/planner_1?org=omega").json(),
+        client.get("/v1/orgs/omega/agents/planner_1").json(),
     ]
     for manifest in manifests:
         assert [each["id"] for each in manifest["dispatch_targets"]] == ["worker"]
@@ -150,7 +150,7 @@ def test_manifests_say_who_dispatches_whom_and_that_nothing_is_left(folder: Path
 def test_the_repository_is_as_the_records_say(folder: Path) -> None:
     """What the planner closed passes its verify command, and every commit of the workers is on the main branch."""
     shop = folder / "shop"
-    brief = told(folder, "contract", "list", "--kind", "brief")[0]["body"]
+    brief = told(folder, "task", "list", "--kind", "brief")[0]["body"]
     verified = subprocess.run(brief["verify_command"].split(), cwd=shop, capture_output=True, check=False)
     assert verified.returncode == 0, verified.stderr
     merged = subprocess.run(["git", "branch", "--merged", "main"], cwd=shop, capture_output=True, text=True, check=True)  # fmt: skip

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 BIN = Path(sys.executable).parent
@@ -110,7 +111,7 @@ class Reader:
         finally:
             for server in self.servers:
                 server.terminate()
-                server.wait(10)
+                server.wait(PATIENCE)
                 assert server.stderr is not None
                 server.stderr.close()
 
@@ -158,7 +159,7 @@ class Reader:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-c", text], cwd=folder or self.folder, env=self._environment(), input=given,
-            capture_output=True, text=True, timeout=90, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
 
     def _with_own_ports(self, text: str) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tests.support.trees import REPOSITORY
 from tools.regenerate import generated_files, stale_files
+from tools.site_sources import generated_pages
 
 
 def test_generated_files_are_up_to_date() -> None:
-    """Schemas, rule pages, OpenAPI: `make regenerate` writes them, and nobody edits them by hand."""
+    """Record modules, schemas and OpenAPI are not edited by hand: `make regenerate` writes them."""
     assert stale_files() == []
 
 
@@ -17,3 +18,8 @@ def test_generated_files_are_written_where_they_are_looked_for() -> None:
         assert (REPOSITORY / name).resolve().is_relative_to(REPOSITORY)
         assert text.endswith("\n")
         assert not text.endswith("\n\n")
+
+
+def test_pages_built_with_the_site_are_not_checked_in() -> None:
+    """A page that follows from the code has no copy in the repository that could differ from it."""
+    assert [name for name in generated_pages() if (REPOSITORY / name).exists()] == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -15,10 +14,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 import yaml
 
-from tests.support.trees import REPOSITORY
-from tests.support.yaml_text import read_yaml_file
+from tests.support.patience import PATIENCE
+from tests.support.yaml_text import read_yaml
+from tools.site_sources import site_configuration, write_site_sources
 
-CONFIG = read_yaml_file(REPOSITORY / "mkdocs.yml")
+CONFIG = read_yaml(site_configuration())
 BUILD = (Path(sys.executable).with_name("zensical"), "build", "--strict", "--clean")
 # Attributes a browser fetches or follows.
 _FETCHED = ("href", "src", "srcset", "action", "poster", "data")
@@ -37,24 +37,24 @@ class _Page(HTMLParser):
         self.ids |= {value for name in ("id", "name") if (value := given.get(name))}
 
 
-def copy_sources(folder: Path) -> Path:
-    """What the site is made of, so that builds do not meet in one folder."""
-    shutil.copytree(REPOSITORY / "docs", folder / "docs")
-    shutil.copy(REPOSITORY / "mkdocs.yml", folder)
-    return folder
-
-
 def build(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(BUILD, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the site is built from, the generated pages included."""
+    folder = tmp_path_factory.mktemp("site")
+    write_site_sources(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(sources: Path) -> Path:
     """The site, built strictly."""
-    folder = copy_sources(tmp_path_factory.mktemp("site"))
-    done = build(folder)
+    done = build(sources)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "site"
+    return sources / "site"
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +69,15 @@ def entries(nav: Any) -> list[str]:
     return [entry for each in (nav.values() if isinstance(nav, dict) else nav) for entry in entries(each)]
 
 
-def test_every_page_is_in_the_navigation_once() -> None:
+def test_every_page_is_in_the_navigation_once(sources: Path) -> None:
     """And every entry is a page."""
-    docs = REPOSITORY / "docs"
+    docs = sources / "docs"
     assert sorted(entries(CONFIG["nav"])) == sorted(
         str(path.relative_to(docs)) for path in docs.rglob("*.md")
     )
 
 
+@pytest.mark.nightly
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     """Otherwise that it passes would say nothing."""
     page = tmp_path / "docs/index.md"
@@ -88,6 +89,7 @@ def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
         assert (build(tmp_path).returncode == 0) is succeeds
 
 
+@pytest.mark.nightly
 def test_every_page_is_built(site: Path, pages: dict[Path, _Page]) -> None:
     """One HTML page per Markdown page, and the page for what is not found."""
     names = {re.sub(r"README\.md$", "index.md", name) for name in entries(CONFIG["nav"])}
@@ -95,6 +97,7 @@ def test_every_page_is_built(site: Path, pages: dict[Path, _Page]) -> None:
     assert built == {name.removesuffix(".md") + ".html" for name in names} | {"404.html"}
 
 
+@pytest.mark.nightly
 def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, _Page], site: Path) -> None:
     """No page or style sheet names another host: neither fonts nor scripts nor images nor links."""
     for path, page in pages.items():
@@ -104,6 +107,7 @@ def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, _Page], site: Path)
         assert not re.search(r"(@import|url\()\s*[\"']?(https?:)?//", text), path
 
 
+@pytest.mark.nightly
 def test_nothing_that_is_shown_makes_the_scripts_fetch(site: Path) -> None:
     """The theme's script loads more from a host of its own for diagrams, code to try, galleries and repositories."""
     assert not {"repo_url", "repo_name", "extra_javascript", "plugins"} & CONFIG.keys()
@@ -111,6 +115,7 @@ def test_nothing_that_is_shown_makes_the_scripts_fetch(site: Path) -> None:
         assert not re.search(r'class="?(mermaid|pyodide|glightbox)', path.read_text(encoding="utf-8")), path
 
 
+@pytest.mark.nightly
 def test_links_lead_to_a_page_and_a_heading(pages: dict[Path, _Page], site: Path) -> None:
     """Anchors included; the page for what is not found is served from anywhere."""
     lost = []

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 INTEROP = REPOSITORY / ".venv" / "interop" / "bin" / "python"
@@ -55,5 +56,5 @@ def a2a_sdk() -> Iterator[Checker]:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.close()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()

@@ -272,7 +272,7 @@ def test_without_cryptography_it_is_said_what_to_install(monkeypatch: pytest.Mon
     for make in (signing.new_key, lambda: CardSigner(b"")):
         with pytest.raises(UsageError) as caught:
             make()
-        assert caught.value.help == "install the extra `orgkernel[a2a]`"
+        assert caught.value.help == "install the extra `orgkernel[signing]`"
 
 
 # -- the command line ---------------------------------------------------------------------------------------------------
@@ -280,16 +280,16 @@ def test_without_cryptography_it_is_said_what_to_install(monkeypatch: pytest.Mon
 
 def test_cards_are_signed_on_the_command_line(tmp_path: Path, sdk: Checker) -> None:
     """Make a key, export with it, rotate it, and verify with what `show` prints."""
-    assert run("card-key", "create", "key.pem", cwd=tmp_path).returncode == 0
-    assert run("card-key", "create", "key.pem", cwd=tmp_path).returncode == 2, "a key is never overwritten"
+    assert run("key", "card", "create", "key.pem", cwd=tmp_path).returncode == 0
+    assert run("key", "card", "create", "key.pem", cwd=tmp_path).returncode == 2, "a key is never overwritten"
     done = run(
         "export", "--to", "a2a", "--org", "blank", "--url", ENDPOINT.url, "--sign-key", "key.pem", "-o", "cards", cwd=tmp_path
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "signatures" not in done.stderr
-    rotated = run("card-key", "rotate", "key.pem", "--overlap", "7d", cwd=tmp_path)
+    rotated = run("key", "card", "rotate", "key.pem", "--overlap", "7d", cwd=tmp_path)
     assert rotated.returncode == 0
-    keys = json.loads(run("card-key", "show", "key.pem", cwd=tmp_path).stdout)
+    keys = json.loads(run("key", "card", "show", "key.pem", cwd=tmp_path).stdout)
     assert keys["keys"][0]["kid"] == rotated.stdout.strip()
     for name in ("agent-card.json", "roles/co/agent-card.json"):
         card = json.loads((tmp_path / "cards" / name).read_text(encoding="utf-8"))

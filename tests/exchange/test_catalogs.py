@@ -14,6 +14,7 @@ from orgkernel.exchange.ai_catalog import CATALOG_FILE, export_ai_catalog
 from orgkernel.exchange.backstage import CATALOG_FILE as CATALOG_INFO
 from orgkernel.exchange.backstage import export_backstage, names_of
 from orgkernel.exchange.exported import Export
+from orgkernel.exchange.formats import EXPORTS
 from orgkernel.exchange.mcp_registry import export_mcp_registry
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
@@ -164,11 +165,12 @@ def test_a_long_id_keeps_within_the_limit() -> None:
     assert all(0 < len(name) <= 63 for name in names)
 
 
-@pytest.mark.parametrize("target", ["a2a", "ai-catalog", "backstage", "mcp-registry", "opa"])
+@pytest.mark.parametrize("target", EXPORTS)
 def test_an_export_is_kept_in_step(tmp_path: Path, target: str) -> None:
     """It is written, is in step, is found to have drifted after an edit, and is written again without `--force`."""
     chief = f"{SHOP['roles/0.yaml']}role_type: commander\ncapabilities: {{intents: [sell]}}\n"
-    folder = write_tree(tmp_path / "shop", {**SHOP, "roles/0.yaml": chief})
+    greet = "---\nname: greet\ndescription: Greets a customer. Use when one enters.\n---\nSay hello.\n"
+    folder = write_tree(tmp_path / "shop", {**SHOP, "roles/0.yaml": chief, "skills/greet/SKILL.md": greet})
 
     def export(*options: str) -> int:
         return run(
@@ -176,8 +178,9 @@ def test_an_export_is_kept_in_step(tmp_path: Path, target: str) -> None:
         ).returncode
 
     assert (export(), export("--check")) == (0, 0)
-    role, tools = folder / "roles" / "0.yaml", folder / "tools.yaml"
+    role, tools, skill = folder / "roles" / "0.yaml", folder / "tools.yaml", folder / "skills/greet/SKILL.md"
     role.write_text(chief.replace("# chief", "# boss") + "position: worker\n", encoding="utf-8")
     tools.write_text(SHOP["tools.yaml"].replace("Reads issues.", "Shows issues."), encoding="utf-8")
+    skill.write_text(greet.replace("hello", "good day"), encoding="utf-8")
     assert export("--check") == 1
     assert (export(), export("--check")) == (0, 0)

@@ -22,6 +22,7 @@ from tests.exchange.organizations import (
     view_of,
 )
 from tests.support.depth import DEPTH
+from tests.support.sampling import sample_every
 from tests.support.trees import REPOSITORY, write_tree
 
 PROGRAM = Path(__file__).with_name("checker_programs.py")
@@ -69,7 +70,7 @@ def answers(exported: Path) -> dict[str, Any]:
     return said_by(INTEROP, exported, *FORMATS)
 
 
-@pytest.mark.parametrize("target", ["claude-code", "copilot", "skills"])
+@pytest.mark.parametrize("target", sample_every(["claude-code", "copilot", "skills"], 3))
 def test_the_linter_of_agents_has_no_word_against_them(target: str, answers: dict, views: Views) -> None:
     """Errors and warnings of skillsaw, but for its taste in descriptions, which are the organization's own words."""
     said = {name: [each.split(" ")[0] for each in found] for name, found in answers[target].items()}

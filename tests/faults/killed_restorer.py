@@ -12,6 +12,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from itertools import count
 from typing import Any
 
@@ -57,7 +58,7 @@ def restore_and_die(folder: str, number: int) -> bool:
 
 def read_agents(folder: str) -> list[str]:
     """The agents in a store, which is complete."""
-    with sqlite3.connect(os.path.join(folder, "state.db")) as rows:
+    with closing(sqlite3.connect(os.path.join(folder, "state.db"))) as rows, rows:
         assert rows.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         found = [name for (name,) in rows.execute("SELECT agent_id FROM agents ORDER BY agent_id")]
     rows.close()

@@ -305,14 +305,14 @@ def test_a_checkpoint_that_is_removed_while_serving_is_told(attacked: Attacked, 
     with TestClient(
         create_app(household, store=attacked.place), base_url="http://127.0.0.1:8000", client=("127.0.0.1", 1)
     ) as client:
-        asked = {"requester": "agent:butler", "resources": ["tool:github"], "org_id": "household"}
+        asked = {"requester": "agent:butler", "resources": ["tool:github"]}
         headers = {"Authorization": f"Bearer {secret}"}
-        assert client.post("/v1/requests", json=asked, headers=headers).status_code == 201
+        assert client.post("/v1/orgs/active/requests", json=asked, headers=headers).status_code == 201
         assert client.get("/readyz").json()["store"] == "ok"
         for head in attacked.audit.glob("*.head"):
             head.unlink()
         asked["requester"] = "agent:clerk"
-        assert client.post("/v1/requests", json=asked, headers=headers).status_code == 201
+        assert client.post("/v1/orgs/active/requests", json=asked, headers=headers).status_code == 201
         ready = client.get("/readyz").json()
         assert (ready["status"], ready["store"]) == ("degraded", "unproven")
 

@@ -15,6 +15,7 @@ from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import client_of, problem, stored_client
 from tests.api.keys import bearer, first_key, location_of
 from tests.api.running import running, until
+from tests.support.patience import PATIENCE
 from tests.support.trees import TEMPLATES, copy_template
 
 
@@ -22,7 +23,7 @@ def test_it_is_not_ready_before_it_closes(tmp_path: Path) -> None:
     """Meanwhile it answers everything else, on new connections too; a client that hangs does not hold it."""
     with (
         running(tmp_path, TEMPLATES / "blank", drain=DRAIN_SECONDS) as server,
-        socket.create_connection(("127.0.0.1", server.port), 20) as hanging,
+        socket.create_connection(("127.0.0.1", server.port), PATIENCE) as hanging,
     ):
         hanging.sendall(
             b"POST /v1/orgs/x/dispatch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"
@@ -32,18 +33,16 @@ def test_it_is_not_ready_before_it_closes(tmp_path: Path) -> None:
         said = until(lambda: server.get("/readyz"), lambda answer: answer.status_code == 503)
         problem(said, 503, "DRAINING")
         assert server.get("/v1/orgs").status_code == 200
-        assert server.process.wait(30) == 0
-        assert DRAIN_SECONDS <= time.monotonic() - begun < 15
+        assert server.process.wait(PATIENCE) == 0
+        assert time.monotonic() - begun >= DRAIN_SECONDS
 
 
 def test_a_second_signal_closes_at_once(tmp_path: Path) -> None:
     """Nobody has to wait for the end of the drain phase."""
-    with running(tmp_path, TEMPLATES / "blank", drain=DRAIN_SECONDS) as server:
+    with running(tmp_path, TEMPLATES / "blank", drain=10 * PATIENCE) as server:
         server.process.send_signal(signal.SIGTERM)
         until(lambda: server.get("/readyz").status_code, lambda status: status == 503)
-        begun = time.monotonic()
         assert server.stop(signal.SIGTERM) == 0
-        assert time.monotonic() - begun < DRAIN_SECONDS + 3
 
 
 FORWARDING = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via", "X-Client-IP", "True-Client-IP", "CF-Connecting-IP",

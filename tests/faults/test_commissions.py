@@ -27,6 +27,7 @@ from orgkernel.state.certificates import did_of, public_of, render_certificate
 from orgkernel.state.identity_keys import IdentityKeys
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.opening import opened
+from tests.support.patience import PATIENCE
 from tests.support.trees import write_tree
 
 MANY = 1_000
@@ -134,7 +135,9 @@ main()
 
 def test_a_commission_that_is_killed_is_taken_up(kernel: Kernel, place: StoreLocation, folder: Path) -> None:
     """The key was written and the store was not: the next commission uses that key, and there is one identity."""
-    done = subprocess.run([sys.executable, "-c", KILLED, place.path, str(folder)], check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, place.path, str(folder)], check=False, timeout=PATIENCE
+    )
     assert done.returncode == 9
     keys = IdentityKeys(place.checkpoints, "shop", os.urandom)
     left = keys.agents()["a0"].did

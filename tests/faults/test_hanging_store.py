@@ -51,8 +51,14 @@ FREE = (
     "/v1/orgs",
     "/v1/diagnostics",
 )
-AT_ONCE = 1.0
-"""Seconds within which an answer came at once, on a machine that does much else."""
+PATIENCE = 60.0
+"""Seconds after which a store that goes on has answered, on a machine that does much else."""
+AT_ONCE = waiting.WORK_SECONDS - 1
+"""Seconds within which an answer that waited for no store came, however much else the machine does."""
+FEW_SECONDS = 3.0
+"""Seconds after which a store gives up that a test wants to see giving up; a busy machine answers sooner."""
+GIVEN_UP = 28.0
+"""Seconds within which a call is refused that would wait for the database as long as its driver does: for 30 seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +80,7 @@ def refused_while(server: Server, ask: Any, callers: int = 30) -> None:
         for future in asking:
             response, took = future.result()
             problem(response, 503, "STORE_BUSY")
-            assert took < 13
+            assert took < GIVEN_UP
     assert {answer.status_code for answer, _ in answers} == {200}
     assert max(took for _, took in answers) < AT_ONCE
 
@@ -110,7 +116,7 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
             return server.client.post(EVALUATION, json=USE)
 
         def give() -> Any:
-            return server.client.post("/v1/grants", json=GRANT, headers=secret)
+            return server.client.post("/v1/orgs/active/grants", json=GRANT, headers=secret)
 
         assert evaluate().status_code == 200
         assert give().status_code == 201
@@ -119,14 +125,18 @@ def test_a_stopped_postgresql_stalls_nobody_who_does_not_need_it(
             refused_while(server, give)
             for path in FREE:
                 answer, took = timed(lambda path=path: server.get(path))
-                # No question about access is answered now, so other servers should be asked.
-                status = 503 if path == "/readyz" else 200
-                assert (answer.status_code, took < 2 * AT_ONCE + 2) == (status, True), path
+                assert (answer.status_code, took < AT_ONCE) == (200, True), path
             assert server.get("/v1/diagnostics").json()["store_problem"]
+            # No question about access is answered now, so other servers should be asked.
             answer, took = timed(lambda: server.get("/readyz"))
             problem(answer, 503, "STORE_BUSY")
-            assert took < 2 * AT_ONCE + 2
-            for path in ("/v1/grants", "/v1/audit", "/v1/orgs/household/roles/steward", "/v1/agents/clerk"):
+            assert took < AT_ONCE
+            for path in (
+                "/v1/orgs/active/grants",
+                "/v1/audit",
+                "/v1/orgs/household/roles/steward",
+                "/v1/orgs/active/agents/clerk",
+            ):
                 problem(server.get(path), 503, "STORE_BUSY")
             problem(server.get("/v1/orgs", headers=secret), 503, "STORE_BUSY")
         until(lambda: evaluate().status_code, lambda status: status == 200)
@@ -159,9 +169,9 @@ def test_a_locked_file_stalls_nobody_who_only_reads(tmp_path: Path) -> None:
         assert evaluate().status_code == 200
         with locked(place, "BEGIN IMMEDIATE"):
             refused_while(server, evaluate)
-            for path in (*FREE, "/readyz", "/v1/grants", "/v1/agents/clerk"):
+            for path in (*FREE, "/readyz", "/v1/orgs/active/grants", "/v1/orgs/active/agents/clerk"):
                 answer, took = timed(lambda path=path: server.get(path, headers=secret))
-                assert (answer.status_code, took < 2 * AT_ONCE + 2) == (200, True), path
+                assert (answer.status_code, took < AT_ONCE) == (200, True), path
         assert evaluate().status_code == 200
 
 
@@ -173,12 +183,11 @@ def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: 
     with ExitStack() as client_end:
         # The file can be held whole only while no server has it open, so the server starts afterward.
         with locked(place, *holding):
-            begun = time.monotonic()
-            client = client_end.enter_context(stored_client(household, place))
-            assert time.monotonic() - begun < 4
+            client, took = timed(lambda: client_end.enter_context(stored_client(household, place)))
+            assert took < GIVEN_UP
             answer, took = timed(lambda: client.post(EVALUATION, json=USE))
             problem(answer, 503, "STORE_BUSY")
-            assert took < 4
+            assert took < GIVEN_UP
             assert client.get("/livez").status_code == 200
             assert client.get("/v1/orgs").status_code == 200
         until(lambda: client.post(EVALUATION, json=USE).status_code, lambda status: status == 200)
@@ -186,8 +195,16 @@ def test_a_file_nobody_may_even_read_stalls_nobody(household: Kernel, tmp_path: 
 
 @pytest.fixture
 def impatient(postgres_place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A store that waits for its server for two seconds only."""
-    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", 2.0)
+    """A store that waits for its server for a few seconds only."""
+    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", FEW_SECONDS)
+    with opened_store(postgres_place) as store:
+        yield store
+
+
+@pytest.fixture
+def patient(postgres_place: StoreLocation, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store that waits for its server longer than any test hangs it."""
+    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", PATIENCE)
     with opened_store(postgres_place) as store:
         yield store
 
@@ -220,13 +237,13 @@ def let_threads_end() -> None:
 
 
 def test_a_call_does_not_wait_for_a_stopped_postgresql(
-    household: Kernel, impatient: Store, postgres_server: str, monkeypatch: pytest.MonkeyPatch
+    household: Kernel, patient: Store, postgres_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither its decision nor its lock: it is refused in time however many have asked before, and the same process goes on
     afterwards.
     """
-    monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
-    permits, exclusive = Permits(household, impatient), Exclusive(impatient)
+    monkeypatch.setattr(waiting, "WORK_SECONDS", PATIENCE)
+    permits, exclusive = Permits(household, patient), Exclusive(patient)
     request = AccessRequest("agent:clerk", "use", "tool:weather")
 
     async def ask() -> str:
@@ -240,44 +257,50 @@ def test_a_call_does_not_wait_for_a_stopped_postgresql(
     assert asyncio.run(ask()) == "deny"
     loop = asyncio.new_event_loop()
     with stopped(postgres_server):
+        monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
         found, took = timed(lambda: loop.run_until_complete(refused()))
     assert [type(each) for each in found] == [StoreBusy] * 41
-    assert took < 2
-    monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
+    assert took < GIVEN_UP
+    monkeypatch.setattr(waiting, "WORK_SECONDS", PATIENCE)
     assert loop.run_until_complete(ask()) == "deny"
     loop.close()
     let_threads_end()
-    until(impatient.locks.list, lambda locks: locks == ())
+    until(patient.locks.list, lambda locks: locks == ())
 
 
+@pytest.mark.parametrize("gives_up", [False, True], ids=["in the end it answers", "the store gives up"])
 def test_a_call_ends_although_its_lock_cannot_be_given_back(
-    tmp_path: Path, postgres_place: StoreLocation, postgres_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The database hangs during the call: its caller is answered in time, and the tool is free afterwards."""
-    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", 2.0)
-    monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
+    tmp_path: Path, postgres_place: StoreLocation, postgres_server: str, monkeypatch: pytest.MonkeyPatch,
+    gives_up: bool,
+) -> None:  # fmt: skip
+    """The database hangs during the call: its caller is answered meanwhile, and the tool is free afterwards."""
+    monkeypatch.setattr("orgkernel.state.postgresql.ANSWER_SECONDS", FEW_SECONDS if gives_up else PATIENCE)
+    monkeypatch.setattr(waiting, "WORK_SECONDS", PATIENCE)
     stops = [stopped(postgres_server)]
 
     def press() -> str:
         if stops:
             hanging.enter_context(stops.pop())
+            monkeypatch.setattr(waiting, "WORK_SECONDS", 0.5)
         return "pressed"
 
     with opened_store(postgres_place, Clock(time.time())) as store:
         box = toolbox(organization(tmp_path), store, press=PythonFunction(press))
         with ExitStack() as hanging:
-            result, took = timed(lambda: box.context("post", "agent:ann").invoke_blocking("press"))
+            result = box.context("post", "agent:ann").invoke_blocking("press")
             assert (result.output, result.metadata["lock"]) == ("pressed", "LOCK_LOST")
-            assert took < 4
-        monkeypatch.setattr(waiting, "WORK_SECONDS", 30)
+            if gives_up:
+                let_threads_end()
+        let_threads_end()
+        monkeypatch.setattr(waiting, "WORK_SECONDS", PATIENCE)
         other = box.context("post", "agent:bob")
-        until(lambda: other.invoke_blocking("press").output, lambda said: bool(said == "pressed"))
+        assert other.invoke_blocking("press").output == "pressed"
         let_threads_end()
         assert store.locks.list() == ()
 
 
 def test_a_lock_somebody_else_keeps_is_not_waited_for(
-    impatient: Store, postgres_server: str, postgres_place: StoreLocation
+    postgres_place: StoreLocation,
 ) -> None:
     """Another process that stopped in the middle of a change: whoever wants to change something is told."""
     import psycopg
@@ -286,8 +309,7 @@ def test_a_lock_somebody_else_keeps_is_not_waited_for(
         store.agents.add("worf", org_id="shop", actor="a")
         with psycopg.connect(postgres_place.url.replace("+psycopg", "")) as other:
             other.execute("SELECT * FROM state_version FOR UPDATE")
-            begun = time.monotonic()
+            # The error is not that the server says nothing, which takes 30 seconds.
             with pytest.raises(StoreError, match="is busy"):
                 store.agents.add("data", org_id="shop", actor="a")
-            assert time.monotonic() - begun < 5
         store.agents.add("data", org_id="shop", actor="a")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,17 +13,10 @@ from orgkernel.loading.files import Root, find_files, read_text
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.snapshot import Snapshot
+from tests.support.patience import within
 from tests.support.trees import TEMPLATES, copy_template, read, write_tree
 
 ROLE = "_schema: orgkernel:role_profile\nrole_id: {}\nrole_type: {}\ndescription: One of many.\n"
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """The block ends in time; the limits leave room for a slow machine."""
-    start = time.monotonic()
-    yield
-    assert time.monotonic() - start < seconds
 
 
 def findings(result: Snapshot | Tree) -> list[str]:

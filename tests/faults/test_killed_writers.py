@@ -15,6 +15,7 @@ from orgkernel.state.tables import file_claims, grants
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
 from tests.support.depth import DEPTH
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 KILLS = 40 * DEPTH
@@ -30,7 +31,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, quick_folder: Pat
     folder = tmp_path if seed == 1 else quick_folder
     command = [sys.executable, "-m", "tests.faults.killed_writer", str(folder), str(KILLS), str(seed)]
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=120 * DEPTH, cwd=REPOSITORY, check=False
+        command, capture_output=True, text=True, timeout=PATIENCE * DEPTH, cwd=REPOSITORY, check=False
     )
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()
@@ -93,7 +94,7 @@ def test_two_processes_that_write_at_once_lose_nothing(quick_folder: Path) -> No
     ]  # fmt: skip
     told: list[str] = []
     for writer in writers:
-        out, err = writer.communicate(timeout=120 * DEPTH)
+        out, err = writer.communicate(timeout=PATIENCE * DEPTH)
         assert writer.returncode == 0, err
         told += out.splitlines()
     with opened(sqlite_at(quick_folder)) as store:

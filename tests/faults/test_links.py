@@ -84,7 +84,7 @@ def test_a_file_that_is_swapped_before_it_is_quoted(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only what was read is quoted, whatever has its name by then."""
-    from orgkernel.cli import check
+    from orgkernel.cli.author import check
 
     path = shop / "roles" / "dev.yaml"
     path.write_text("role_id: [\n")

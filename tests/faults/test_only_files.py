@@ -34,6 +34,7 @@ from orgkernel.runtime.regular_files import NotRegular, open_regular
 from orgkernel.runtime.report_files import latest_name, read_latest
 from orgkernel.state.checkpoints import Folder
 from tests.cli.running import ORGKERNEL, SHOP
+from tests.support.patience import PATIENCE, until
 from tests.support.trees import REPOSITORY, write_tree
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
@@ -70,7 +71,7 @@ def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command that has to end, with standard input from a regular file."""
     with open(__file__, "rb") as file:
         return subprocess.run(
-            [ORGKERNEL, *command], cwd=cwd, env=ENVIRONMENT, stdin=file, capture_output=True, text=True, timeout=20,
+            [ORGKERNEL, *command], cwd=cwd, env=ENVIRONMENT, stdin=file, capture_output=True, text=True, timeout=PATIENCE,
             check=False,
         )  # fmt: skip
 
@@ -164,7 +165,7 @@ def test_a_pipe_does_not_stop_a_server(tmp_path: Path) -> None:
         assert [each["code"] for each in found["diagnostics"]] == ["ORG001"]
         assert ask(url, "/readyz")["reading"] == "ok"
         server.send_signal(signal.SIGTERM)
-        assert server.wait(10) == 0
+        assert server.wait(PATIENCE) == 0
     finally:
         server.kill()
         server.communicate()
@@ -198,7 +199,7 @@ def test_a_reload_that_hangs_is_reported_and_does_not_hold_the_server(tmp_path: 
         assert (said["status"], said["reading"]) == ("degraded", "overrun")
         assert ask(url, "/v1/diagnostics")["reading_problem"] == "the last reload has not ended in time"
         server.send_signal(signal.SIGTERM)
-        assert server.wait(10) == 0
+        assert server.wait(PATIENCE) == 0
     finally:
         server.kill()
         said_last = server.communicate()[1]
@@ -211,7 +212,7 @@ def test_a_late_reload_counts_when_it_ends(tmp_path: Path) -> None:
     kernel = Kernel.open(shop)
     ends = threading.Event()
     original = kernel.reload
-    kernel.reload = lambda: (ends.wait(20), original())[1]  # type: ignore[method-assign]
+    kernel.reload = lambda: (ends.wait(PATIENCE), original())[1]  # type: ignore[method-assign]
     answers = Answers(kernel)
     reloader = Reloader(answers, seconds=0.05)
 
@@ -222,10 +223,9 @@ def test_a_late_reload_counts_when_it_ends(tmp_path: Path) -> None:
             problems.append(answers.reading_problem)
         os.mkfifo(shop / "extra.yaml")
         ends.set()
-        for _ in range(200):
-            if answers.reading_problem is None:
-                break
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(PATIENCE):
+            while answers.reading_problem is not None:
+                await asyncio.sleep(0.05)
         return [*problems, answers.reading_problem]
 
     assert asyncio.run(attend()) == ["overrun", "overrun", None]
@@ -249,14 +249,10 @@ def url_of(server: subprocess.Popen[str]) -> str:
 
 def ask(url: str, path: str) -> dict[str, object]:
     """The answer of a server."""
-    with urllib.request.urlopen(url + path, timeout=10) as response:
+    with urllib.request.urlopen(url + path, timeout=PATIENCE) as response:
         return json.load(response)
 
 
 def wait_for(url: str, path: str, is_there: Callable[[dict[str, object]], bool]) -> dict[str, object]:
     """The first answer of some kind."""
-    ends = time.monotonic() + 20
-    while not is_there(said := ask(url, path)):
-        assert time.monotonic() < ends, said
-        time.sleep(0.1)
-    return said
+    return until(lambda: ask(url, path), is_there, pause=0.1)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from orgkernel.state.verify import verify_audit
 from tests.state.opening import opened, sqlite_at
 from tests.state.test_migrations import make_old
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 
@@ -218,7 +220,9 @@ def test_a_restoration_that_is_killed_leaves_a_complete_store(
     leave_log(place.path)
     shutil.copytree(quick_folder, quick_folder / "made")
     command = [sys.executable, "-m", "tests.faults.killed_restorer", str(quick_folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=REPOSITORY, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, cwd=REPOSITORY, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 8
 
@@ -257,10 +261,11 @@ def test_an_old_store_is_backed_up_as_it_is(quick_folder: Path) -> None:
     done = run_here("store", "restore", "old.db", "--store", "state.db", cwd=quick_folder)
     assert (done.returncode, done.stderr.partition(" from ")[0]) == (0, "restored version 0002")
     assert agents(place) == {"worf"}
-    assert tuple(
-        sqlite3.connect(quick_folder / name).execute("SELECT version_num FROM alembic_version").fetchone()[0]
-        for name in ("state.db", "old.db")
-    ) == (NEWEST, "0002")
+    versions = []
+    for name in ("state.db", "old.db"):
+        with closing(sqlite3.connect(quick_folder / name)) as rows:
+            versions.append(rows.execute("SELECT version_num FROM alembic_version").fetchone()[0])
+    assert versions == [NEWEST, "0002"]
 
 
 def test_a_backup_of_a_store_that_is_written_to_is_whole(quick_folder: Path) -> None:

@@ -23,6 +23,7 @@ from orgkernel.state.migrating import NEWEST, upgrade_store
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.opening import Clock, opened, sqlite_at
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 
@@ -50,7 +51,7 @@ def python(program: str, *arguments: str, **settings: object) -> subprocess.Comp
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-c", source, *arguments],
-        capture_output=True, text=True, timeout=60, check=False, env=environment, **settings,
+        capture_output=True, text=True, timeout=PATIENCE, check=False, env=environment, **settings,
     )  # fmt: skip
 
 
@@ -68,7 +69,7 @@ def test_a_full_database_answers_with_an_error(quick_folder: Path) -> None:
         errors = 0
         for ticket in tickets:
             try:
-                names.append(ticket.result(30))
+                names.append(ticket.result(PATIENCE))
             except StoreFull:
                 errors += 1
         with pytest.raises(StoreFull, match="is full") as full:
@@ -135,7 +136,7 @@ def test_a_locked_store_is_busy_and_then_not(quick_folder: Path) -> None:
         with pytest.raises(StoreBusy, match="locked by another process"):
             store.agents.add("data", org_id="shop", actor="a")
         with pytest.raises(StoreBusy):
-            store.audit.defer(decision()).result(30)
+            store.audit.defer(decision()).result(PATIENCE)
         assert set(store.read_view("shop").agents) == {"worf"}
         other.execute("ROLLBACK")
         other.close()
@@ -281,7 +282,7 @@ def test_a_child_of_a_fork_is_told_that_its_store_is_closed(tmp_path: Path) -> N
         child = os.fork()
         if child == 0:
             try:
-                store.audit.defer(AuditEntry("decision", 1.0, "allow")).result(10)
+                store.audit.defer(AuditEntry("decision", 1.0, "allow")).result(300)
                 os._exit(1)
             except OrgkernelError as error:
                 os._exit(0 if "closed" in error.message else 2)
@@ -315,7 +316,7 @@ def test_a_clock_that_is_set_back_revives_nothing(quick_folder: Path) -> None:
     clock = Clock()
     with opened(sqlite_at(quick_folder), clock) as store:
         store.grants.issue("agent:worf", ["tool:x"], issued_by="a", expires_at=clock.now + 60)
-        lock = store.locks.acquire("shop", "press", "agent:worf", timeout=60)
+        lock = store.locks.acquire("shop", "press", "agent:worf", timeout=PATIENCE)
         clock.now += 61
         store.expire()
         assert store.read_view().grants == {}
@@ -352,15 +353,15 @@ def test_who_will_not_wait_is_refused_when_too_much_waits(
 
     def wait(_: object) -> bool:
         begun.set()
-        return goes_on.wait(30)
+        return goes_on.wait(PATIENCE)
 
     with opened(sqlite_at(quick_folder)) as store:
         slow = store.context.writer.submit(wait)
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE)
         tickets = [store.audit.submit(decision()) for _ in range(4)]
         with pytest.raises(StoreBusy, match="has too many waiting writes"):
             store.audit.submit(decision())
         goes_on.set()
-        assert slow.result(30)
-        assert len({ticket.result(30) for ticket in tickets}) == 4
-        assert store.audit.submit(decision()).result(30)
+        assert slow.result(PATIENCE)
+        assert len({ticket.result(PATIENCE) for ticket in tickets}) == 4
+        assert store.audit.submit(decision()).result(PATIENCE)

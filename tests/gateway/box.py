@@ -41,6 +41,8 @@ def call(id: Any, name: str, arguments: dict[str, Any]) -> None:
     note("call", name, arguments)
     if "seconds" in arguments:
         time.sleep(arguments["seconds"])
+    while "until" in arguments and not Path(arguments["until"]).exists():
+        time.sleep(0.02)
     if arguments.get("die"):
         os._exit(9)
     if arguments.get("changes"):

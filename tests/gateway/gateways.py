@@ -20,8 +20,8 @@ from tests.api.running import until
 from tests.gateway.shop import Shop
 from tests.gateway.starting import start
 from tests.mcp.calling import Calls, calling, connect
+from tests.support.patience import PATIENCE
 
-PATIENCE = 60
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 

@@ -75,10 +75,10 @@ class DeskKernel:
     def access(self, org: str) -> OrganizationAccess:
         return self.desk
 
-    def decide(self, org: str, request: AccessRequest) -> AccessDecision:
+    def can(self, org: str, request: AccessRequest) -> AccessDecision:
         return self.desk.decide(request)
 
-    def explain(self, org: str, request: AccessRequest, counted: int = 0) -> AccessExplanation:
+    def why(self, org: str, request: AccessRequest, counted: int = 0) -> AccessExplanation:
         return self.desk.explain(request, counted)
 
     def what_can(

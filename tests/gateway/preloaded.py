@@ -9,7 +9,7 @@ import uvicorn
 import manifest_api.gateway
 import manifest_api.server
 import orgkernel.cli
-import orgkernel.cli.gateway
+import orgkernel.cli.hosts.gateway
 import orgkernel.mcp.gateway.server
 import orgkernel.toolbox.upstream_tools
 

@@ -19,6 +19,7 @@ from tests.api.running import until
 from tests.gateway.gateways import on_wire, over_http
 from tests.gateway.shop import LOOK, Shop
 from tests.gateway.test_kills import runs
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 DEAF: dict[str, Any] = {"tools": [LOOK], "stays": True, "deaf": True, "child": True}
@@ -94,7 +95,7 @@ def bystander() -> Iterator[subprocess.Popen[bytes]]:
 def guarding(lines: str) -> int:
     """Let a guard read lines, as if the process that wrote them had been killed then."""
     program = [sys.executable, "-I", "-S", server_guard.__file__]
-    return subprocess.run(program, input=lines.encode(), check=False, timeout=60).returncode
+    return subprocess.run(program, input=lines.encode(), check=False, timeout=PATIENCE).returncode
 
 
 def test_no_stranger_is_ended(bystander: subprocess.Popen[bytes]) -> None:
@@ -108,7 +109,7 @@ def test_no_stranger_is_ended(bystander: subprocess.Popen[bytes]) -> None:
     assert bystander.poll() is None
     threading.Thread(target=bystander.wait).start()  # a process that nobody waits for does not quite end
     assert guarding(f"{group} {started_at(group)}\n") == 0
-    assert bystander.wait(60) < 0
+    assert bystander.wait(PATIENCE) < 0
 
 
 def test_a_forked_child_keeps_nothing_running(bystander: subprocess.Popen[bytes]) -> None:
@@ -125,5 +126,5 @@ def test_a_forked_child_keeps_nothing_running(bystander: subprocess.Popen[bytes]
     with subprocess.Popen(
         [sys.executable, "-c", program, str(bystander.pid)], stdin=subprocess.PIPE, cwd=REPOSITORY
     ) as killed:
-        assert killed.wait(60) == 0
-        assert bystander.wait(60) < 0
+        assert killed.wait(PATIENCE) == 0
+        assert bystander.wait(PATIENCE) < 0

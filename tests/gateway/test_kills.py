@@ -8,7 +8,7 @@ import signal
 import sqlite3
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from tests.api.running import until
 from tests.gateway.gateways import Http, Wire, on_wire, over_http, text_of
 from tests.gateway.shop import Box, Shop
 from tests.support.depth import DEPTH
+from tests.support.patience import PATIENCE
 
 KILLS = 20 if DEPTH == 1 else 200 * DEPTH
 """1,000 at the depth of the nightly run."""
@@ -107,7 +108,8 @@ def test_no_answer_over_http_is_without_its_decision(tmp_path: Path) -> None:
                 if text_of(answer.json()) == f"{tool} done":
                     told[tool] += 1
 
-    for _ in range(KILLS // 5):
+    rounds = KILLS // 5
+    for number in range(rounds):
         with over_http(shop) as http:
             http.headers = {"mcp-protocol-version": "2025-11-25"}
             key = http.key("ann")
@@ -115,6 +117,8 @@ def test_no_answer_over_http_is_without_its_decision(tmp_path: Path) -> None:
             for client in clients:
                 client.start()
             until(lambda: len(shop.box.processes), bool)
+            if number + 1 == rounds:
+                until(lambda: all(told.values()), bool)
             time.sleep(chance.random() * _LONGEST * 2)
             http.process.kill()
             for client in clients:
@@ -133,11 +137,11 @@ def test_killed_servers_disturb_no_other(tmp_path: Path) -> None:
     with on_wire(shop) as wire:
         wire.tools()
         for number in range(rounds):
-            pending = wire.send("tools/call", name="box__look", arguments={"seconds": 5})
+            pending = wire.send("tools/call", name="box__look", arguments={"seconds": 10 * PATIENCE})
             while len(shop.box.calls) == number:
                 if wire.has_said():
                     assert "tried again" in text_of(wire.answer(pending))
-                    pending = wire.send("tools/call", name="box__look", arguments={"seconds": 5})
+                    pending = wire.send("tools/call", name="box__look", arguments={"seconds": 10 * PATIENCE})
                 time.sleep(0.05)
             others = [wire.send("tools/call", name="crate__look", arguments={}) for _ in range(5)]
             time.sleep(chance.random() * 0.1)
@@ -164,7 +168,7 @@ def test_a_server_that_stays_ends_with_the_host(tmp_path: Path) -> None:
         assert wire.text("box__look") == "look done"
         (process,) = shop.box.processes
         wire.hang_up()
-        wire.process.join(30)
+        wire.process.join(PATIENCE)
         assert wire.process.exitcode == 0
         require_end(process)
 
@@ -179,7 +183,7 @@ def test_a_signal_ends_the_servers_too(tmp_path: Path, signal_number: int) -> No
         (process,) = shop.box.processes
         assert wire.process.pid is not None
         os.kill(wire.process.pid, signal_number)
-        wire.process.join(30)
+        wire.process.join(PATIENCE)
         require_end(process)
 
 
@@ -207,7 +211,7 @@ def test_how_the_last_call_ended_is_written_before_the_end(tmp_path: Path, is_ht
             assert gateway.text("box__look") == "look done"
         assert gateway.process.pid is not None
         os.kill(gateway.process.pid, signal.SIGTERM)
-        gateway.process.join(30)
+        gateway.process.join(PATIENCE)
     with opened(shop.place) as store:
         found = list(read_rows(store.context, AuditFilter(kind="usage")))
     assert [(row.entry.activity, row.entry.resource) for row in found] == [
@@ -224,7 +228,7 @@ def hold(shop: Shop) -> sqlite3.Connection:
 
 def fill(shop: Shop) -> None:
     """From now on the store takes no row of the audit."""
-    with sqlite3.connect(shop.store) as connection:
+    with closing(sqlite3.connect(shop.store)) as connection, connection:
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END"
         )

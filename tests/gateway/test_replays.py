@@ -253,7 +253,7 @@ def test_nobody_approves_what_the_agent_itself_asked_for(tmp_path: Path) -> None
         found = {name: http.key("ann", "read", "report", "request", name) for name in ("grant",)}
         for secret in (key, *found.values()):
             answer = httpx2.post(
-                f"{http.url}/v1/requests/{request_id}/approve",
+                f"{http.url}/v1/orgs/active/requests/{request_id}/approve",
                 headers={"Authorization": f"Bearer {secret}"},
                 json={},
             )

@@ -46,7 +46,7 @@ def test_a_well_kept_team_has_no_finding(paper: Path) -> None:
         ("manifest editor", ["commander of Newsroom"]),
         ("why role:fact_20_checker use tool:search_archive", ["paper/newsroom.yaml:43", "paper/newsroom.yaml:55"]),
         ("can role:reporter use tool:send_mail", ["ask: ", "paper/newsroom.yaml:36"]),
-        ("orders editor", ["You edit {{paper}}. You cut before you praise."]),
+        ("role orders editor", ["You edit {{paper}}. You cut before you praise."]),
         ("dispatch --text 'compare the statements with sources'", ["→ fact_20_checker"]),
     ],
 )  # fmt: skip

@@ -39,7 +39,7 @@ def test_well_kept_profiles_have_no_finding(kept: Path) -> None:
         ("dispatch --text 'write the code of a change'", ["→ writer"]),
         ("who-can use tool:code_execution_tool", ["role:writer"]),
         ("what-can role:lead", ["tool:call_subordinate", "tool:mcp__tracker__list_issues", "tool:response"]),
-        ("orders writer", ["Small commits."]),
+        ("role orders writer", ["Small commits."]),
         ("graph", ["a0 (a0), 2 roles"]),
     ],
 )

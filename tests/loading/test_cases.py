@@ -19,7 +19,7 @@ from orgkernel.loading.files import Root
 from orgkernel.loading.sources import Tree
 from orgkernel.loading.tree import read_tree
 from orgkernel.snapshots.roots import Request, resolve_paths
-from orgkernel.snapshots.sources import sources_of
+from tests.support.trees import read_sources
 from tests.support.yaml_text import read_yaml_file
 
 CASES = Path(__file__).parent / "cases"
@@ -55,7 +55,7 @@ def read_case(case: dict[str, Any], folder: Path) -> Tree:
     if request.detected:
         return read_tree(request.roots)
     own = Root(str(folder), "")
-    sources = sources_of(Request((own,), frozenset(), shown_from=str(folder)))
+    sources = read_sources(Request((own,), frozenset(), shown_from=str(folder)))
     tree = read_tree((own, *sources.roots))
     return replace(tree, diagnostics=(*tree.diagnostics, *sources.refused))
 

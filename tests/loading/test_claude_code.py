@@ -27,6 +27,7 @@ from orgkernel.snapshots.roots import resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
 from tests.support.claude_trees import AGENTS, agent, well_kept
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import change_line, write_tree
 
 READ_AS = "note: read as Claude Code: 10 agents, 1 skill; `--from` chooses another format\n"
@@ -58,7 +59,7 @@ def test_a_well_kept_project_has_no_finding(kept: Path) -> None:
         ("can role:incident-responder use tool:mcp__sentry", [f"shop/{AGENTS}/incident-responder.md:4"]),
         ("why role:database-migrator use tool:mcp__postgres__query", ["shop/.mcp.json:1", "database-migrator.md:4"]),
         ("graph", ["shop (shop), 10 roles", "api-designer"]),
-        ("orders docs-writer", ["Short sentences."]),
+        ("role orders docs-writer", ["Short sentences."]),
         ("what-can role:code-reviewer", ["tool:Bash"]),
     ],
 )  # fmt: skip
@@ -274,7 +275,7 @@ def test_another_process_answers_from_the_cache(kept: Path, tmp_path: Path) -> N
     said = []
     for _ in range(2):
         done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
+            command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=PATIENCE,
             env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
         )  # fmt: skip
         said.append(json.loads(done.stdout))

@@ -26,7 +26,7 @@ def project(folder: Path, **rules: list[str]) -> Path:
 
 def outcome(kernel: Kernel, command: object = None, tool: str = "Bash") -> str:
     context = AccessContext(input=None if command is None else {"command": command})
-    return kernel.decide("shop", AccessRequest("role:a", "use", f"tool:{tool}", context)).outcome
+    return kernel.can("shop", AccessRequest("role:a", "use", f"tool:{tool}", context)).outcome
 
 
 def test_the_rules_that_settings_have_most(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def project(folder: Path, **rules: list[str]) -> Path:
 
 
 def outcome(kernel: Kernel, resource: str) -> str:
-    return kernel.decide("shop", AccessRequest("role:a", "use", f"tool:{resource}")).outcome
+    return kernel.can("shop", AccessRequest("role:a", "use", f"tool:{resource}")).outcome
 
 
 def test_the_settings_that_the_documentation_shows_first(tmp_path: Path) -> None:

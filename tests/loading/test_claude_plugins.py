@@ -82,15 +82,15 @@ def test_permission_rules_decide_for_every_agent(name: str, tmp_path: Path) -> N
     top = write_tree(tmp_path / "shop", files)
     kernel = Kernel.open(top)
     said = {
-        tool: kernel.decide("shop", AccessRequest("role:a", "use", f"tool:{tool}")).outcome
+        tool: kernel.can("shop", AccessRequest("role:a", "use", f"tool:{tool}")).outcome
         for tool in tools.split(", ")
     }
     assert said == {
         "Read": "deny", "Edit": "ask", "WebFetch": "deny", "Task": "deny", "mcp__sentry__list": "ask",
         "mcp__db__drop": "deny", "mcp__db__ask": "allow", "mcp__db": "deny",
     }  # fmt: skip
-    assert kernel.decide("shop", AccessRequest("role:a", "use", "tool:WebSearch")).outcome == "deny"
-    assert kernel.decide("shop", AccessRequest("role:b", "use", "tool:Agent")).outcome == "deny"
+    assert kernel.can("shop", AccessRequest("role:a", "use", "tool:WebSearch")).outcome == "deny"
+    assert kernel.can("shop", AccessRequest("role:b", "use", "tool:Agent")).outcome == "deny"
     done = run_here("can", "role:a", "use", "tool:WebFetch", "--path", "shop", cwd=tmp_path)
     assert f"shop/.claude/{name}:1" in done.stdout
 
@@ -118,10 +118,10 @@ def test_paths_of_tools_that_write_are_a_file_scope(
     files = {f"{AGENTS}/a.md": agent("a", "Use it.", tools), ".mcp.json": '{"mcpServers": {"db": {}}}'}
     kernel = Kernel.open(write_tree(tmp_path / "shop", files))
     assert kernel.organization("shop").snapshot.index.records.posts["a"].profile.file_scope == scope
-    inside = kernel.decide("shop", AccessRequest("role:a", "use", "tool:Edit:docs/a.md")).outcome
+    inside = kernel.can("shop", AccessRequest("role:a", "use", "tool:Edit:docs/a.md")).outcome
     assert inside == ("allow" if scope or tools.endswith(", Edit") else "deny")
     for path in ("", ":src/a.py", ":docs/../a", ":/docs/a.md"):
-        outcome = kernel.decide("shop", AccessRequest("role:a", "use", f"tool:Edit{path}")).outcome
+        outcome = kernel.can("shop", AccessRequest("role:a", "use", f"tool:Edit{path}")).outcome
         assert outcome == ("allow" if tools.endswith(", Edit") else "deny"), path
 
 

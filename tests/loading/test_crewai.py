@@ -54,7 +54,7 @@ def test_a_well_kept_crew_has_no_finding(news: Path, launch: Path) -> None:
         ("dispatch --text 'compare the draft with its source'", ["→ fact_checker"]),
         ("who-can use tool:press_archive", ["role:reporter", "role:fact_checker"]),
         ("why role:reporter use tool:phone_book", ["crew.py:16", f"{CONFIG}/agents.yaml:22"]),
-        ("orders reporter", ["You call people back.\nYou never quote what you did not hear."]),
+        ("role orders reporter", ["You call people back.\nYou never quote what you did not hear."]),
         ("what-can role:fact_checker", ["tool:press_archive"]),
     ],
 )  # fmt: skip

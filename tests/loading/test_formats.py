@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ import uvicorn
 
 from manifest_api import create_app
 from orgkernel import Kernel
+from orgkernel.loading import formats
 from orgkernel.loading.cache import Cache
 from orgkernel.loading.formats import FORMATS
 from orgkernel.snapshots.loader import Loader
@@ -25,6 +27,7 @@ from tests.support.claude_trees import well_kept
 from tests.support.crew_trees import json_crew, yaml_crew
 from tests.support.format_trees import cards, skills, specification
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import write_tree
 
 TREES: dict[str, tuple[str, Callable[[Path], Path]]] = {
@@ -35,6 +38,13 @@ TREES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "a2a": ("a2a", cards),
     "skills": ("skills", skills),
 }
+
+
+def test_a_format_is_called_like_its_package() -> None:
+    """The word under `sources` and after `--from` finds the package, and every package with a format has its word."""
+    assert {name: form.name for name, form in FORMATS.items()} == {name: name for name in FORMATS}
+    packages = {each.name for each in pkgutil.iter_modules(formats.__path__) if each.ispkg}
+    assert packages == {name.replace("-", "_") for name in FORMATS}
 
 
 @pytest.mark.parametrize("tree", TREES)
@@ -98,7 +108,7 @@ def test_the_command_answers(tree: str, words: str, said: str, tmp_path: Path) -
     TREES[tree][1](tmp_path / "tree")
     done = subprocess.run(
         [sys.executable, "-c", "from orgkernel.cli import main; main()", *words.split(), "--path", "tree"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
@@ -122,7 +132,7 @@ def test_a_server_answers_about_crews_and_cards(tmp_path: Path) -> None:
         asked = urllib.request.Request(
             f"http://127.0.0.1:{port}{path}", data, {"Content-Type": "application/json"}
         )
-        with urllib.request.urlopen(asked, timeout=10) as answer:
+        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
             return json.load(answer)
 
     try:
@@ -138,7 +148,7 @@ def test_a_server_answers_about_crews_and_cards(tmp_path: Path) -> None:
         assert ask("/access/v1/evaluation", question)["decision"] is False
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize(

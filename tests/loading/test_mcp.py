@@ -123,5 +123,5 @@ def test_a_schema_of_a_server_fetches_nothing(tmp_path: Path) -> None:
     write_tree(tmp_path, {"org.yaml": org, "a.yaml": role, "tools.json": json.dumps(tools)})
     kernel = Kernel.open(tmp_path)
     asked = AccessRequest("role:a", "use", "tool:t", AccessContext(input={"a": 1}))
-    decision = kernel.decide("active", asked)
+    decision = kernel.can("active", asked)
     assert (decision.outcome, decision.code) == ("deny", "EVALUATION_ERROR")

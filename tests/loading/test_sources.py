@@ -56,7 +56,7 @@ def test_it_has_no_finding_and_says_what_it_read(tree: Path) -> None:
         ("why role:code-reviewer use tool:Read", [f"team/{AGENTS}/reviewer.md:4"]),
         ("can role:lead dispatch role:fixer", ["allow"]),
         ("graph", ["├── code-reviewer", "└── fixer"]),
-        ("orders code-reviewer", ["Rank what you find."]),
+        ("role orders code-reviewer", ["Rank what you find."]),
     ],
 )  # fmt: skip
 def test_the_questions_work(tree: Path, words: str, said: list[str]) -> None:

@@ -24,8 +24,8 @@ async def main(words):
     async with connect(words) as streams, ClientSession(streams[0], streams[1]) as session:
         greeted = await session.initialize()
         listed = await session.list_tools()
-        asked = await session.call_tool("may_i", {"resource": "tool:scheduler"})
-        refused = await session.call_tool("may_i", {"resource": "tool:scheduler", "subject": "role:co"})
+        asked = await session.call_tool("can", {"resource": "tool:scheduler"})
+        refused = await session.call_tool("can", {"resource": "tool:scheduler", "subject": "role:co"})
         resources = await session.list_resources()
         read = await session.read_resource(resources.resources[0].uri)
         told = {

@@ -16,6 +16,8 @@ import anyio
 import httpx2
 import uvicorn
 
+from tests.support.patience import PATIENCE
+
 _NOT_RELAYED = {"connection", "transfer-encoding", "keep-alive", "content-length"}
 _OURS = ("localhost", "127.0.0.1", "[::1]")
 
@@ -31,7 +33,7 @@ def relaying(url: str, headers: dict[str, str], prefix: str = "") -> Iterator[st
         yield f"http://localhost:{listener.getsockname()[1]}/mcp"
     finally:
         relay.should_exit = relay.force_exit = True
-        thread.join(30)
+        thread.join(PATIENCE)
         listener.close()
 
 
@@ -69,7 +71,7 @@ class _Relay:
 
     async def _answer(self, method: str, headers: list[tuple[str, str]], body: bytes, send: Any) -> None:
         async with (
-            httpx2.AsyncClient(timeout=60) as client,
+            httpx2.AsyncClient(timeout=PATIENCE) as client,
             client.stream(method, self._url, headers=headers, content=body) as response,
         ):
             said = [

@@ -16,6 +16,7 @@ import pytest
 from tests.api.keys import bearer, first_key, location_of, new_key
 from tests.api.running import running, until
 from tests.mcp.relay import relaying
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, TEMPLATES, write_tree
 
 EVERYTHING = Path(__file__).with_name("everything.py")
@@ -35,7 +36,7 @@ def everything(folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()
 
 
@@ -102,4 +103,4 @@ def gateway(folder: Path) -> Iterator[tuple[str, str]]:
             yield url, key
         finally:
             process.kill()
-            process.wait(30)
+            process.wait(PATIENCE)

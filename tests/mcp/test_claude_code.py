@@ -19,6 +19,7 @@ from tests.api.keys import bearer, first_key, location_of, new_key
 from tests.api.running import running
 from tests.mcp.serving import EVERYTHING, gateway, gateway_words
 from tests.support.depth import DEPTH
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, TEMPLATES
 
 PACKAGES = REPOSITORY / ".venv" / "claude" / "lib"
@@ -46,7 +47,7 @@ def listed_by_claude(
     } | dict(variables or {})
     done = subprocess.run(
         [program, "mcp", "list"], cwd=project, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = [line.partition(": ") for line in done.stdout.splitlines()]

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.api.keys import bearer
 from tests.mcp.calling import ERAS, calling, connect
 from tests.mcp.serving import EVERYTHING, gateway, gateway_words
 from tests.mcp.test_older_client import ENVIRONMENT
+from tests.support.patience import PATIENCE
+from tests.support.sampling import sample
 
 STDIO = {"command": sys.executable, "args": [str(EVERYTHING)]}
 
@@ -40,8 +43,16 @@ def require(told: dict[str, Any]) -> None:
     assert told["resource"] == "This is the content of the static text resource."
 
 
-@pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("transport", ["http", "stdio"])
+@pytest.mark.parametrize(
+    ("transport", "era"),
+    sample(
+        [
+            (transport, era)
+            for era, transport in zip((*ERAS, *ERAS), ("stdio", "http", "http", "stdio"), strict=True)
+        ],
+        itemgetter(1),
+    ),
+)
 def test_the_newer_client(transport: str, era: Any, over_http: tuple[str, str], tmp_path: Path) -> None:
     """In both eras, over HTTP and on standard input and output."""
     progress: list[list[float]] = []
@@ -73,7 +84,7 @@ def test_the_newer_client(transport: str, era: Any, over_http: tuple[str, str], 
         )
 
 
-@pytest.mark.parametrize("transport", ["http", "stdio"])
+@pytest.mark.parametrize("transport", ["http", pytest.param("stdio", marks=pytest.mark.nightly)])
 def test_the_older_client(transport: str, over_http: tuple[str, str], tmp_path: Path) -> None:
     """It speaks 2025-11-25, with a server behind that speaks the newer era too."""
     if not ENVIRONMENT.exists():
@@ -81,7 +92,7 @@ def test_the_older_client(transport: str, over_http: tuple[str, str], tmp_path: 
     words = over_http if transport == "http" else (*gateway_words(tmp_path, STDIO), "--role", "lead")
     done = subprocess.run(
         [ENVIRONMENT, Path(__file__).with_name("older_gateway_client.py"), *words],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -17,6 +17,7 @@ import pytest
 
 from tests.api.keys import first_key, location_of, new_key
 from tests.docs.shown import File, steps_of
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 
 PYTHON = REPOSITORY / ".venv" / "hosts" / "bin" / "python"
@@ -83,16 +84,21 @@ def over_http(shop: Path, environment: dict[str, str]) -> Iterator[tuple[str, st
         reader.start()
         yield found[1], key
         process.terminate()
-        reader.join(60)
+        reader.join(PATIENCE)
     finally:
         process.kill()
-        process.wait(60)
+        process.wait(PATIENCE)
         process.stderr.close()
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize(
-    ("framework", "section"), [("openai", "OpenAI Agents SDK"), ("langgraph", "LangGraph")]
+    ("framework", "section", "transport"),
+    [
+        ("openai", "OpenAI Agents SDK", "stdio"),
+        ("langgraph", "LangGraph", "http"),
+        pytest.param("openai", "OpenAI Agents SDK", "http", marks=pytest.mark.nightly),
+        pytest.param("langgraph", "LangGraph", "stdio", marks=pytest.mark.nightly),
+    ],
 )
 def test_the_code_of_a_framework_calls_as_its_role(
     framework: str, section: str, transport: str, shop: Path, environment: dict[str, str], request: Any
@@ -112,7 +118,7 @@ def test_the_code_of_a_framework_calls_as_its_role(
     calls = [["desk__find_order", {"order": 7}], ["desk__refund", {"order": 7, "euros": 20}]]
     done = subprocess.run(
         [PYTHON, Path(__file__).with_name("framework_calls.py"), framework, file, json.dumps(calls)],
-        cwd=shop, env=environment, capture_output=True, text=True, timeout=120, check=False,
+        cwd=shop, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -159,7 +165,7 @@ def test_the_command_of_every_host_starts_a_gateway(shop: Path, environment: dic
         asked = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
         done = subprocess.run(
             [BIN / "orgkernel", *words], cwd=shop, env=environment, input=json.dumps(asked) + "\n",
-            capture_output=True, text=True, timeout=60, check=False,
+            capture_output=True, text=True, timeout=PATIENCE, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "orgkernel-gateway"

@@ -12,6 +12,7 @@ import pytest
 
 from tests.api.keys import first_key, location_of, new_key
 from tests.api.running import running
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, TEMPLATES
 
 ENVIRONMENT = REPOSITORY / ".venv" / "interop" / "bin" / "python"
@@ -23,7 +24,7 @@ def told_to_older(*words: str) -> Any:
         pytest.skip("the client of 1.x is not installed: run `make .venv/interop.stamp`")
     done = subprocess.run(
         [ENVIRONMENT, REPOSITORY / "tests" / "mcp" / "older_client.py", *words],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

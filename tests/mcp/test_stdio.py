@@ -75,7 +75,7 @@ def wired(folder: Path) -> Iterator[Wire]:
         assert answer["protocolVersion"] == "2025-11-25"
         assert answer["serverInfo"]["name"] == "orgkernel"
         assert set(answer["capabilities"]) == {"tools", "resources"}
-        assert "may_i" in answer["instructions"]
+        assert "`can`" in answer["instructions"]
         yield opened
     finally:
         opened.process.kill()
@@ -93,7 +93,7 @@ def test_the_client_of_the_sdk_speaks_the_newest_era(calls: Calls) -> None:
     """It asks, and is answered in the name of the role of the options."""
     assert calls.client.protocol_version == "2026-07-28"
     assert calls.ask("who_am_i")["subject"] == "role:research_xo"
-    assert calls.ask("may_i", resource="tool:search_engine")["outcome"] == "allow"
+    assert calls.ask("can", resource="tool:search_engine")["outcome"] == "allow"
     assert calls.ask("report", task="reading", state="active")["outcome"] == "stored"
 
 
@@ -102,7 +102,7 @@ def test_bytes_of_the_older_era_are_answered(wire: Wire) -> None:
     wire.write(sent(1, "tools/list"))
     listed = wire.read()["result"]
     assert set(listed) == {"tools"}
-    wire.write(sent(2, "tools/call", name="may_i", arguments={"resource": "tool:scheduler"}))
+    wire.write(sent(2, "tools/call", name="can", arguments={"resource": "tool:scheduler"}))
     result = wire.read()["result"]
     assert set(result) <= {"content", "structuredContent", "isError"}
     assert result["structuredContent"]["outcome"] == "deny"
@@ -114,7 +114,7 @@ def test_garbage_ends_nothing(wire: Wire) -> None:
         b"\x00\xff garbage\n", b"[]\n", b'{"jsonrpc":"2.0"}\n', b"[" * 5_000 + b"\n",
         sent(3, "no/such"),
         sent(4, "tools/call", name="shell", arguments={}),
-        sent(5, "tools/call", name="may_i", arguments={"resource": "tool:x", "context": {"input": "y" * 2**20}}),
+        sent(5, "tools/call", name="can", arguments={"resource": "tool:x", "context": {"input": "y" * 2**20}}),
         sent(6, "ping"),
     )  # fmt: skip
     answers: dict[Any, Any] = {}
@@ -132,7 +132,7 @@ def test_a_cancelled_question_keeps_nobody_waiting(wire: Wire) -> None:
     """What comes after it is answered."""
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}
     wire.write(
-        sent(7, "tools/call", name="who_takes_this", arguments={"task": "the page is down " * 200}),
+        sent(7, "tools/call", name="dispatch", arguments={"task": "the page is down " * 200}),
         json.dumps(cancelled).encode() + b"\n",
         sent(8, "tools/call", name="who_am_i", arguments={}),
     )

@@ -27,18 +27,18 @@ from tests.support.trees import TEMPLATES, copy_template, write_tree
 ORG, ROLE = "software_dev", "role:research_xo"
 LACKING = {"resource": "tool:code_execution_tool", "action": "terminal"}
 NAMES = [
-    "who_am_i", "what_can_i_do", "may_i", "why", "who_can", "who_takes_this", "request_access", "report",
+    "who_am_i", "what_can", "can", "why", "who_can", "dispatch", "request_access", "report",
 ]  # fmt: skip
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("who_am_i", {}),
-    ("what_can_i_do", {}),
-    ("what_can_i_do", {"kind": "role"}),
-    ("may_i", {"resource": "tool:search_engine"}),
-    ("may_i", LACKING),
+    ("what_can", {}),
+    ("what_can", {"kind": "role"}),
+    ("can", {"resource": "tool:search_engine"}),
+    ("can", LACKING),
     ("why", LACKING),
     ("who_can", LACKING),
-    ("who_takes_this", {"task": "The login page crashes since this morning"}),
-    ("who_takes_this", {"domain": "no_such_domain"}),
+    ("dispatch", {"task": "The login page crashes since this morning"}),
+    ("dispatch", {"domain": "no_such_domain"}),
     ("request_access", {**LACKING, "reason": "to try it"}),
     ("report", {"task": "reading", "state": "active"}),
 ]
@@ -103,7 +103,7 @@ def test_who_am_i(calls: Calls) -> None:
 
 def test_a_refusal_is_whole_in_the_first_block(calls: Calls, kernel: Kernel) -> None:
     """Why with file and line, the smallest change, who can grant, who can do it, and how to ask."""
-    found = calls.call("may_i", **LACKING)
+    found = calls.call("can", **LACKING)
     assert found.structured_content["outcome"] == "deny"
     text = found.content[0].text
     assert text.startswith(f"deny: `{ROLE}` `terminal` `tool:code_execution_tool`\nbecause ")
@@ -117,40 +117,40 @@ def test_a_refusal_is_whole_in_the_first_block(calls: Calls, kernel: Kernel) -> 
     assert "call `request_access` with" in text
     why = calls.call("why", **LACKING)
     assert why.content[0].text.startswith(text.splitlines()[0])
-    assert why.structured_content["layers"]
+    assert why.structured_content["access_layers"]
 
 
 def test_what_can_i_do_agrees_with_may_i(calls: Calls) -> None:
     """Each action of the list is allowed when it is asked about."""
-    for row in calls.ask("what_can_i_do")["can"]:
+    for row in calls.ask("what_can")["can"]:
         for action in row.get("allowed", []):
-            assert calls.ask("may_i", resource=row["resource"], action=action)["outcome"] == "allow"
+            assert calls.ask("can", resource=row["resource"], action=action)["outcome"] == "allow"
 
 
 def test_who_takes_this_hands_nothing_over(calls: Calls) -> None:
     """The role, and whether the asker may dispatch it."""
-    found = calls.ask("who_takes_this", domain="osint")
+    found = calls.ask("dispatch", domain="osint")
     assert (found["role"], found["you_may_dispatch"]) == ("osint_specialist", "allow")
-    assert calls.refusal("who_takes_this", domain="osint", task="both").startswith("USAGE: exactly one of")
+    assert calls.refusal("dispatch", domain="osint", task="both").startswith("USAGE: exactly one of")
 
 
 HOSTILE: list[tuple[str, dict[str, Any], str]] = [
     *(
-        ("may_i", {"resource": "tool:scheduler", name: "role:co"}, f"the argument `{name}` cannot say who asks")
+        ("can", {"resource": "tool:scheduler", name: "role:co"}, f"the argument `{name}` cannot say who asks")
         for name in ("subject", "role", "agent", "on_behalf_of", "via", "org")
     ),
     *(
-        ("may_i", {"resource": "tool:scheduler", "context": {name: "role:co"}}, f"cannot say `{name}`")
+        ("can", {"resource": "tool:scheduler", "context": {name: "role:co"}}, f"cannot say `{name}`")
         for name in ("subject", "on_behalf_of", "via", "org", "now")
     ),
-    ("may_i", {}, "resource"),
-    ("may_i", {"resource": ["tool:x"]}, "expected text, got a list"),
-    ("may_i", {"resource": "scheduler"}, "`tool:scheduler`"),
-    ("may_i", {"resource": "tool:scheduler", "acton": "use"}, "did you mean `action`?"),
-    ("may_i", {"resource": "role:co", "paths": ["a"]}, "only a tool has paths"),
-    ("may_i", {"resource": "tool:scheduler", "context": {"chanel": "x"}}, "did you mean `channel`?"),
-    ("may_i", {"resource": "tool:scheduler", "context": {"pace": 7}}, "bad value at `pace`"),
-    ("may_i", {"resource": "tool:scheduler", "context": {"input": {"x": "y" * 2**20}}}, "more than 65536 bytes"),
+    ("can", {}, "resource"),
+    ("can", {"resource": ["tool:x"]}, "expected text, got a list"),
+    ("can", {"resource": "scheduler"}, "`tool:scheduler`"),
+    ("can", {"resource": "tool:scheduler", "acton": "use"}, "did you mean `action`?"),
+    ("can", {"resource": "role:co", "paths": ["a"]}, "only a tool has paths"),
+    ("can", {"resource": "tool:scheduler", "context": {"chanel": "x"}}, "did you mean `channel`?"),
+    ("can", {"resource": "tool:scheduler", "context": {"pace": 7}}, "bad value at `pace`"),
+    ("can", {"resource": "tool:scheduler", "context": {"input": {"x": "y" * 2**20}}}, "more than 65536 bytes"),
     ("report", {"role": "co"}, "does not fill role `co`"),
     ("report", {"state": "\x1b[31mactive"}, "arguments do not fit"),
     ("request_access", {"resource": "tool:no_such_tool", "reason": "x"}, "is not declared"),
@@ -170,8 +170,8 @@ def test_what_does_not_fit_is_refused_in_words(calls: Calls, tool: str, argument
 
 def test_an_unknown_tool_is_an_error_of_the_protocol(calls: Calls) -> None:
     """As the specification has it; the message says which ones there are."""
-    with pytest.raises(MCPError, match="did you mean `may_i`"):
-        calls.call("may_I")
+    with pytest.raises(MCPError, match="did you mean `dispatch`"):
+        calls.call("dispach")
 
 
 def test_paths_are_decided_one_by_one(tmp_path: Path, kernel: Kernel) -> None:
@@ -181,7 +181,7 @@ def test_paths_are_decided_one_by_one(tmp_path: Path, kernel: Kernel) -> None:
     )
     asker = asker or asker_of(kernel, ORG, "role:codegen_specialist", tmp_path)
     with calling_as(asker) as calls:
-        found = calls.ask("may_i", resource="tool:text_editor", action="read", paths=["src/a.py", "b.py"])
+        found = calls.ask("can", resource="tool:text_editor", action="read", paths=["src/a.py", "b.py"])
     assert [each["path"] for each in found["paths"]] == ["src/a.py", "b.py"]
     assert found["outcome"] == max(
         (each["outcome"] for each in found["paths"]),
@@ -193,11 +193,9 @@ def test_what_the_host_says_of_the_run_counts(tmp_path: Path, kernel: Kernel) ->
     """A message cannot say another channel than the options of the server."""
     asker = asker_of(kernel, "household", "agent:clerk", tmp_path, AccessContext(channel="slack"))
     with calling_as(asker) as calls:
-        text = calls.refusal("may_i", resource="tool:response", context={"channel": "cli"})
+        text = calls.refusal("can", resource="tool:response", context={"channel": "cli"})
         assert "another `channel`" in text
-        assert (
-            calls.ask("may_i", resource="tool:response", context={"channel": "slack"})["outcome"] == "allow"
-        )
+        assert calls.ask("can", resource="tool:response", context={"channel": "slack"})["outcome"] == "allow"
         assert calls.ask("who_am_i")["rank"] == "lieutenant"
 
 
@@ -205,11 +203,11 @@ def test_a_request_is_approved_by_somebody_else(tmp_path: Path, kernel: Kernel) 
     """Nothing changes before; afterwards it is allowed, and every question is in the audit."""
     with calling_as(asker := asker_of(kernel, ORG, ROLE, tmp_path)) as calls:
         asked = calls.ask("request_access", **LACKING, reason="to try it")
-        assert calls.ask("may_i", **LACKING)["outcome"] == "deny"
+        assert calls.ask("can", **LACKING)["outcome"] == "deny"
         assert "REQUEST_COOLDOWN" in calls.refusal("request_access", **LACKING, reason="again")
         with open_store(location_of(tmp_path / "state.db")) as store:
             approve(Context(kernel.with_store(store), store, Actor(OPERATOR)), asked["request_id"], "day")
-        allowed = calls.ask("may_i", **LACKING)
+        allowed = calls.ask("can", **LACKING)
         assert allowed["outcome"] == "allow"
         assert allowed["audit"]
         with open_store(location_of(tmp_path / "state.db")) as store:
@@ -227,7 +225,7 @@ def test_asking_uses_no_grant_up(tmp_path: Path, kernel: Kernel) -> None:
         store.grants.issue(ROLE, ("tool:code_execution_tool",), issued_by="test", org_id=ORG, uses=1)
     with calling_as(asker := asker_of(kernel, ORG, ROLE, tmp_path)) as calls:
         for _ in range(2):
-            found = calls.ask("may_i", **LACKING)
+            found = calls.ask("can", **LACKING)
             assert (found["outcome"], found["code"]) == ("ask", "GRANT_NEEDS_REPORT")
     asker.close()
 
@@ -236,7 +234,7 @@ def test_superiors_that_may_grant_are_named(tmp_path: Path) -> None:
     """And nobody who would be refused."""
     folder = copy_template(tmp_path / "home", "household")
     with calling_as(asker_of(Kernel.open(folder), "household", "role:record_keeper", tmp_path)) as calls:
-        denied = calls.call("may_i", resource="tool:send_email", action="use")
+        denied = calls.call("can", resource="tool:send_email", action="use")
     assert denied.structured_content["outcome"] == "deny"
     assert "who can grant it: " in denied.content[0].text
 

@@ -15,9 +15,10 @@ from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
 from orgkernel.cli import cli
-from orgkernel.cli.check import FORMATS
+from orgkernel.cli.author.check import FORMATS
 from tests.cli.running import ORGKERNEL, SHOP
 from tests.cli.test_check import ERROR, WARNING
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, write_tree
 from tests.support.yaml_text import read_yaml_file
 from tools.pin import pin_actions, pin_images
@@ -53,7 +54,7 @@ def test_the_tools_that_read_it_have_nothing_to_say(command: tuple[str, ...], tm
         env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PREK_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -185,7 +186,7 @@ def run_step(name: str, folder: Path, **env: str) -> subprocess.CompletedProcess
         env=runner | defaults | env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -292,7 +293,7 @@ def test_every_file_the_page_shows_is_valid(file: str, command: tuple[str, ...],
         env=os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PREK_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -27,6 +27,7 @@ import pytest
 from tests.api.running import until
 from tests.cli.running import ORGKERNEL
 from tests.support.in_process import run_here
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY, copy_template
 from tests.support.yaml_text import read_yaml_file
 
@@ -82,7 +83,7 @@ class Place:
         """Run a command as the server runs, until it ends."""
         return subprocess.run(
             self.here(list(words)), cwd=self.state, env=self._env(env), capture_output=True, text=True, check=False,
-            timeout=120,
+            timeout=PATIENCE,
         )  # fmt: skip
 
     def call(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -112,7 +113,7 @@ class Place:
         if key:
             request.add_header("Authorization", f"Bearer {key}")
         try:
-            with urllib.request.urlopen(request, timeout=20) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return int(answer.status)
         except urllib.error.HTTPError as error:
             with error:
@@ -155,7 +156,7 @@ def test_the_container_and_the_compose_file_serve_with_postgresql(
         until(lambda: place.ask("/readyz"), lambda status: status == 503)
         assert place.run(*json.loads(health)).returncode != 0  # it drains
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
     # The root can be read only: there are the checkpoints of the audit, and nothing else was written.
     assert [path.name for path in place.state.iterdir()] == [".orgkernel"]
     assert {path.name for path in place.state.parent.iterdir()} == {"state", "organizations", "log"}
@@ -201,7 +202,7 @@ def test_the_unit_serves_reloads_and_ends(place: Place) -> None:
         process.send_signal(signal.SIGTERM)
         until(lambda: place.ask("/readyz"), lambda status: status == 503)
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE) == 0
     assert int(service["TimeoutStopSec"]) > int(words[words.index("--drain") + 1]) + 5
 
 
@@ -219,7 +220,7 @@ def test_the_unit_is_what_systemd_reads(tmp_path: Path) -> None:
     copy.write_text(text.replace("/opt/orgkernel/bin/orgkernel", str(program)))
     for command in (["verify", "--man=no"], ["security", "--offline=true", "--threshold=20", "--no-pager"]):
         done = subprocess.run(
-            ["systemd-analyze", *command, copy], capture_output=True, text=True, check=False, timeout=60
+            ["systemd-analyze", *command, copy], capture_output=True, text=True, check=False, timeout=PATIENCE
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert "orgkernel.service:" not in done.stderr, done.stderr
@@ -230,5 +231,5 @@ def test_the_script_that_starts_the_container_is_sound() -> None:
     script = REPOSITORY / ".ci/container"
     assert os.access(script, os.X_OK)
     checker = Path(ORGKERNEL).with_name("shellcheck")
-    done = subprocess.run([checker, script], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([checker, script], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout

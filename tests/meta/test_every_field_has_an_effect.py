@@ -36,6 +36,8 @@ from orgkernel.decisions.work.capability.handling import HandlingRequest, decide
 from orgkernel.decisions.work.capability.proposals import decide_proposals
 from orgkernel.documents.model.json_schema import build_json_schema
 from orgkernel.documents.model.kinds import KINDS
+from orgkernel.documents.model.role_profile import RoleProfile
+from orgkernel.documents.role_fields import ROLE_FIELDS
 from orgkernel.exchange.agent_zero.compiling import compile_bundle
 from orgkernel.graph.questions import OrgView
 from orgkernel.snapshots.snapshot import Snapshot
@@ -311,6 +313,17 @@ CHANGES: dict[str, Any] = {
     "mason:_version": "1.9",
     "mason:_schema": "orgkernel:plan_catalog",
 }
+# Shown elsewhere: how work is led, by tests/decisions/test_contract_terms.py.
+ELSEWHERE = {"lmc_mode"}
+# A field of a role that the changes above do not write takes the value that its row in the table has for it.
+CHANGES |= {
+    f"mason:{route}": field.another
+    for field in ROLE_FIELDS
+    for route in [".".join(field.route)]
+    if field.decides not in ("nothing", "not yet")
+    and not any(each.partition(":")[2].startswith(route) for each in CHANGES)
+    and route not in ELSEWHERE
+}
 # Changes of the organization for which a field has no effect by itself: with them another field is looked at.
 TOGETHER = {
     "organization:sources.0.format": {"organization:sources": [{"format": "claude-code", "path": "crew"}]},
@@ -326,13 +339,27 @@ TOGETHER = {
     "mason:pace_plan.alternate": {"organization:overrides.mason.pace_plan": None},
     "organization:limits.delegation": {"chief:capabilities.tools_primary": ["hands", "notes"]},
 }
+
+
+def _rows_that_decide(decides: str) -> dict[str, set[str]]:
+    """By its record, each field of a role of which the table says so; and a part of a profile if all its fields are such."""
+    found: dict[str, set[str]] = {}
+    for name, declared in RoleProfile.model_fields.items():
+        rows = [field for field in ROLE_FIELDS if field.route[0] == name]
+        quiet = [field for field in rows if field.decides == decides]
+        for field in quiet:
+            record = RoleProfile if len(field.route) == 1 else declared.annotation
+            found.setdefault(getattr(record, "__name__", ""), set()).add(field.route[-1])
+        if rows and quiet == rows:
+            found.setdefault("RoleProfile", set()).add(name)
+    return found
+
+
 # What is told to people, to agents or to the runtime: the manifest, a brief or a comparison shows it, and no answer depends on it.
 TOLD_ONLY: dict[str, set[str]] = {
     "Suppression": {"reason"},
-    "RoleProfile": {"role_name", "does_not_have", "standing_orders", "requirements"},
-    "Requirements": {"min_context_tokens", "preferred_model", "required_extensions"},
+    **_rows_that_decide("nothing"),
     "PaceTier": {"description"},
-    "Doctrine": {"autonomous_retry_limit"},
     "Organization": {"org_name", "description", "mission", "mode", "microcosm_config", "macrocosm_config"},
     "Mission": {"objective", "success_criteria", "constraints"},
     "HierarchyEntry": {"role_id", "role_name"},
@@ -378,7 +405,7 @@ TOLD_ONLY: dict[str, set[str]] = {
 }  # fmt: skip
 # What a later part of the kernel reads; an answer may still depend on whether its names are declared.
 NOT_YET: dict[str, set[str]] = {
-    "RoleProfile": {"clearance"},
+    **_rows_that_decide("not yet"),
     "Rank": {"recall_tier"},
     "Location": {"resources_claimed"},
 }
@@ -559,8 +586,7 @@ def test_every_field_is_accounted_for() -> None:
     }
     # Written as values of conditions.
     shown |= {"time", "authzen"}
-    # Shown by tests/decisions/test_contract_terms.py.
-    shown |= {"lmc_mode"}
+    shown |= ELSEWHERE
     # Shown by tests/gateway/test_bindings.py: which action a call is.
     shown |= {"action_argument"}
     quiet = _listed(TOLD_ONLY) | _listed(NOT_YET)

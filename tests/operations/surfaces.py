@@ -257,58 +257,62 @@ def _in_circumstances(said: Said) -> Said:
 
 
 def _route(path: str) -> Callable[[Said], tuple[str, Said]]:
-    """A path with names of the body in it, which are then not in the body; `org` may also be asked for in the query."""
+    """A path with names of the body in it, which are then not in the body. The active organization is the default."""
 
     def fill(said: Said) -> tuple[str, Said]:
         named = re.findall(r"{(\w+)}", path)
-        return path.format(**said), {name: value for name, value in said.items() if name not in named}
+        body = {name: value for name, value in said.items() if name not in named}
+        return path.format(**{"org": "active", "org_id": "active"} | said), body
 
     return fill
 
 
 ROUTES: dict[str, Callable[[Said], tuple[str, Said]]] = {
-    "grant.issue": _route("/v1/grants"),
-    "grant.revoke": _route("/v1/grants/{id}/revoke"),
-    "grant.wake": _route("/v1/grants/{id}/wake"),
-    "restriction.issue": _route("/v1/restrictions"),
-    "restriction.lift": _route("/v1/restrictions/{id}/lift"),
-    "request.ask": _route("/v1/requests"),
-    "request.approve": _route("/v1/requests/{id}/approve"),
-    "request.deny": _route("/v1/requests/{id}/deny"),
-    "agent.rank": _route("/v1/agents/{agent}/rank?org={org}"),
-    "agent.move": _route("/v1/agents/{agent}/lifecycle?org={org}"),
-    "agent.qualify": _route("/v1/agents/{agent}/results?org={org}"),
-    "agent.invalidate": _route("/v1/agents/{agent}/results/{result}/invalidate?org={org}"),
-    "agent.promote": _route("/v1/agents/{agent}/promotion?org={org}"),
-    "agent.acquire": _route("/v1/agents/{agent}/skills?org={org}"),
-    "agent.exercise": _route("/v1/agents/{agent}/skills/{skill}/exercise?org={org}"),
-    "agent.assess": _route("/v1/agents/{agent}/skills/{skill}/assess?org={org}"),
-    "agent.suspend_skill": _route("/v1/agents/{agent}/skills/{skill}/suspend?org={org}"),
-    "agent.resume_skill": _route("/v1/agents/{agent}/skills/{skill}/resume?org={org}"),
+    "grant.issue": _route("/v1/orgs/{org_id}/grants"),
+    "grant.revoke": _route("/v1/orgs/{org_id}/grants/{id}/revoke"),
+    "grant.wake": _route("/v1/orgs/{org_id}/grants/{id}/wake"),
+    "restriction.issue": _route("/v1/orgs/{org_id}/restrictions"),
+    "restriction.lift": _route("/v1/orgs/{org_id}/restrictions/{id}/lift"),
+    "request.ask": _route("/v1/orgs/{org_id}/requests"),
+    "request.approve": _route("/v1/orgs/{org_id}/requests/{id}/approve"),
+    "request.deny": _route("/v1/orgs/{org_id}/requests/{id}/deny"),
+    "agent.rank": _route("/v1/orgs/{org}/agents/{agent}/rank"),
+    "agent.move": _route("/v1/orgs/{org}/agents/{agent}/lifecycle"),
+    "agent.qualify": _route("/v1/orgs/{org}/agents/{agent}/results"),
+    "agent.invalidate": _route("/v1/orgs/{org}/agents/{agent}/results/{result}/invalidate"),
+    "agent.promote": _route("/v1/orgs/{org}/agents/{agent}/promotion"),
+    "agent.acquire": _route("/v1/orgs/{org}/agents/{agent}/skills"),
+    "agent.exercise": _route("/v1/orgs/{org}/agents/{agent}/skills/{skill}/exercise"),
+    "agent.assess": _route("/v1/orgs/{org}/agents/{agent}/skills/{skill}/assess"),
+    "agent.suspend_skill": _route("/v1/orgs/{org}/agents/{agent}/skills/{skill}/suspend"),
+    "agent.resume_skill": _route("/v1/orgs/{org}/agents/{agent}/skills/{skill}/resume"),
     "agent.commission": lambda said: (
-        f"/v1/agents?org={said['org']}",
+        f"/v1/orgs/{said['org']}/agents",
         {"agents": [_without(said, "org", "reason")], "reason": said.get("reason", "")},
     ),
     "agent.record": lambda said: (
-        f"/v1/agents/{said['agent']}/episodes?org={said['org']}",
+        f"/v1/orgs/{said['org']}/agents/{said['agent']}/episodes",
         _without(said, "org", "agent"),
     ),
     "agent.observe": lambda said: (
-        f"/v1/agents/{said['agent']}/personality?org={said['org']}",
+        f"/v1/orgs/{said['org']}/agents/{said['agent']}/personality",
         _without(said, "org", "agent"),
     ),
     "org.alert": _route("/v1/orgs/{org}/alert"),
     "org.watch": _route("/v1/orgs/{org}/watch"),
-    "lock.acquire": _route("/v1/locks"),
-    "lock.release": _route("/v1/locks/{org}/{tool}/release"),
-    "lock.break": _route("/v1/locks/{org}/{tool}/break"),
-    "claim.make": _route("/v1/claims"),
-    "claim.extend": _route("/v1/claims/{org}/{token}/extend"),
-    "claim.release": _route("/v1/claims/{org}/{token}/release"),
-    "claim.transfer": _route("/v1/claims/{org}/{token}/transfer"),
-    "report.hand_in": _route("/v1/salute"),
-    "contract.record": _route("/v1/contracts"),
-    "dispatch.record": _route("/v1/dispatches"),
+    "lock.acquire": _route("/v1/orgs/{org}/locks"),
+    "lock.release": _route("/v1/orgs/{org}/locks/{tool}/release"),
+    "lock.break": _route("/v1/orgs/{org}/locks/{tool}/break"),
+    "claim.make": _route("/v1/orgs/{org}/claims"),
+    "claim.extend": _route("/v1/orgs/{org}/claims/{token}/extend"),
+    "claim.release": _route("/v1/orgs/{org}/claims/{token}/release"),
+    "claim.transfer": _route("/v1/orgs/{org}/claims/{token}/transfer"),
+    "report.hand_in": lambda said: (
+        f"/v1/orgs/{said.get('unit', {}).get('organization') or 'active'}/salute",
+        said,
+    ),
+    "contract.record": _route("/v1/orgs/{org}/contracts"),
+    "dispatch.record": _route("/v1/orgs/{org}/dispatches"),
 }
 
 
@@ -353,7 +357,7 @@ def _dispatch_command(said: Said) -> list[str] | None:
         file = Path(_BRIEFS.name, "brief.yaml")
         file.write_text(as_text(said["brief"]), encoding="utf-8")
         words["brief"] = str(file)
-    return _command("dispatches record {from} {to}")(words)
+    return _command("task dispatch record {from} {to}")(words)
 
 
 COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
@@ -384,17 +388,17 @@ COMMANDS: dict[str, Callable[[Said], list[str] | None]] = {
         {{"skills": "skill", "tools": "tool"}.get(name, name): value for name, value in said.items()}
     ),
     "agent.observe": _command("agent personality {agent}"),
-    "org.alert": _command("org alert {alert}"),
-    "org.watch": _command("org watch {watch}"),
+    "org.alert": _command("crew alert {alert}"),
+    "org.watch": _command("crew watch {watch}"),
     "lock.acquire": _command("lock acquire {org} {tool} {holder}"),
     "lock.release": _command("lock release {org} {tool} {token} {holder}"),
     "lock.break": _command("lock break {org} {tool}"),
-    "claim.make": _command("scope claim {org} {holder} {paths}"),
-    "claim.extend": _command("scope extend {org} {token} {holder}"),
-    "claim.release": _command("scope release {org} {token} {holder}"),
-    "claim.transfer": _command("scope transfer {org} {token} {holder} {to}"),
+    "claim.make": _command("claim add {org} {holder} {paths}"),
+    "claim.extend": _command("claim extend {org} {token} {holder}"),
+    "claim.release": _command("claim release {org} {token} {holder}"),
+    "claim.transfer": _command("claim transfer {org} {token} {holder} {to}"),
     "dispatch.record": _dispatch_command,
-    "decision.add": lambda said: _command("decisions add {title}")(
+    "decision.add": lambda said: _command("task log add {title}")(
         {_OF_DECISIONS.get(name, name): value for name, value in said.items()}
     ),
     "key.create": _command("key create {name}"),

@@ -94,7 +94,7 @@ class Shop:
 
     def decide(self, request: AccessRequest) -> AccessDecision:
         """The decision now."""
-        return self.kernel.decide("shop", request)
+        return self.kernel.can("shop", request)
 
     def ask_for(self, request: AccessRequest, reason: str = "", actor: str = ANN) -> PermissionRequest:
         """The request for a call that was refused."""
@@ -197,7 +197,7 @@ def test_an_approval_ends_when_the_documents_are_edited(shop: Shop, approval: An
     """However it was given. The refusal names it and the way out, and the call can be asked for again at once."""
     grant = shop.approve(shop.ask_for(call()), approval)
     shop.edit()
-    found = shop.kernel.explain("shop", call())
+    found = shop.kernel.why("shop", call())
     assert found.decision.outcome == "deny"
     assert [each.code for each in found.reasons][-1] == "GRANT_OUTDATED"
     assert found.reasons[-1].text == (
@@ -345,7 +345,7 @@ def answers(shop: Shop, key: str) -> dict[str, tuple[str, bool, bool]]:
     there = Kernel.open(shop.folder).with_store(shop.store, lambda: (shop.clock(), 0))
     rows, able = there.what_can("shop", ANN), there.who_can("shop", "send", "tool:radio")
     found["kernel"] = (
-        there.decide("shop", asked).outcome,
+        there.can("shop", asked).outcome,
         any(row.resource == "tool:radio" and "send" in row.actions for row in rows),
         any(row.subject == ANN for row in able),
     )
@@ -373,8 +373,8 @@ def answers(shop: Shop, key: str) -> dict[str, tuple[str, bool, bool]]:
         any(row["subject"] == ANN for row in json.loads(lists[2])),
     )
     with calling_as(asker_of(Kernel.open(shop.folder), "shop", ANN, Path(shop.place.path).parent)) as calls:
-        told = calls.ask("may_i", resource="tool:radio", action="send")["outcome"]
-        mine = json.dumps(calls.ask("what_can_i_do"))
+        told = calls.ask("can", resource="tool:radio", action="send")["outcome"]
+        mine = json.dumps(calls.ask("what_can"))
         found["mcp"] = (
             told,
             '"tool:radio"' in mine,

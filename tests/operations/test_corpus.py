@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.routing import compile_path
 
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.stored import open_store
+from tests.api.test_paths import QUESTIONS, posts
 from tests.operations.surfaces import (
     COMMANDS,
     OPERATIONS,
@@ -23,6 +25,7 @@ from tests.operations.surfaces import (
     place_in,
     prepare,
 )
+from tests.support.sampling import sample
 from tests.support.trees import copy_template, write_tree
 from tests.support.yaml_text import read_yaml_file
 
@@ -92,7 +95,14 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return folder
 
 
-@pytest.mark.parametrize(("name", "case"), CASES)
+def kind_of(parameter: Any) -> tuple[str, ...]:
+    """What is done and what becomes of it: `make test` runs one case of each kind by every surface."""
+    name, case = parameter.values
+    outcome = case.get("becomes") or case.get("expect", {}).get("code")
+    return name, case["do"], str(outcome), str(case.get("right"))
+
+
+@pytest.mark.parametrize(("name", "case"), sample(CASES, kind_of))
 def test_a_write_is_the_same_by_every_surface(
     organizations: dict[str, tuple[Path, Kernel]],
     empty: Path,
@@ -143,3 +153,15 @@ def test_every_operation_is_in_the_corpus_done_and_refused() -> None:
     ]
     assert {do for do, code in becomes if code == "done"} == OPERATIONS.keys()
     assert {do for do, code in becomes if code != "done"} == OPERATIONS.keys()
+
+
+def test_every_route_that_writes_is_in_the_corpus() -> None:
+    """A `POST` is a question, or an act of the corpus."""
+    written = {
+        ROUTES[case["do"]](case["with"])[0]
+        for file in FILES.values()
+        for case in cases_of(file)
+        if case["do"] in ROUTES
+    }
+    patterns = {path: compile_path(path)[0] for path in posts()}
+    assert {path for path, form in patterns.items() if not any(map(form.match, written))} == QUESTIONS

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from orgkernel.cli.access import render_decision
+from orgkernel.cli.ask.access import render_decision
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest

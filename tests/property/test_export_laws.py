@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
-from orgkernel.documents.records import RoleProfile
+from orgkernel.documents.role_fields import ROLE_FIELDS, RoleField
+from orgkernel.exchange import backstage
+from orgkernel.exchange.a2a import export as a2a
 from orgkernel.exchange.agents import claude_code, copilot, crewai
 from orgkernel.exchange.agents.roster import ExportedRole, HeldTool, roster_of
 from orgkernel.exchange.exported import Export
@@ -257,16 +260,7 @@ def test_skills_are_read_again(template: str, tmp_path: Path) -> None:
     } == {name: (each.description, each.body.strip(), each.metadata) for name, each in kept.items()}
 
 
-# A field of a role or of the organization, and a value that it does not have by default.
-_ROLE: Mapping[str, object] = {
-    "role_name": "Other", "role_type": "executive", "description": "Does it.", "examples": ["Do it."],
-    "not_examples": ["Do that."], "chain_of_command": {"authority_level": 2}, "capabilities": {"bst_domains": ["codegen"]},
-    "requirements": {"min_context_tokens": 1000}, "pace_plan": {"primary": {"action": "x"}},
-    "doctrine": {"salute_interval_turns": 2}, "does_not_have": ["A shell."], "dispatch": {"may_to": ["b"]},
-    "department": "d", "tier": "utility", "layer": "l", "position": "worker", "clearance": "basic", "entry_rank": "ensign",
-    "open_to_probation": True, "may_grant": [{"tool": "file_read"}], "credentials": ["c"], "data": ["minimal"],
-    "file_scope": ["src/"], "lmc_mode": "lite", "standing_orders": ["Ask."],
-}  # fmt: skip
+# A field of the organization, and a value that it does not have by default.
 _ORGANIZATION: Mapping[str, object] = {
     "org_name": "Other", "mission": {"objective": "x"}, "communication_channels": {"c": {"allowed_pairs": [["a", "b"]]}},
     "domain_routing": {"codegen": ["a"]}, "dispatch_edges": [{"from": "l", "to": "l"}], "limits": {"max_children": 2},
@@ -274,10 +268,21 @@ _ORGANIZATION: Mapping[str, object] = {
 }  # fmt: skip
 
 
+def with_value(profile: Mapping[str, Any], field: RoleField) -> dict[str, Any]:
+    """A profile that says one field."""
+    changed = copy.deepcopy(dict(profile))
+    inner = changed
+    for step in field.route[:-1]:
+        inner = inner.setdefault(step, {})
+    inner[field.route[-1]] = field.another
+    return changed
+
+
 def test_no_field_is_lost_in_silence(tmp_path: Path) -> None:
     """Each field of a role, and those of the organization that roles work by, change a file or the report, in every format."""
+    fields = {"__".join(field.route): field for field in ROLE_FIELDS}
     trees: dict[str, str] = {}
-    for name in ("plain", *_ROLE, *_ORGANIZATION):
+    for name in ("plain", *fields, *_ORGANIZATION):
         documents = small_documents()
         documents["org.json"] |= {
             "org_id": f"o_{name}",
@@ -285,26 +290,40 @@ def test_no_field_is_lost_in_silence(tmp_path: Path) -> None:
             "layers": ["l"],
             "departments": {"d": {}},
         }
-        if name in _ROLE:
-            documents["roles/b.json"][name] = _ROLE[name]
+        # The hierarchy would decide to whom the role reports; a card requires a description.
+        documents["org.json"]["hierarchy"]["a"]["subordinates"].remove("b")
+        documents["roles/b.json"]["description"] = "Is there."
+        if name in fields:
+            documents["roles/b.json"] = with_value(documents["roles/b.json"], fields[name])
         elif name in _ORGANIZATION:
             documents["org.json"][name] = _ORGANIZATION[name]
+        documents["ranks.json"] = {
+            "_schema": "orgkernel:rank_ladder",
+            "ranks": [{"id": "recruit"}, {"id": "ensign"}],
+        }
         trees |= {f"{name}/{path}": json.dumps(each) for path, each in documents.items()}
+        trees[f"{name}/skills/exist/SKILL.md"] = "---\nname: exist\ndescription: Be there.\n---\nBe there.\n"
     organizations = {
         org_id: each.index for org_id, each in read(write_tree(tmp_path, trees)).organizations.items()
     }
-    assert set(_ROLE) == set(RoleProfile.__struct_fields__) - {
-        "kind",
-        "role_id",
-        "version",
-        "suppressions",
-        "overlay",
-    }
-    for target in (*READABLE, "agent-framework"):
+    in_access = {f"o_{name}" for name, field in fields.items() if field.decides == "access"}
+    about_roles = {f"o_{name}" for name in fields}
+    for target in (*READABLE, "agent-framework", "a2a", "backstage", "cedar", "opa"):
         export = EXPORTS[target].export
         plain = _said(export(organizations["o_plain"]), "o_plain")
-        silent = [org_id for org_id, view in organizations.items() if _said(export(view), org_id) == plain]
-        assert silent == ["o_plain"], target
+        silent = {org_id for org_id, view in organizations.items() if _said(export(view), org_id) == plain}
+        expected = set(organizations)
+        if target in ("cedar", "opa"):
+            expected = in_access
+        elif target in ("a2a", "backstage"):
+            expected = about_roles
+        assert silent & expected == {"o_plain"} & expected, target
+
+
+def test_what_a_target_says_is_a_field() -> None:
+    """A misspelled name would hide nothing and count what is said."""
+    routes = {".".join(field.route) for field in ROLE_FIELDS}
+    assert {*a2a.SAYS, *backstage.SAYS} - routes == set()
 
 
 def _said(export: Export, org_id: str) -> tuple[object, ...]:

@@ -95,7 +95,7 @@ def test_forward_and_reverse_agree(state: StateView, now: float) -> None:
             for row in kernel.who_can(ORG, action, f"tool:{tool_id}", kinds=("role", "agent")):
                 reverse[row.outcome].add((row.subject, tool_id, action))
             for subject in SUBJECTS:
-                found = kernel.decide(ORG, AccessRequest(subject, action, f"tool:{tool_id}"))
+                found = kernel.can(ORG, AccessRequest(subject, action, f"tool:{tool_id}"))
                 decided[found.outcome].add((subject, tool_id, action))
     assert listed == reverse["allow"] == decided["allow"]
     assert asking == reverse["ask"] == decided["ask"]
@@ -119,4 +119,4 @@ def test_what_can_be_requested_works_when_it_is_granted(state: StateView) -> Non
             then = StateView(2, state.agents, given_too, state.restrictions)
             request = AccessRequest(subject, "use", f"tool:{tool.id}", AccessContext(peer_kind=""))
             there = KERNEL.with_store(FixedState(then), lambda: (DAY, 0))
-            assert there.decide(ORG, request).outcome == "allow", (subject, tool.id)
+            assert there.can(ORG, request).outcome == "allow", (subject, tool.id)

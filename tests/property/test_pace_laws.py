@@ -144,7 +144,7 @@ def test_roles_do_not_mix(plan: CompiledPacePlan, seen: list[tuple[str, Observat
     memory = PaceMemory()
     for role_id, observation in seen:
         decision, memory = advance(memory, role_id, plan, observation)
-        assert memory.tier_of(role_id) == decision.tier
+        assert memory.held.get(role_id, ()) == decision.held
     for role_id in "ab":
         alone: tuple[str, ...] = ()
         for other, observation in seen:

@@ -25,6 +25,7 @@ from orgkernel.state.requests import RequestLimits
 from orgkernel.state.store import Store
 from orgkernel.state.verify import verify_audit
 from tests.state.contract_of_claims import ClaimsOfFiles
+from tests.state.contract_of_connections import Connections
 from tests.state.contract_of_contracts import ContractsOnce
 from tests.state.contract_of_crew import CrewRecords
 from tests.state.contract_of_dispatches import DispatchesOnce
@@ -32,6 +33,7 @@ from tests.state.contract_of_past import Past
 from tests.state.contract_of_reports import Reports
 from tests.state.contract_of_skills import Evidence, Skills
 from tests.state.opening import Clock, opened
+from tests.support.patience import PATIENCE
 
 
 def decision(at: float = 1.0, outcome: str = "allow", **more: object) -> AuditEntry:
@@ -232,7 +234,7 @@ class Grants:
         outcomes = []
         for ticket in tickets:
             try:
-                outcomes.append(ticket.result(30))
+                outcomes.append(ticket.result(PATIENCE))
             except Conflict:
                 outcomes.append("refused")
         assert outcomes.count("refused") == 19
@@ -745,9 +747,9 @@ class Audit:
         names.append(store.audit.submit(decision(detail=deep)))
         wrong = store.audit.submit(decision(detail={"a": object()}))
         names.append(store.audit.submit(decision()))
-        assert len({ticket.result(30) for ticket in names}) == 8
+        assert len({ticket.result(PATIENCE) for ticket in names}) == 8
         with pytest.raises(StoreError, match="cannot be written"):
-            wrong.result(30)
+            wrong.result(PATIENCE)
         assert findings(store) == []
 
     @pytest.mark.parametrize(
@@ -779,7 +781,7 @@ class Audit:
             lambda: store.locks.acquire("shop", "press", "agent:worf", reason=text),
             lambda: store.locks.break_("shop", "press", actor=text, reason=text),
             lambda: store.locks.check(text, text, text, 1),
-            lambda: store.usage.record("worf", "x", action=text, code=text, org_id=text, decision=text).result(30),
+            lambda: store.usage.record("worf", "x", action=text, code=text, org_id=text, decision=text).result(PATIENCE),
             lambda: store.keys.create(text, ["read"], created_by=text, agent_id=text),
             lambda: store.keys.create("ci", ["read"], created_by=text),
             lambda: store.keys.find(f"orgk_{text}"),
@@ -791,7 +793,7 @@ class Audit:
                 attempt()
             except Refused:
                 continue
-        beside.result(30)
+        beside.result(PATIENCE)
         view = store.read_view()
         assert len(view.grants["agent:worf"]) == 1
         assert set(view.grants["agent:worf"]) <= set(store.grants.list())
@@ -852,7 +854,7 @@ class Audit:
         with pytest.raises(Conflict):
             store.agents.add("worf", org_id="shop", actor="a")
         tickets += [store.context.writer.submit(decision(9.0))]
-        assert len({ticket.result(30) for ticket in tickets}) == 4
+        assert len({ticket.result(PATIENCE) for ticket in tickets}) == 4
         assert findings(store) == []
 
     def test_many_make_a_store_at_once(self, place: StoreLocation) -> None:
@@ -881,7 +883,7 @@ class Audit:
         assert ticket.is_done
         assert ticket.result(0).endswith(":decision:1")
         with pytest.raises(StoreError, match="closed"):
-            store.audit.defer(decision()).result(5)
+            store.audit.defer(decision()).result(PATIENCE)
         store.close()
 
     def test_a_chain_is_continued_by_who_comes_next(self, place: StoreLocation) -> None:
@@ -917,6 +919,6 @@ class Audit:
 
 
 class StoreContract(
-    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, DispatchesOnce, Evidence, Views, Audit, Past
+    Agents, Grants, Requests, LocksAndTheRest, Reports, Skills, CrewRecords, ClaimsOfFiles, ContractsOnce, DispatchesOnce, Evidence, Views, Audit, Past, Connections
 ):  # fmt: skip
     """All of it."""

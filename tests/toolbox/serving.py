@@ -11,6 +11,8 @@ from typing import Any
 
 import uvicorn
 
+from tests.support.patience import PATIENCE
+
 
 @contextmanager
 def serving(app: Any, port: int = 0) -> Iterator[str]:
@@ -29,7 +31,7 @@ def serving(app: Any, port: int = 0) -> Iterator[str]:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE)
         listener.close()
         assert not thread.is_alive()
 

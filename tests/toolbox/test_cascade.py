@@ -15,6 +15,7 @@ from orgkernel.errors import UsageError
 from orgkernel.state.audit import read_rows
 from orgkernel.toolbox import Gap, Handover, HttpApi, PythonFunction, ToolResult
 from tests.state.opening import opened, sqlite_at
+from tests.support.patience import PATIENCE
 from tests.toolbox.crew import ORG, TOOLS, brief, organization, toolbox
 from tests.toolbox.serving import nobody
 
@@ -104,10 +105,10 @@ def test_what_may_have_happened_is_not_done_again(kernel: Kernel) -> None:
     ran: list[str] = []
 
     async def slow() -> None:
-        await asyncio.sleep(5)
+        await asyncio.sleep(10 * PATIENCE)
 
     later = PythonFunction(lambda: ran.append("later"))
-    options = {"send": PythonFunction(slow), "send_later": later, "timeout": 0.1}
+    options = {"send": PythonFunction(slow), "send_later": later, "timeout": 1.0}
     careful = asked(kernel, "agent:ann", "send", **options)
     assert brief(careful) == [
         ("tool", "tool:send", "timeout", "TIMEOUT"),
@@ -120,7 +121,7 @@ def test_what_may_have_happened_is_not_done_again(kernel: Kernel) -> None:
     assert ran == ["later", "later"]
     # Reading twice changes nothing.
     reading = asked(
-        kernel, "agent:ann", "look", look=PythonFunction(slow), ask_around=PythonFunction(works), timeout=0.1
+        kernel, "agent:ann", "look", look=PythonFunction(slow), ask_around=PythonFunction(works), timeout=1.0
     )
     assert reading.by == "tool:ask_around"
 

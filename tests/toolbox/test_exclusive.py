@@ -17,7 +17,9 @@ from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.state.audit import read_rows
 from orgkernel.state.store import Store
 from orgkernel.toolbox import PythonFunction
+from orgkernel.toolbox.parts import Exclusive
 from tests.state.opening import Clock, opened, sqlite_at
+from tests.support.patience import PATIENCE, until
 from tests.toolbox.crew import brief, organization, toolbox
 
 
@@ -91,7 +93,9 @@ def test_who_may_not_use_it_takes_no_lock(kernel: Kernel, store: Store) -> None:
 def test_one_holder_may_call_several_times_at_once(kernel: Kernel, store: Store) -> None:
     """Under one lock, given back by the last."""
     gate = threading.Barrier(4)
-    context = toolbox(kernel, store, press=PythonFunction(lambda: gate.wait(20))).context("post", "agent:ann")
+    context = toolbox(kernel, store, press=PythonFunction(lambda: gate.wait(PATIENCE))).context(
+        "post", "agent:ann"
+    )
 
     async def four() -> list[Any]:
         return await asyncio.gather(*(context.invoke("press") for _ in range(4)))
@@ -148,17 +152,13 @@ def test_two_agents_never_press_at_once(kernel: Kernel, store: Store) -> None:
 def test_what_goes_on_running_keeps_the_lock(kernel: Kernel, store: Store) -> None:
     """A function that was given up still presses; nobody else may, until it ends."""
     free = threading.Event()
-    box = toolbox(kernel, store, press=PythonFunction(lambda: free.wait(20)))
-    result = box.context("post", "agent:ann").invoke_blocking("press", timeout=0.1, fallback=False)
+    box = toolbox(kernel, store, press=PythonFunction(lambda: free.wait(PATIENCE)))
+    result = box.context("post", "agent:ann").invoke_blocking("press", timeout=1.0, fallback=False)
     assert (result.outcome, held(store)) == ("timeout", [("press", "agent:ann", 1)])
     other = box.context("post", "agent:bob").invoke_blocking("press", fallback=False)
     assert other.code == "TOOL_LOCKED"
     free.set()
-    for _ in range(100):
-        if not held(store):
-            break
-        time.sleep(0.05)
-    assert held(store) == []
+    until(lambda: held(store), lambda locks: locks == [])
 
 
 def test_a_lock_that_is_lost_while_the_tool_runs_is_said(kernel: Kernel, store: Store) -> None:
@@ -197,37 +197,42 @@ def test_a_failing_tool_gives_the_lock_back(kernel: Kernel, store: Store) -> Non
 
     with pytest.raises(TimeoutError):
         asyncio.run(impatient())
-    for _ in range(100):
-        if not held(store):
-            break
-        time.sleep(0.05)
-    assert held(store) == []
+    until(lambda: held(store), lambda locks: locks == [])
 
 
 def test_who_leaves_while_waiting_for_the_lock_keeps_none(
-    kernel: Kernel, store: Store, tmp_path: Path
+    kernel: Kernel, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The store is busy, the caller is canceled, and the lock that its thread takes afterwards is given back."""
     context = toolbox(kernel, store, press=PythonFunction(lambda: 1)).context("post", "agent:ann")
     holder = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
 
-    async def impatient() -> None:
-        async with asyncio.timeout(0.5):
-            try:
-                await context.invoke("press")
-            finally:
-                holder.execute("ROLLBACK")
-                holder.close()
+    is_waiting = threading.Event()
+    enter = Exclusive.enter
 
-    with pytest.raises(TimeoutError):
-        asyncio.run(impatient())
-    for _ in range(100):
-        noted = [row.entry.activity for row in read_rows(store.context, AuditFilter(kind="lock"))]
-        if len(noted) == 2:
-            break
-        time.sleep(0.05)
-    assert (noted, held(store)) == (["released", "acquired"], [])
+    def enter_and_tell(*arguments: Any) -> Any:
+        is_waiting.set()
+        return enter(*arguments)
+
+    monkeypatch.setattr(Exclusive, "enter", enter_and_tell)
+
+    async def leave() -> None:
+        call = asyncio.create_task(context.invoke("press"))
+        assert await asyncio.to_thread(is_waiting.wait, PATIENCE)
+        call.cancel()
+        await asyncio.wait([call])
+        assert call.cancelled()
+        holder.execute("ROLLBACK")
+        holder.close()
+
+    asyncio.run(leave())
+
+    def noted() -> list[str]:
+        return [row.entry.activity for row in read_rows(store.context, AuditFilter(kind="lock"))]
+
+    assert until(noted, lambda rows: len(rows) == 2) == ["released", "acquired"]
+    assert held(store) == []
 
 
 def test_a_lock_that_could_not_be_given_back_is_given_back_later(

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from orgkernel import Kernel
 from orgkernel.errors import BadToolbox
 from orgkernel.toolbox import HttpApi, ToolContext, ToolResult
+from tests.support.patience import PATIENCE
 from tests.toolbox.crew import organization, toolbox
 from tests.toolbox.serving import nobody, serving, silent
 
@@ -78,7 +79,9 @@ def kernel(tmp_path: Path) -> Kernel:
 
 
 def ann(kernel: Kernel, api: HttpApi, credentials: Any = None, tool: str = "mail") -> ToolContext:
-    return toolbox(kernel, credentials=credentials, timeout=10, **{tool: api}).context("post", "agent:ann")
+    return toolbox(kernel, credentials=credentials, timeout=PATIENCE, **{tool: api}).context(
+        "post", "agent:ann"
+    )
 
 
 def ask(kernel: Kernel, url: str, what: str, **options: Any) -> ToolResult:

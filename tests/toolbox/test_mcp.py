@@ -15,6 +15,7 @@ from orgkernel import Kernel
 from orgkernel.errors import BadToolbox
 from orgkernel.toolbox import McpServer, ToolContext
 from tests.api.running import until
+from tests.support.patience import PATIENCE
 from tests.toolbox import mcp_tools
 from tests.toolbox.crew import organization, toolbox
 from tests.toolbox.serving import nobody, serving
@@ -52,7 +53,7 @@ def server(request: pytest.FixtureRequest) -> Any:
 
 
 def ann(kernel: Kernel, provider: McpServer, tool: str = "look", **options: Any) -> ToolContext:
-    return toolbox(kernel, timeout=30, **{tool: provider}, **options).context("post", "agent:ann")
+    return toolbox(kernel, timeout=PATIENCE, **{tool: provider}, **options).context("post", "agent:ann")
 
 
 def test_a_tool_of_a_server_is_called(kernel: Kernel, server: Any) -> None:
@@ -107,8 +108,11 @@ def test_a_process_that_takes_too_long_is_ended(kind: str, kernel: Kernel, tmp_p
     noted = tmp_path / "pid"
     command = COMMAND if kind == "busy" else (sys.executable, "-c", DEAF, str(noted))
     context = ann(kernel, McpServer(command))
-    result = context.invoke_blocking("look", {"where": f"far {noted}"}, timeout=4, fallback=False)
-    assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
+    for seconds in (4, PATIENCE):  # a machine that does other things starts it slowly
+        result = context.invoke_blocking("look", {"where": f"far {noted}"}, timeout=seconds, fallback=False)
+        assert (result.outcome, result.code) == ("timeout", "TIMEOUT")
+        if noted.exists() and noted.read_text():
+            break
     until(lambda: _runs(int(noted.read_text())), lambda runs: not runs)
 
 
@@ -117,7 +121,9 @@ def test_a_process_that_takes_too_long_is_ended(kind: str, kernel: Kernel, tmp_p
 )  # fmt: skip
 def test_a_command_that_is_no_server_is_unavailable(kernel: Kernel, where: Any) -> None:
     """Whether it does not start, ends at once, or says something else."""
-    result = ann(kernel, McpServer(where)).invoke_blocking("look", {"where": "x"}, fallback=False, timeout=15)
+    result = ann(kernel, McpServer(where)).invoke_blocking(
+        "look", {"where": "x"}, fallback=False, timeout=PATIENCE
+    )
     assert (result.outcome, result.code) == ("unavailable", "TOOL_UNAVAILABLE"), result
     assert result.error
 
@@ -165,7 +171,7 @@ def test_an_answer_that_is_too_long_is_a_failure(kernel: Kernel, url: str) -> No
         provider = McpServer(server, "read_much", max_bytes=20_000)
         context = ann(kernel, provider)
         assert context.invoke_blocking("look", {"characters": 5_000}).ok
-        result = context.invoke_blocking("look", {"characters": 100_000}, fallback=False, timeout=20)
+        result = context.invoke_blocking("look", {"characters": 100_000}, fallback=False, timeout=PATIENCE)
         assert result.outcome in ("failed", "unavailable")
         assert result.output is None
         assert "longer than 20000 bytes" in result.error or server is url, result

@@ -26,7 +26,7 @@ def test_servers_are_asked_and_the_answer_is_read(tmp_path: Path) -> None:
     app = mcp_tools.server.streamable_http_app(stateless_http=True, json_response=True)
     with serving(app) as url:
         declare(tmp_path, mails=SERVER, web={"type": "http", "url": f"{url}/mcp"})
-        done = run_here("mcp-tools", "mcp.json", "--connect", cwd=tmp_path)
+        done = run_here("mcp", "tools", "mcp.json", "--connect", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     saved = json.loads((tmp_path / "mcp-tools.json").read_text(encoding="utf-8"))["servers"]
     assert list(saved) == ["mails", "web"]
@@ -41,7 +41,7 @@ def test_nothing_is_started_unless_somebody_says_so(tmp_path: Path) -> None:
     """Without the option, the command only says what it would start."""
     ran = tmp_path / "ran"
     declare(tmp_path, evil={"command": "touch", "args": [str(ran), "\x1b[31m"]})
-    done = run_here("mcp-tools", "mcp.json", cwd=tmp_path)
+    done = run_here("mcp", "tools", "mcp.json", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "note: nothing was started; `--connect` asks them\n")
     assert "evil  touch" in done.stdout
     assert "\x1b" not in done.stdout
@@ -66,7 +66,7 @@ def test_nothing_is_started_unless_somebody_says_so(tmp_path: Path) -> None:
 def test_a_server_that_does_not_answer(server: Any, said: str, tmp_path: Path) -> None:
     """Nothing is written, and it is said why."""
     declare(tmp_path, s=server)
-    done = run_here("mcp-tools", "mcp.json", "--connect", "--timeout", "0.5", cwd=tmp_path)
+    done = run_here("mcp", "tools", "mcp.json", "--connect", "--timeout", "0.5", cwd=tmp_path)
     assert done.returncode == 1
     assert "error: server `s`" in done.stderr
     assert said in done.stderr
@@ -77,4 +77,4 @@ def test_a_server_that_does_not_answer(server: Any, said: str, tmp_path: Path) -
 def test_a_file_without_servers(text: str, tmp_path: Path) -> None:
     """It is an error of the call."""
     (tmp_path / "mcp.json").write_text(text, encoding="utf-8")
-    assert run_here("mcp-tools", "mcp.json", "--connect", cwd=tmp_path).returncode == 2
+    assert run_here("mcp", "tools", "mcp.json", "--connect", cwd=tmp_path).returncode == 2

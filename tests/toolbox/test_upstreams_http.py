@@ -13,6 +13,7 @@ from orgkernel.engines import EnginesOff
 from orgkernel.toolbox import McpServer
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamReply
+from tests.support.patience import PATIENCE
 from tests.toolbox import hostile_app, upstream_server
 from tests.toolbox.serving import nobody, serving
 from tests.toolbox.upstream_running import run, text
@@ -176,7 +177,7 @@ def test_a_server_that_is_away_is_found_again_when_it_is_back() -> None:
         for _ in range(2):
             with serving(upstream_server.build().streamable_http_app(), port) as url:
                 assert url.endswith(str(port))
-                reply = await asyncio.wait_for(_until_done(upstream), 20)
+                reply = await asyncio.wait_for(_until_done(upstream), PATIENCE)
                 assert text(reply) == "a"
             reply = await upstream.call("echo", {"text": "b"})
             assert (reply.kind, reply.is_uncertain) == ("unavailable", False), reply

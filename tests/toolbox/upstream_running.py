@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from orgkernel.toolbox import McpServer
+from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamReply
+from tests.support.patience import PATIENCE
 from tests.toolbox import hostile_server
+
+LIMITS = UpstreamLimits(start_seconds=PATIENCE, call_seconds=PATIENCE)
+"""A machine that does other things starts a server slowly."""
 
 
 def hostile(how: str = "", notes: Path | None = None, **options: Any) -> McpServer:
@@ -22,11 +27,12 @@ def hostile(how: str = "", notes: Path | None = None, **options: Any) -> McpServ
 
 def run(test: Callable[[Upstream], Coroutine[Any, Any, None]], *arguments: Any, **options: Any) -> None:
     """Run a test with an upstream, and close the upstream."""
+    provider, *limits = arguments
 
     async def whole() -> None:
-        upstream = Upstream("u", *arguments, **options)
+        upstream = Upstream("u", provider, *(limits or [LIMITS]), **options)
         try:
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE):
                 await test(upstream)
         finally:
             await upstream.aclose()
@@ -52,8 +58,9 @@ def runs(process: int) -> bool:
 
 async def until(ask: Callable[[], bool | Awaitable[bool]]) -> None:
     """Wait until something is so."""
-    while True:
-        found = ask()
-        if found if isinstance(found, bool) else await found:
-            return
-        await asyncio.sleep(0.02)
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            found = ask()
+            if found if isinstance(found, bool) else await found:
+                return
+            await asyncio.sleep(0.02)

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 PROGRAM = """
@@ -42,7 +43,7 @@ def test_threads_that_decode_a_type_first_do_not_crash() -> None:
         capture_output=True,
         text=True,
         cwd=REPOSITORY,
-        timeout=120,
+        timeout=PATIENCE,
     )
     assert (ended.returncode, ended.stdout) == (0, "done\n"), ended.stderr
 

@@ -180,7 +180,7 @@ class OrganizationPanel extends HTMLElement {
       {},
       field(
         state.on ? "On" : "Off",
-        none ? `${why} Activate one on the command line: orgkernel org activate ORG --agent-zero ROOT` : `${why} A change counts at once; Save is not needed.`,
+        none ? `${why} Activate one on the command line: orgkernel host activate ORG --agent-zero ROOT` : `${why} A change counts at once; Save is not needed.`,
         make("label", { class: "toggle" }, box, make("span", { class: "toggler" })),
       ),
       ...[state.error, ...(state.remarks ?? []), state.effect?.problem]

@@ -37,7 +37,7 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
 
     >>> from orgkernel import AccessRequest, Kernel
     >>> kernel = Kernel.open()
-    >>> kernel.decide("software_dev", AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool")).outcome
+    >>> kernel.can("software_dev", AccessRequest("role:codegen_specialist", "terminal", "tool:code_execution_tool")).outcome
     'allow'
     """
 
@@ -60,9 +60,9 @@ class AccessDecision(msgspec.Struct, frozen=True, gc=False):
 
 
 class TraceLine(msgspec.Struct, frozen=True):
-    """What one layer did to one of the three values."""
+    """What one access layer did to one of the three values."""
 
-    layer: str
+    access_layer: str
     statement: str
     value: Literal["granted", "ceiling", "stopped", ""]
     """The value it speaks of; empty where the layer has nothing to say."""
@@ -121,7 +121,7 @@ class AccessExplanation(msgspec.Struct, frozen=True):
     """A decision with everything it rests on.
 
     >>> from orgkernel import AccessRequest, Kernel
-    >>> explanation = Kernel.open().explain("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
+    >>> explanation = Kernel.open().why("software_dev", AccessRequest("role:co", "dispatch", "role:bugfix_specialist"))
     >>> [edge.text for edge in explanation.reasons[0].why]
     ['role bugfix_specialist reports to role engineering_xo', 'role engineering_xo reports to role co']
     """

@@ -249,9 +249,9 @@ def _procedures(view: OrgView, role_id: str) -> CommissionStep:
 
 def _standing_orders(view: OrgView, role_id: str) -> CommissionStep:
     orders = compose_orders(view, role_id)
-    if not orders.parts:
+    if not orders.sections:
         return CommissionStep("standing_orders", "found", "there are no standing orders for the role")
-    sources = [f"{part.source} {part.target}".rstrip() for part in orders.parts]
+    sources = [f"{part.source} {part.target}".rstrip() for part in orders.sections]
     text = f"is given the standing orders of {listing(dict.fromkeys(sources))}, digest {orders.digest[:19]}…"
     return CommissionStep("standing_orders", "found", text, tuple(sources), (), orders.why)
 

@@ -21,10 +21,12 @@ from orgkernel.decisions.dispatch.order import (
     rank_candidates,
 )
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.refusals import NO_RIVAL, say_unequipped
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.memo import per_view_and_key
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
+from orgkernel.runtime.refusals import say_unhandled_domain, say_unknown_domain, say_unmapped_alias
 
 SHOWN_CANDIDATES = 5
 MOST_REMEMBERED = 4096
@@ -183,7 +185,7 @@ def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[
         (why_edge(handling(view, chosen)),),
     )
     if rival is None:
-        return handles, Reason("ONLY_CANDIDATE", "no other role can take this task")
+        return handles, Reason("ONLY_CANDIDATE", NO_RIVAL)
     code, text, why = find_difference(view, chosen, rival)
     return handles, Reason(code, f"{role} is preferred to {quote(rival.role_id)}: {text}", why)
 
@@ -191,7 +193,7 @@ def _choice(view: OrgView, chosen: Candidate, rival: Candidate | None) -> tuple[
 def _consider(view: OrgView, chosen: Candidate | None, other: Candidate, needed: Needed) -> Considered:
     lacks = _lacks(other, needed)
     if lacks or chosen is None:
-        text = f"it is not equipped with {listing(lacks)}"
+        text = say_unequipped(lacks)
         return Considered(other.role_id, "LACKS_TOOL", text, (why_edge(handling(view, other)),))
     return explain_loss(view, chosen, other)
 
@@ -231,13 +233,13 @@ def _why_nobody(
         return Reason("NO_ROLE_EQUIPPED", text)
     if domain is not None and domain in records.domains:
         declared = why_place(f"domain {domain} is declared", records.domains[domain].place())
-        return Reason("NO_ROLE_HANDLES", f"no role handles domain {quote(domain)}", (declared,))
+        return Reason("NO_ROLE_HANDLES", say_unhandled_domain(quote(domain)), (declared,))
     if word in records.aliases:
         alias = records.aliases[word]
-        text = f"{quote(word)} is an alias that means no domain here"
+        text = say_unmapped_alias(quote(word))
         if alias.target is not None:
             text = f"{quote(word)} means {quote(alias.target)}, which no catalog declares"
         return Reason("DOMAIN_UNMAPPED", text, (why_place(text, alias.place),))
     hint = did_you_mean(word, [*records.domains, *records.aliases])
-    text = f"no catalog declares domain {quote(word)}"
+    text = say_unknown_domain(quote(word))
     return Reason("DOMAIN_UNKNOWN", f"{text}; {hint}" if hint else text)

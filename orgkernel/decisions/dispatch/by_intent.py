@@ -14,7 +14,8 @@ from orgkernel.decisions.dispatch.by_domain import (
 )
 from orgkernel.decisions.dispatch.order import Candidate, find_difference, rank_servers
 from orgkernel.decisions.reasons import Reason, why_edge
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.decisions.refusals import NO_RIVAL, say_unequipped
+from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 
@@ -69,7 +70,7 @@ def _serves(intent: str, edge: Edge) -> Reason:
 
 def _choice(view: OrgView, chosen: Candidate, rivals: Sequence[Candidate]) -> Reason:
     if not rivals:
-        return Reason("ONLY_CANDIDATE", "no other role can take this task")
+        return Reason("ONLY_CANDIDATE", NO_RIVAL)
     code, text, why = find_difference(view, chosen, rivals[0])
     return Reason(
         code, f"role {quote(chosen.role_id)} is preferred to {quote(rivals[0].role_id)}: {text}", why
@@ -86,7 +87,7 @@ def _lacks(role_id: str, lacking: dict[str, list[str]], serving: dict[str, Edge]
     return Considered(
         role_id,
         "LACKS_TOOL",
-        f"it is not equipped with {listing(lacking[role_id])}",
+        say_unequipped(lacking[role_id]),
         (why_edge(serving[role_id]),),
     )
 

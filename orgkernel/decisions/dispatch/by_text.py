@@ -20,6 +20,7 @@ from orgkernel.decisions.dispatch.by_domain import (
 from orgkernel.decisions.dispatch.embedding import Embedder, find_similar
 from orgkernel.decisions.dispatch.role_texts import TextSource, about_domain, sources_of, text_index, words_of
 from orgkernel.decisions.reasons import Reason, Why, why_edge, why_place
+from orgkernel.decisions.refusals import say_unequipped
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
@@ -254,7 +255,7 @@ def _lacks(view: OrgView, role_id: str, lacking: dict[str, list[str]]) -> Consid
     return Considered(
         role_id,
         "LACKS_TOOL",
-        f"it is not equipped with {listing(lacking[role_id])}",
+        say_unequipped(lacking[role_id]),
         tuple(map(why_edge, included[:1])),
     )
 

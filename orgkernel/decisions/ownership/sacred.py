@@ -19,6 +19,7 @@ from orgkernel.documents.records import Brief, SacredScope
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.runtime.paths import fold, names_may_be_inside, read_path
 
+_BY_A_PERSON: Final = "undo the change; a person makes it outside of a dispatch"
 _OF_DEPENDENCIES: Final = "allow_dependency_change"
 
 
@@ -126,7 +127,7 @@ class SacredFiles:
                 "undo the change, or ask for a brief with the key",
             )
         else:
-            text, help = lies, "undo the change; a person makes it outside of a dispatch"
+            text, help = lies, _BY_A_PERSON
         return SacredTouch("SACRED_SCOPE_LOCKED" if keys else "SACRED_SCOPE", text, help, self._why(scope_id))
 
     def _holds(self, scope: SacredScope, path: str) -> bool:
@@ -167,7 +168,7 @@ def keys_of(scope: SacredScope) -> str:
 _ENVIRONMENT: Final = SacredTouch(
     "SACRED_SCOPE",
     "holds values of environment variables",
-    "undo the change; a person makes it outside of a dispatch",
+    _BY_A_PERSON,
 )
 _DEPENDENCIES: Final = SacredTouch(
     "SACRED_SCOPE_LOCKED",

@@ -194,10 +194,15 @@ class RoleOverride(Record):
     layer: Id | None = None
 
 
+# The first format that a folder shows is taken. MCP is last, because servers belong to the agents beside them.
+SourceFormat = Literal["claude-code", "copilot", "crewai", "agent-zero", "agent-spec", "a2a", "skills", "mcp"]
+"""A format of others; `orgkernel/loading/formats` has a package for each."""
+
+
 class AgentSource(Record):
     """Files in the format of others whose roles, tools and skills belong to the organization (orgkernel)."""
 
-    format: Literal["claude-code", "crewai", "skills", "mcp", "a2a", "agent-zero", "copilot", "agent-spec"]
+    format: SourceFormat
     path: Annotated[str, StringConstraints(min_length=1)]
     """File or folder, relative to the folder of this document."""
 

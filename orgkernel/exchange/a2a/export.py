@@ -15,6 +15,7 @@ from orgkernel.exchange.a2a.cards import (
 )
 from orgkernel.exchange.exported import Export, Loss
 from orgkernel.exchange.marks import mark_of
+from orgkernel.exchange.role_losses import find_role_losses
 from orgkernel.graph.questions import OrgView
 
 CARD_FILE = "agent-card.json"
@@ -25,6 +26,18 @@ COVERS = (
     "names and descriptions", "domains", "intents", "skills", "instructions that a role knows", "chain of command",
     "ranks", "PACE plans",
 )  # fmt: skip
+SAYS = frozenset(
+    (
+        "role_type", "chain_of_command.reports_to", "chain_of_command.authority_level", "chain_of_command.can_delegate",
+        "capabilities.bst_domains", "capabilities.intents", "pace_plan", "department", "layer", "entry_rank",
+    )
+)  # fmt: skip
+"""Fields of a profile that a card of the role says."""
+_WHY = {
+    "examples": "A2A has examples of a skill; those of a role stand in its card if it has one skill only",
+    "plans": "A2A has no plans",
+    "what roles do not have": "A2A has no field for what an agent refuses",
+}
 
 
 def export_a2a(
@@ -73,27 +86,18 @@ def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss
             "a card requires one",
             sum(not profile.description for _, profile in profiles),
         ),
-        (
-            "examples of roles",
-            "A2A has examples of a skill; those of a role stand in its card if it has one skill only",
-            sum(bool(profile.examples or profile.not_examples) for _, profile in profiles),
-        ),
-        (
-            "what a role does not have",
-            "A2A has no field for what an agent refuses",
-            sum(bool(profile.does_not_have) for _, profile in profiles),
-        ),
         ("tools", "a card says what an agent can be asked for, and not by what means it does it", len(tools)),
         (
             "access policies",
             "who may do what is decided by orgkernel, not by a card",
             len(view.records.policies),
         ),
-        ("plans", "A2A has no plans", len(view.records.plans)),
-        ("standing orders", "they are for the agent, not for its callers", len(view.records.orders)),
         ("agents", "a card is about a role, whoever fills it", len(view.records.agents)),
     )
     yield from (Loss(what, why, count) for what, why, count in counted if count)
+    yield from find_role_losses(
+        view, says=SAYS, why=_WHY, otherwise="it is for the agent, not for its callers"
+    )
     if is_nowhere:
         yield Loss(
             "addresses",
@@ -102,4 +106,3 @@ def _losses(view: OrgView, is_nowhere: bool, is_unsigned: bool) -> Iterator[Loss
     if is_unsigned:
         yield Loss("signatures", "the cards are not signed: sign them with `--sign-key`")
     yield Loss("security schemes", "no document says how callers of the agents identify themselves")
-    yield Loss("doctrine and requirements", "they are for the runtime of the agent")

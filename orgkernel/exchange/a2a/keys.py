@@ -76,7 +76,7 @@ def create_card_key(path: str) -> CardSigner:
     except OSError as error:
         raise UsageError(
             f"the key {quote(path)} cannot be written: {(error.strerror or str(error)).lower()}",
-            "name a new file; `orgkernel card-key rotate` replaces a key",
+            "name a new file; `orgkernel key card rotate` replaces a key",
         ) from None
     return CardSigner(content)
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 ALGORITHM = "ES256"
 _BYTES = 32
-_MISSING = ("signed cards need `cryptography`", "install the extra `orgkernel[a2a]`")
+_MISSING = ("signed cards need `cryptography`", "install the extra `orgkernel[signing]`")
 _NO_KEY = (
     "the key is not a private key of the curve P-256 in PEM form",
-    "make one with `orgkernel card-key create FILE`",
+    "make one with `orgkernel key card create FILE`",
 )
 
 

@@ -114,7 +114,7 @@ def uninstall(root: str, say: Say, *, dry_run: bool = False) -> None:
                 continue
             say(
                 f"note: {name} is kept; to remove what activation wrote, run: "
-                "orgkernel org deactivate --agent-zero ROOT"
+                "orgkernel host deactivate --agent-zero ROOT"
             )
         if tree.exists(f"{ORGANIZATIONS}/reports"):
             say(f"note: {ORGANIZATIONS}/reports holds reports and is kept")
@@ -280,7 +280,7 @@ def _say_what_is_next(tree: GuestTree, say: Say) -> None:
     root = os.path.realpath(tree.root)
     folder = os.path.join(root, ORGANIZATIONS)
     say("Installed. No organization is active. To activate one, run")
-    say(f"    orgkernel org activate software_dev --agent-zero {_quoted(root)}")
+    say(f"    orgkernel host activate software_dev --agent-zero {_quoted(root)}")
     say("or, if orgkernel is not installed on this machine,")
     say(f"    cp {_quoted(f'{folder}/software_dev.json')} {_quoted(f'{folder}/active.json')}")
     say("Restart a running Agent-Zero to load new files.")

@@ -13,14 +13,16 @@ from typing import Any
 import msgspec
 
 from orgkernel.documents.records import Record
+from orgkernel.documents.role_fields import ROLE_FIELDS
 from orgkernel.graph.questions import OrgView
 from orgkernel.runtime.tiers import TIERS
 
 JsonObject = dict[str, Any]
 
+_OF_SPECIFICATION = [field.route for field in ROLE_FIELDS if field.of_specification]
 # The fields of the specification, in its order. orgkernel adds all others.
-_ROLE = ("role_id", "role_name", "role_type", "chain_of_command", "capabilities", "requirements", "pace_plan", "doctrine")  # fmt: skip
-_CAPABILITIES = ("bst_domains", "htn_plans", "tools_primary", "tools_secondary", "skills")
+_ROLE = ("role_id", *dict.fromkeys(route[0] for route in _OF_SPECIFICATION))
+_CAPABILITIES = tuple(route[1] for route in _OF_SPECIFICATION if route[0] == "capabilities")
 _TIER = ("description", "action")
 _ORGANIZATION = (
     "org_id", "org_name", "description", "mission", "hierarchy", "communication_channels", "mode", "microcosm_config",

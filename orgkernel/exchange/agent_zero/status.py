@@ -93,7 +93,7 @@ def _read_status(tree: GuestTree) -> HostStatus:
     elif version is not None and document is None and not problem and tree.is_file(SWITCHED_OFF):
         why = f"it was switched off in the host; its panel can switch it on again, or rename {SWITCHED_OFF} to active.json"
     elif version is not None and document is None and not problem and owned.files:
-        why += "; files of an activation are left; remove them with `orgkernel org deactivate`"
+        why += "; files of an activation are left; remove them with `orgkernel host deactivate`"
     settings = read_settings(tree) if document else None
     effect, effect_problem = _read_effect(tree)
     return HostStatus(

@@ -47,7 +47,7 @@ def export_agent_framework(view: OrgView) -> Export:
         ("tools that call agents", "not given: which agents work together is said in a workflow, not in an agent", calling),
         ("input schemas", "the function that the program binds says what it takes", schemas),
     )  # fmt: skip
-    lost = find_losses(view, said=("models",), roster=roster, withheld=withheld)
+    lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(
         files,
         ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),

@@ -48,7 +48,14 @@ def export_agent_spec(view: OrgView) -> Export:
         ("input schemas", "the tool that the program registers says what it takes", schemas),
     )
     instead = {"chain of command": (circling, "a circle has no top")}
-    lost = find_losses(view, said=("models",), instead=instead, roster=roster, withheld=withheld, asks=True)
+    lost = find_losses(
+        view,
+        says=("requirements.preferred_model",),
+        instead=instead,
+        roster=roster,
+        withheld=withheld,
+        asks=True,
+    )
     covers = (
         "roles", "descriptions", "texts", "tools that a role may use as a whole", "approval", "models",
         "chain of command",

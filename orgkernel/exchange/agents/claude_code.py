@@ -101,7 +101,11 @@ def export_claude_code(view: OrgView) -> Export:
         ("approval for others", "`settings.json` asks for these tools whoever calls them, also where the role need not ask", elsewhere),
     )  # fmt: skip
     lost = find_losses(
-        view, said=("models", "turns without progress"), roster=roster, withheld=withheld, asks=True
+        view,
+        says=("requirements.preferred_model", "doctrine.max_turns_without_progress"),
+        roster=roster,
+        withheld=withheld,
+        asks=True,
     )
     covers = ["roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "turns"]
     covers += [

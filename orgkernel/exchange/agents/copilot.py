@@ -77,7 +77,7 @@ def export_copilot(view: OrgView) -> Export:
         ("tools that call agents", "not given: the host does not enforce which agents may be called", calling),
         ("roles with long texts", f"not exported: a text has at most {LONGEST_TEXT:,} characters", long),
     )  # fmt: skip
-    lost = find_losses(view, said=("models",), roster=roster, withheld=withheld)
+    lost = find_losses(view, says=("requirements.preferred_model",), roster=roster, withheld=withheld)
     return Export(
         files,
         ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models"),

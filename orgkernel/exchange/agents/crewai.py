@@ -81,7 +81,14 @@ def export_crewai(view: OrgView) -> Export:
         ("input schemas", "the tool of the project says what it takes", schemas),
     )  # fmt: skip
     instead = {"chain of command": (below, f"one manager is above all; {'the text of the agent says the rest' if manager else 'this crew has none'}")}  # fmt: skip
-    lost = find_losses(view, said=("models", "mission"), instead=instead, roster=roster, withheld=withheld)
+    lost = find_losses(
+        view,
+        says=("requirements.preferred_model",),
+        said=("mission",),
+        instead=instead,
+        roster=roster,
+        withheld=withheld,
+    )
     covers = ("roles", "descriptions", "texts", "tools that a role may use as a whole", "models", "mission")
     return Export(
         files, (*covers, *(("the top of the chain of command",) if manager else ())), tuple(lost), places

@@ -31,8 +31,8 @@ def names_of(ids: Iterable[str]) -> Mapping[str, str]:
 def escaped(each: str) -> str:
     """An id as a name from which it can be read again.
 
-    >>> escaped("a_b"), unescaped("a-x5f-b")
-    ('a-x5f-b', 'a_b')
+    >>> escaped("a_b")
+    'a-x5f-b'
     """
     words: list[str] = []
     for run in _RUN.findall(each):
@@ -43,11 +43,6 @@ def escaped(each: str) -> str:
         else:
             words.append(run)
     return "-".join(words)
-
-
-def unescaped(name: str) -> str:
-    """The id that an escaped name is for."""
-    return "".join(chr(int(word[1:], 16)) if _ESCAPE.match(word) else word for word in name.split("-"))
 
 
 def _is_plain(name: str) -> bool:

@@ -204,7 +204,7 @@ def _body(
     named = " ".join(line for line, _ in text_lines(profile.name, None))
     of = " ".join(line for line, _ in text_lines(view.records.organization.name, None))
     yield f"You are {named} in {of}.", here
-    for part in compose_orders(view, role_id).parts:
+    for part in compose_orders(view, role_id).sections:
         place = Place(part.file, part.line, 1)
         yield "", place
         yield from text_lines(part.text.strip("\n"), place, follows=part.source != "profile")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Plan, PlanStep, Procedure
-from orgkernel.exchange.agents.losses import FACTS, find_losses
+from orgkernel.exchange.agents.losses import find_losses
 from orgkernel.exchange.agents.names import LONGEST, names_of
 from orgkernel.exchange.agents.pages import At, Body, Line, markdown_lines, page, text_lines
 from orgkernel.exchange.exported import Export, Loss
@@ -51,23 +51,13 @@ def export_skills(view: OrgView) -> Export:
         ("tools that a skill approves", "left out: the host would not ask for them anymore", sum(bool(each.allowed_tools) for each in kept)),
         ("skills that cannot be written", "not exported: a name or description that is too long, or a name that is taken", refused),
     )  # fmt: skip
-    of_roles = {"plans", "procedures", "cognitive skills"}
     lost = (
         *(Loss(what, why, count) for what, why, count in withheld if count),
-        *find_losses(view, said=(*of_roles, *_OF_ROLES), tools=False),
+        # What is said of roles goes with them, and they are counted as a whole.
+        *find_losses(view, roles=False),
         Loss("files beside skills", "only the text of a skill is read; copy its other files"),
     )
     return Export(files, ("cognitive skills", "plans in use", "procedures in use"), lost, places)
-
-
-# What goes with the roles, which are counted as a whole.
-_OF_ROLES = tuple(
-    name
-    for name in FACTS
-    if name
-    not in ("mission", "communication channels", "limits", "separations of duties", "policies", "people", "system origins",
-            "webhooks", "agents of the roster", "bills", "domain routing")
-)  # fmt: skip
 
 
 def _is_too_long(front: Mapping[str, object]) -> bool:

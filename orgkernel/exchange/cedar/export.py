@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from orgkernel.exchange.cedar.entities import build_entities
 from orgkernel.exchange.cedar.statements import LAYERS, render_statements
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
@@ -128,7 +128,7 @@ COVERS = (
 )
 
 _ALWAYS = (
-    Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
+    STORED_STATE,
     Loss("delegation", "on whose behalf, by which path and within which envelope a subject acts"),
     Loss("runs", "PACE tier, depth and number of runs: the caller of Cedar must stop such requests itself"),
     Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`, and send `in_scope`"),
@@ -146,6 +146,7 @@ _WHY = {
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,
+    "rights to grant": GRANTING,
     "input schemas": "tool arguments are not checked",
     "senders": "the caller must resolve identities to people before it asks Cedar",
 }

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
-from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, LOCKS, PARTS, SCOPES, losses_of
-from orgkernel.exchange.exported import Export, Loss
+from orgkernel.exchange.engine_losses import ALERTS, BEGINNINGS, GRANTING, LOCKS, PARTS, SCOPES, losses_of
+from orgkernel.exchange.exported import STORED_STATE, Export, Loss
 from orgkernel.exchange.marks import mark_of
 from orgkernel.exchange.opa.data import build_data
-from orgkernel.exchange.opa.policy import POLICY
 from orgkernel.graph.questions import OrgView
 
 TARGET = "opa"
 POLICY_FILE, DATA_FILE = "policy.rego", "data.json"
+POLICY = Path(__file__).with_name("policy.rego")
+"""The layers of access as rules over the data of an organization. It is the same for every organization."""
 COVERS = (
     "disabled tools", "departments", "restricted_to", "role bindings with levels", "essential tools", "rank matrix",
     "qualifications", "policies that allow", "policies that deny", "ceilings of policies", "policies that ask",
@@ -20,7 +22,7 @@ COVERS = (
     "position", "exclusive lock", "file scope",
 )  # fmt: skip
 _ALWAYS = (
-    Loss("stored state", "grants, restrictions, earned ranks, test results and the lifecycle of agents are not in documents"),
+    STORED_STATE,
     Loss("delegation", "a question with `on_behalf_of`, `via` or `envelope` is `undecided`"),
     Loss("runs", "a question with a PACE tier, a session, a depth or a number of runs is `undecided`"),
     Loss("paths", "`tool:ID:PATH` is `undecided`: ask for `tool:ID`, and send `in_scope`"),
@@ -36,6 +38,7 @@ _WHY = {
     "alerts and watches": ALERTS,
     "exclusive tools": LOCKS,
     "file scopes": SCOPES,
+    "rights to grant": GRANTING,
     "input schemas": "a question with the arguments of a tool is `undecided`; without them, they are not checked",
     "senders": "a question about `sender:…` is `undecided`: resolve identities to people before",
 }
@@ -45,8 +48,9 @@ def export_opa(view: OrgView) -> Export:
     """What an organization declares about access. The same documents always give the same bytes."""
     mark = mark_of(view.org_id, TARGET)
     data = json.dumps({"$comment": mark, "organization": build_data(view)}, ensure_ascii=False, indent=1)
+    policy = POLICY.read_text(encoding="utf-8")
     return Export(
-        {POLICY_FILE: f"# {mark}\n{POLICY}", DATA_FILE: f"{data}\n"},
+        {POLICY_FILE: f"# {mark}\n{policy}", DATA_FILE: f"{data}\n"},
         COVERS,
         (*losses_of(view.records, _WHY), *_ALWAYS),
     )

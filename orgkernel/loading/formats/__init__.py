@@ -1,4 +1,4 @@
-"""The formats of others, in which organizations are read where they lie. One package for each.
+"""The formats of others, in which organizations are read in place. One package for each, named as the format.
 
 A format finds its files in a folder, reads each file by itself into documents with the places of their values, and then
 adds what no single file says. All above loading sees documents.
@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
+from typing import get_args
 
+from orgkernel.documents.records import SourceFormat
 from orgkernel.loading.files import Root, find_files
-from orgkernel.loading.formats.a2a import A2A
-from orgkernel.loading.formats.agent_skills import AgentSkills
-from orgkernel.loading.formats.agent_spec import AgentSpec
-from orgkernel.loading.formats.agent_zero import AgentZero
-from orgkernel.loading.formats.claude_code import ClaudeCode
-from orgkernel.loading.formats.copilot import Copilot
-from orgkernel.loading.formats.crewai import CrewAI
 from orgkernel.loading.formats.format import Format, Layout
 from orgkernel.loading.formats.lookups import look_up
-from orgkernel.loading.formats.mcp import Mcp
 from orgkernel.loading.sources import (
     NOTHING_TO_ADD,
     Completion,
@@ -31,18 +26,10 @@ from orgkernel.loading.sources import (
 
 OURS = "orgkernel"
 """The word for our own documents, where a format is chosen."""
-# What is found first is taken. MCP is last, because servers belong to the agents beside them.
-_FORMATS: tuple[Format, ...] = (
-    ClaudeCode(),
-    Copilot(),
-    CrewAI(),
-    AgentZero(),
-    AgentSpec(),
-    A2A(),
-    AgentSkills(),
-    Mcp(),
-)
-FORMATS = {each.name: each for each in _FORMATS}
+FORMATS: dict[str, Format] = {
+    name: import_module(f"{__name__}.{name.replace('-', '_')}").FORMAT for name in get_args(SourceFormat)
+}
+"""By name, in the order in which a folder is tried."""
 __all__ = [
     "FORMATS",
     "OURS",
@@ -58,7 +45,7 @@ __all__ = [
 
 def may_be_foreign(path: str) -> bool:
     """Whether a file of this name at this place may be in one of the formats, and is no document of ours."""
-    return any(each.may_hold(path) for each in _FORMATS)
+    return any(each.may_hold(path) for each in FORMATS.values())
 
 
 def format_named(name: str) -> Format:
@@ -68,7 +55,7 @@ def format_named(name: str) -> Format:
 
 def find_layout(path: str, name: str | None = None) -> tuple[Format, Layout] | None:
     """The format of a file or folder, and where its files lie; with `name`, that format even where nothing shows it."""
-    for each in _FORMATS if name is None else (FORMATS[name],):
+    for each in FORMATS.values() if name is None else (FORMATS[name],):
         if (layout := each.find(path, is_certain=name is not None)) is not None:
             return each, layout
     return None
@@ -81,7 +68,7 @@ def others_found(path: str, found: Format, layout: Layout) -> tuple[str, ...]:
     )  # there, files of any kind are looked at
     read: set[str] | None = None
     names = []
-    for each in _FORMATS:
+    for each in FORMATS.values():
         other = None if each is found else each.find(path, is_certain=False)
         if other is not None:
             read = _files_of(layout._replace(areas=places)) if read is None else read

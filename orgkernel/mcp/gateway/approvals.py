@@ -40,7 +40,7 @@ async def ask_approval(caller: GatewayCaller, request: AccessRequest, asked: For
     if not caller.may("request"):
         return ApprovalResult(False, "no request was made: the credential has no scope `request`")
     try:
-        decision = await caller.ask(lambda kernel: kernel.decide(caller.org_id, request))
+        decision = await caller.ask(lambda kernel: kernel.can(caller.org_id, request))
         made = await caller.operate(
             lambda context: request_for_call(context, request, decision, org=caller.org_id)
         )

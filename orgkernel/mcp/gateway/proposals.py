@@ -131,10 +131,10 @@ def _opened(kernel: Kernel, org_id: str, role: str, tool_id: str, refused: Refus
         )  # fmt: skip
     subject, action = next(iter(refused.asked))
     request = AccessRequest(f"role:{role}", action, f"tool:{tool_id}")
-    found = kernel.explain(org_id, request)
+    found = kernel.why(org_id, request)
     if found.decision.outcome != "deny":  # what the role may do, whoever fills it may still be refused
         request = AccessRequest(subject, action, f"tool:{tool_id}")
-        found = kernel.explain(org_id, request)
+        found = kernel.why(org_id, request)
     if found.decision.outcome != "deny":
         return None  # it is no longer refused, or only in circumstances that the audit does not have
     who = identify(view, subject)

@@ -17,16 +17,25 @@ if TYPE_CHECKING:
     from orgkernel.kernel.stored import Store
 
 OTHER_REPORTER = "OTHER_REPORTER"
+OTHER_ORGANIZATION = "OTHER_ORGANIZATION"
 
 
-def hand_in_report(context: Context, report: Mapping[str, Any]) -> ReportReceipt:
+def hand_in_report(context: Context, report: Mapping[str, Any], *, org: str | None = None) -> ReportReceipt:
     """Store a report that was read. An agent reports for the roles it fills; the same report twice changes nothing.
 
-    Raises `Refused`, `UnknownOrganization` and `UnknownRole`.
+    `org` is the organization the report is handed in to, by default the one it names. Raises `Refused`,
+    `OTHER_ORGANIZATION` where it names another one; `UnknownOrganization` and `UnknownRole`.
     """
     unit, actor = report["unit"], context.actor
     if context.kernel is not None:
-        org_id = _require_reporter(context.kernel, actor, unit.get("organization") or ACTIVE, unit["role_id"])
+        named = unit.get("organization") or org or ACTIVE
+        org_id = _require_reporter(context.kernel, actor, named, unit["role_id"])
+        if org is not None and org_of(context.kernel, org) != org_id:
+            raise Refused(
+                f"the report is of organization {quote(org_id)}, and is handed in to {quote(org)}",
+                "leave `unit.organization` out, or hand the report in to that organization",
+                OTHER_ORGANIZATION,
+            )
         report = {**report, "unit": {**unit, "organization": org_id}}
     return context.store.reports.record(report, actor=actor.name, agent_id=actor.agent_id)
 

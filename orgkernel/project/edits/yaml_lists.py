@@ -20,6 +20,9 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DASH = re.compile(r"[ \t]*-[ \t]+")
 _COLON = re.compile(r"[ \t]*:")
 _COMMENT = re.compile(r"[ \t]+(#.*)")
+# Behind an item in brackets: its comma, and the comment on its line.
+_REST_OF_ITEM = re.compile(r"[ \t]*(?P<comma>,)?(?:[ \t]*#[^\r\n]*)?")
+_TO_COMMA = re.compile(r"(?:\s|#[^\r\n]*)*,")
 _BLOCK_TEXT = ("|", ">")
 
 
@@ -58,7 +61,7 @@ def remove_item(text: str, key: ScalarNode, items: SequenceNode, number: int) ->
     """Take an item out of the list behind a key. An item of a block goes with the comment on its last line."""
     item = items.value[number]
     if items.flow_style:
-        return [_remove_in_flow(items, number)]
+        return _remove_in_flow(text, items, number)
     start, end = _line_start(text, item.start_mark.index), _line_end(text, _end_of(item))
     if not _DASH.fullmatch(text, start, item.start_mark.index):
         _give_up("an item does not begin on a line of its own")
@@ -130,13 +133,36 @@ def is_quoted(text: str, node: Node) -> bool:
     )
 
 
-def _remove_in_flow(items: SequenceNode, number: int) -> Edit:
+def _remove_in_flow(text: str, items: SequenceNode, number: int) -> list[Edit]:
     item = items.value[number]
-    if number + 1 < len(items.value):
-        return Edit(item.start_mark.index, items.value[number + 1].start_mark.index, "")
-    if number:
-        return Edit(_end_of(items.value[number - 1]), _end_of(item), "")
-    return Edit(items.start_mark.index + 1, items.end_mark.index - 1, "")
+    start, end = item.start_mark.index, _end_of(item)
+    is_last = number + 1 == len(items.value)
+    begin = _end_of(items.value[number - 1]) if number else items.start_mark.index + 1
+    after = items.end_mark.index - 1 if is_last else items.value[number + 1].start_mark.index
+    if "#" in text[begin:start] or "#" in text[end:after]:
+        return _remove_beside_comments(text, begin, start, end, is_last=is_last and number > 0)
+    if not is_last:
+        return [Edit(start, after, "")]
+    return [Edit(begin, end if number else after, "")]
+
+
+def _remove_beside_comments(text: str, begin: int, start: int, end: int, *, is_last: bool) -> list[Edit]:
+    """The item from `start` to `end` goes with its comma and the comment on its line. What others say stays."""
+    rest = _REST_OF_ITEM.match(text, end)
+    comma = _TO_COMMA.match(text, begin)
+    if rest is None or (is_last and not rest["comma"] and comma is None):
+        _give_up("a list is written in an unusual way")
+    stop, line = rest.end(), _line_start(text, start)
+    if stop == _line_end(text, end):
+        before = text[line:start]
+        start = line + len(before.rstrip(" \t"))
+        after = LINE_BREAK.match(text, stop)
+        if start == line >= begin and after:
+            stop = after.end()
+    removed = [Edit(start, stop, "")]
+    if is_last and not rest["comma"] and comma is not None:
+        removed.append(Edit(comma.end() - 1, comma.end(), ""))
+    return removed
 
 
 def _end_of(node: Node) -> int:

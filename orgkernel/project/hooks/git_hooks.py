@@ -15,7 +15,9 @@ from orgkernel.project.git.tree import find_repository
 from orgkernel.project.replacing import BEFORE_US, replace_file
 
 NAMES: Final = ("pre-commit", "pre-push")
-_MARK: Final = "# Installed by `orgkernel scope install-hooks`; `--uninstall` takes it out again."
+_MARK: Final = "# Installed by `orgkernel ownership install-hooks`; `--uninstall` takes it out again."
+_MARKS: Final = (_MARK, _MARK.replace("ownership", "scope"))
+"""Installing again replaces a hook from before the command got its name; until then, it refuses and says so."""
 _TEMPLATE: Final = """#!/bin/sh
 {mark}
 previous="$0{before}"
@@ -36,10 +38,10 @@ if [ -x "$previous" ]; then
 fi
 if [ ! -x {python} ]; then
     echo "orgkernel: {name}: the Python that checks the ownership of files is gone, so nothing passes; run" >&2
-    echo "    orgkernel scope install-hooks" >&2
+    echo "    orgkernel ownership install-hooks" >&2
     exit 1
 fi
-printf '%s' "$input" | {python} -P -c 'from orgkernel.cli import main; main()' scope hook {name} -- "$@"
+printf '%s' "$input" | {python} -P -c 'from orgkernel.cli import main; main()' ownership hook {name} -- "$@"
 """
 
 
@@ -114,7 +116,10 @@ def _hook(name: str) -> bytes:
 
 
 def _is_ours(path: str) -> bool:
-    return os.path.isfile(path) and not os.path.islink(path) and _MARK.encode() in _read(path)
+    if not os.path.isfile(path) or os.path.islink(path):
+        return False
+    content = _read(path)
+    return any(each.encode() in content for each in _MARKS)
 
 
 def _read(path: str) -> bytes:

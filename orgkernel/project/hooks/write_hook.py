@@ -57,7 +57,7 @@ def main() -> int:
 
     ours = "from orgkernel.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", ours, "scope", "hook", "claude-code"], input=given, check=False
+        [sys.executable, "-P", "-c", ours, "ownership", "hook", "claude-code"], input=given, check=False
     )
     return 0 if done.returncode == 0 else 2
 

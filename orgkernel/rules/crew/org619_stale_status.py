@@ -54,7 +54,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                     view.records.document.place(f"{kind}es" if kind == "watch" else f"{kind}s"),
                     f"organization {quote(view.org_id)} is in {kind} {quote(status.value)}, which it does not declare",
                     did_you_mean(status.value, declared[kind])
-                    or f"use `orgkernel org {kind}` to record one that is declared",
+                    or f"use `orgkernel crew {kind}` to record one that is declared",
                     f"organization:{view.org_id}",
                 )
 

@@ -23,7 +23,7 @@ while `a1` is suspended in the store.
 a1: {assignments: [{role: co}]}
 ```
 
-with `a1` active again: `orgkernel agent move a1 active`. Or assign another agent: `orgkernel agent vacancies` names some.
+with `a1` active again: `orgkernel agent move a1 active`. Or assign another agent: `orgkernel crew vacancies` names some.
 
 ## Known limits
 
@@ -71,7 +71,7 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                     view.place_of(role_id),
                     f"role {quote(role_id)} of organization {quote(view.org_id)} has nobody at work: "
                     f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not",
-                    "assign an agent that is at work; `orgkernel agent vacancies` names some",
+                    "assign an agent that is at work; `orgkernel crew vacancies` names some",
                     f"role:{role_id}",
                 )
 

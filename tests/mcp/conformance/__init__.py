@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENCE
 from tests.support.trees import REPOSITORY
 
 REVISIONS = ("2025-11-25", "2026-07-28")
@@ -34,7 +35,7 @@ def scenarios_of(url: str, revision: str, server: str, folder: Path) -> dict[str
             _ENVIRONMENT / "bin" / "node", _SUITE, "server", "--url", url, "--requirements", revision,
             "--expected-failures", Path(__file__).with_name(f"{server}.yaml"), "--output-dir", folder,
         ],
-        capture_output=True, text=True, timeout=300, check=False, cwd=folder,
+        capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=folder,
         env={"PATH": f"{_ENVIRONMENT / 'bin'}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout.partition("=== SUMMARY ===")[2] + done.stderr

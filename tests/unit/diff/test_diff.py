@@ -117,6 +117,24 @@ CASES: dict[str, tuple[Documents, Documents, list[str]]] = {
         profile(dispatch={"may_to": ["c"]}),
         ["+ b gains dispatch target c", "~ c gains dispatch source b"],
     ),
+    "rights to grant": (
+        profile(may_grant=[{"tool": "browser_agent"}, {"tool": "text_editor", "level": "read"}]),
+        profile(may_grant=[{"tool": "text_editor", "level": "write"}, {"tool": "memory_load"}]),
+        [
+            "- b loses right to grant browser_agent up to level full",
+            "+ b gains right to grant memory_load up to level full",
+            "+ b may grant text_editor up to level write instead of read",
+        ],
+    ),
+    "examples": (
+        profile(examples=["Fix it."]),
+        profile(examples=["Mend it."], not_examples=["Break it."]),
+        [
+            "~ b loses example `Fix it.`",
+            "~ b gains example `Mend it.`",
+            "~ b gains counterexample `Break it.`",
+        ],
+    ),
     "credentials and data": (
         profile(credentials=["github"]),
         profile(data=["bugs"]),

@@ -379,7 +379,7 @@ def test_a_policy_that_bounds_nothing_is_neutral(tmp_path: Path, policy: dict[st
     assert {each.classification for each in changes if each.subject == "policy:x"} == {"neutral"}
     for subject in SUBJECTS:
         request = AccessRequest(subject, "use", "tool:lamp")
-        assert before.decide("home", request).outcome == after.decide("home", request).outcome
+        assert before.can("home", request).outcome == after.can("home", request).outcome
 
 
 def test_the_numbers_of_a_dispatch_nobody_may_do_are_neutral(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_an_unknown_name_is_an_error_for_the_role_and_gives_it_nothing(
     assert (taken.role_id, taken.allowed_plans) == ("dev", ("codegen_module",))
     assert "nowhere" not in (*taken.tools, *taken.plans)
     assert kernel.dispatch("shop", "nowhere").outcome == "not_applicable"
-    assert kernel.decide("shop", AccessRequest("role:dev", "use", "tool:nowhere")).outcome == "deny"
+    assert kernel.can("shop", AccessRequest("role:dev", "use", "tool:nowhere")).outcome == "deny"
     manifest = kernel.manifest("shop", "dev")
     assert "nowhere" not in [tool.id for tool in manifest.tools]
     assert [plan.id for plan in manifest.plans if plan.runnable] == ["codegen_module"]

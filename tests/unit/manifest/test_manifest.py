@@ -12,6 +12,8 @@ import jsonschema
 import msgspec
 import pytest
 
+from orgkernel.documents.records import RoleProfile
+from orgkernel.documents.role_fields import fields_shown_in, value_in
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.manifest.v1 import build_manifest_schema, encode
 from tests.support.trees import REPOSITORY, TEMPLATES, write_tree
@@ -29,7 +31,9 @@ def test_the_manifest_of_a_role_is_complete(whole: Kernel) -> None:
     maker = whole.manifest("whole", "maker")
     assert (maker.role_id, maker.role_name, maker.role_type) == ("maker", "Maker", "specialist")
     assert (maker.org_id, maker.org_name, maker.description) == ("whole", "The Whole", "Makes.")
-    assert {fact.id: fact.value for fact in maker.identity} == {
+    blank = RoleProfile(role_id="blank")
+    defaults = {each.route[-1]: value_in(blank, each) for each in fields_shown_in("identity", "setting")}
+    assert {fact.id: fact.value for fact in maker.identity} == defaults | {
         "authority_level": 1, "can_delegate": False, "tier": "utility", "position": "worker", "clearance": "basic",
         "entry_rank": "apprentice", "open_to_probation": True, "lmc_mode": "direct",
     }  # fmt: skip

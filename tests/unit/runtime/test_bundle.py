@@ -64,10 +64,10 @@ def routes(value: Any, route: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 @pytest.mark.deep
 def test_any_other_value_anywhere_is_read_or_refused() -> None:
-    """One value replaced by something odd, every night by each: a bundle that can be asked, or a `BundleError`."""
+    """One value replaced by something odd, every night each by each: a bundle that can be asked, or a `BundleError`."""
     refused = []
     for number, route in enumerate(routes(BUNDLE)):
-        if route == ("checksum",):
+        if route == ("checksum",) or (DEPTH == 1 and number % 3):
             continue
         for odd in ODD if DEPTH > 1 else (ODD[number % len(ODD)],):
             try:

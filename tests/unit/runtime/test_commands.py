@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orgkernel.runtime.commands import MOST_CHARACTERS, may_begin
+from tests.support.patience import PATIENCE
 
 BEGINNING = [
     "rm", "rm -rf x", "  rm x", "\trm", "rm\n", "RM x", "rmdir x", "rm;ls", "ls; rm x", "ls && rm x", "ls || rm x", "ls & rm x", "ls | rm x", "ls |& rm",
@@ -122,7 +123,7 @@ def test_bash_runs_nothing_that_begins_as_a_command_surely_does_not(
     assert bash is not None
     subprocess.run(
         [bash, "-c", f"{command}\nwait"], cwd=folder, env={"PATH": str(programs), "LOG": str(log), "HOME": str(folder)}, check=False,
-        stdin=subprocess.DEVNULL, capture_output=True, timeout=30,
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE,
     )  # fmt: skip
     called = log.read_text().splitlines() if log.exists() else []
     for line in called:

@@ -15,8 +15,10 @@ from orgkernel.decisions.access.lines import why_tool
 from orgkernel.decisions.access.resource import LEVEL, LOCK
 from orgkernel.decisions.access.stated import StatedPaths
 from orgkernel.decisions.reasons import Why, why_place
+from orgkernel.decisions.refusals import UNREADABLE_PATH
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import glob_is_inside, read_path
+from orgkernel.runtime.refusals import say_file_scope
 
 WRITE, READ = LEVEL["write"], LEVEL["read"]
 
@@ -73,7 +75,7 @@ def _out_of_scope(evaluation: Evaluation) -> Sentence:
     why: tuple[Why, ...] = tuple(
         why_place(f"file_scope of role {role}", posts[role].place("file_scope", key=True)) for role in roles
     )
-    bound = f"{evaluation.who} may write only in {listing(globs)}"
+    bound = say_file_scope(evaluation.who, listing(globs))
     if evaluation.path is not None:
         return f"{bound}, and {' and '.join(_say_outside(evaluation.path, globs))}", why
     if evaluation.resource.path_arguments:
@@ -85,7 +87,7 @@ def _out_of_scope(evaluation: Evaluation) -> Sentence:
 def _say_outside(stated: StatedPaths, globs: tuple[str, ...]) -> Iterator[str]:
     for path in stated.texts:
         if path is None:
-            yield "the input states no path that can be read"
+            yield UNREADABLE_PATH
         elif not stated._replace(texts=(path,)).are_inside(globs):
             known = read_path(path, stated.root) is not None
             yield f"{quote(path)} {'lies outside' if known else 'cannot be compared with it'}"

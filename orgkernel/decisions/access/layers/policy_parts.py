@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.policies import AccessPolicy
 from orgkernel.decisions.access.stated import StatedPaths
+from orgkernel.decisions.refusals import UNREADABLE_PATH
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.runtime.paths import read_path
 
@@ -49,7 +50,7 @@ def _say_touching(stated: StatedPaths, globs: Iterable[str]) -> Iterator[str]:
     for path in stated.texts:
         one = stated._replace(texts=(path,))
         if path is None:
-            yield "the input states no path that can be read"
+            yield UNREADABLE_PATH
         elif any(map(one.may_touch, globs)):
             if one.are_inside(globs):
                 yield f"{quote(path)} is there"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
 from orgkernel.decisions.access.lines import why_profiles
+from orgkernel.decisions.refusals import say_worker
 
 
 def _compile(target: Target) -> Move | None:
@@ -18,7 +19,7 @@ def _cap(evaluation: Evaluation) -> None:
 
 
 def _is_worker(evaluation: Evaluation) -> Sentence:
-    text = f"{evaluation.who} has position `worker`, which executes work and does not dispatch it"
+    text = say_worker(evaluation.who)
     return text, why_profiles(evaluation, "position")
 
 

@@ -11,6 +11,7 @@ from orgkernel.decisions.access.subject import Subject, rank_number, rank_of_tru
 from orgkernel.decisions.access.waivers import describe_lift
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, StateView
 from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.refusals import NO_RANK
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.graph.questions import OrgView
@@ -81,7 +82,7 @@ def _limited(evaluation: Evaluation) -> Sentence:
     step = _rank(evaluation)
     rank = view.records.ranks[step].id if step >= 0 else None
     level = LEVELS[0] if rank is None else row.levels[rank]
-    held = "no rank of the ladder" if rank is None else f"rank {quote(rank)}"
+    held = NO_RANK if rank is None else f"rank {quote(rank)}"
     left = "nothing" if level == LEVELS[0] else f"level {quote(level)}"
     text = f"{evaluation.who} has {held}, which may have {left} of {evaluation.what}"
     return text, (why_place(row.statement, row.place),)

@@ -21,6 +21,7 @@ from orgkernel.documents.records import Brief
 from orgkernel.runtime.paths import glob_is_inside
 
 UNSOUND = "BRIEF_UNSOUND"
+_OF_SENDER = "the brief of the sender"
 
 
 class DispatchBriefs(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ def brief_of(read: ReadContract | None) -> Brief | None:
 def find_brief_failures(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
     """What is wrong with the brief, by its own rules and beside the brief it is derived from."""
     read, parent = briefs.brief, briefs.parent
-    for each, what in ((read, "the brief"), (parent, "the brief of the sender")):
+    for each, what in ((read, "the brief"), (parent, _OF_SENDER)):
         if each is not None and brief_of(each) is None:
             yield _unreadable(each, what)
     brief = brief_of(read)
@@ -111,7 +112,7 @@ def find_wider_scope(
     bounds = [*scopes]
     if parent is not None and briefs.parent is not None:
         line = _why(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
-        bounds.insert(0, ("the brief of the sender", parent.files_owned, (line,)))
+        bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
     for whose, held, why in bounds:
         for number, owned in enumerate(brief.files_owned):
             if not any(glob_is_inside(owned, each, root) for each in held):

@@ -14,6 +14,7 @@ from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
 from orgkernel.decisions.reasons import why_place
+from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.decisions.work.batches.rules import DEFAULT_SIZE, BatchProblem, check_batch, propose
 from orgkernel.decisions.work.contracts.reading import ReadContract
 from orgkernel.diagnostics.wording import quote
@@ -46,7 +47,7 @@ def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) ->
     )
     number = brief.files_owned.index(conflict.path)
     why = (why_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
-    remedy = f"claim {claim.token} ends at {as_utc(claim.expires_at)}; wait, or ask its holder to release or transfer it"
+    remedy = say_claim_end(claim.token, as_utc(claim.expires_at))
     return DispatchFinding("live claims", "SCOPE_CONFLICT", text, why, (remedy,))
 
 

@@ -17,6 +17,7 @@ from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.parties import find_parties
 from orgkernel.decisions.dispatch.permission.permission import DispatchFinding, DispatchRouting
 from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.refusals import say_worker
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.memo import per_view_and_key
@@ -148,7 +149,7 @@ def _position_failures(records: OrgRecords, sender: SubjectIdentity) -> Iterator
     """A worker executes. INVARIANT: nothing that is stored or stated lets it dispatch."""
     posts = [records.posts[role_id] for role_id in sender.roles]
     if posts and all(post.profile.position == "worker" for post in posts):
-        text = f"{_who(sender)} has position `worker`, which executes work and does not dispatch it"
+        text = say_worker(_who(sender))
         why = tuple(why_place(f"position of role {post.role_id}", post.place("position")) for post in posts)
         remedy = "the worker reports what is left to whoever dispatched it"
         yield DispatchFinding("right to delegate", "WORKER_CANNOT_DISPATCH", text, why, (remedy,))

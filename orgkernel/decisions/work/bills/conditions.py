@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from orgkernel.documents.records import StepOutput
 from orgkernel.runtime.lazy_patterns import lazy_pattern
+from orgkernel.runtime.trigger_problems import JOIN, say_nested
 
 MAX_LENGTH: Final = 1_000
 MAX_DEPTH: Final = 20
@@ -90,7 +91,7 @@ def parse_condition(text: str) -> Condition | ConditionProblem:
     try:
         reader = _Reader(text)
         condition = reader.read_either(0)
-        reader.take("END", "join conditions with AND or OR")
+        reader.take("END", JOIN)
     except _Misread as error:
         return error.problem
     return condition
@@ -130,7 +131,7 @@ class _Reader:
 
     def read_either(self, depth: int) -> Condition:
         if depth > MAX_DEPTH:
-            message = f"parentheses nest more than {MAX_DEPTH} levels deep"
+            message = say_nested(MAX_DEPTH)
             raise _Misread(ConditionProblem(message, self._start))
         return self._read_joined("OR", lambda: self._read_joined("AND", lambda: self._read_negation(depth)))
 

@@ -16,6 +16,7 @@ from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
 from orgkernel.decisions.reasons import Reason, Why, why_place
+from orgkernel.decisions.refusals import NO_RANK, say_not_filling
 from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.decisions.work.capability.skills import skills_of, withhold
@@ -57,7 +58,7 @@ def _misfits(
 
     roles = [edge.target for edge in filled]
     if wanted.role is not None and wanted.role not in roles:
-        yield Reason("ROLE_NOT_FILLED", f"{who} does not fill role {quote(wanted.role)}", why("role"))
+        yield Reason("ROLE_NOT_FILLED", say_not_filling(who, wanted.role), why("role"))
     if wanted.department is not None and wanted.department not in departments_of(view, roles):
         text = f"{who} fills no role in department {quote(wanted.department)}"
         yield Reason("OUTSIDE_DEPARTMENT", text, why("department"))
@@ -65,7 +66,7 @@ def _misfits(
         ranks = view.records.ranks
         needed, held = rank_number(view, wanted.min_rank), rank_now(view, state, subject)
         if needed < 0 or held < needed:
-            has = f"rank {quote(ranks[held].id)}" if 0 <= held < len(ranks) else "no rank of the ladder"
+            has = f"rank {quote(ranks[held].id)}" if 0 <= held < len(ranks) else NO_RANK
             text = f"{who} has {has}, and the part takes {quote(wanted.min_rank)} or above"
             yield Reason("RANK_BELOW_PART", text, why("min_rank"))
     results = state.results.get(agent_id, ())

@@ -21,7 +21,7 @@ PRECEDENCE: tuple[OrderSource, ...] = ("federation", "organization", "department
 """The first one holds where orders disagree. `profile` are the orders that the profile of the role lists."""
 
 
-class OrderPart(msgspec.Struct, frozen=True):
+class OrderSection(msgspec.Struct, frozen=True):
     """The orders of one source."""
 
     source: OrderSource
@@ -39,28 +39,30 @@ class StandingOrders(msgspec.Struct, frozen=True):
 
     org_id: str
     role_id: str
-    parts: tuple[OrderPart, ...]
+    sections: tuple[OrderSection, ...]
     digest: str
-    """Of the sources, targets and digests of all parts, in this order."""
+    """Of the sources, targets and digests of all sections, in this order."""
     why: tuple[Why, ...]
     snapshot: str
 
 
 def compose_orders(view: OrgView, role_id: str) -> StandingOrders:
     """The standing orders of a role."""
-    parts = tuple(_parts(view, role_id))
-    said = "".join(f"{part.source}\0{part.target}\0{part.sha256}\n" for part in parts)
+    sections = tuple(_sections(view, role_id))
+    said = "".join(f"{section.source}\0{section.target}\0{section.sha256}\n" for section in sections)
     why = tuple(
         Why(
-            f"orders of the {part.source}{f' {quote(part.target)}' * bool(part.target)}", part.file, part.line
+            f"orders of the {section.source}{f' {quote(section.target)}' * bool(section.target)}",
+            section.file,
+            section.line,
         )
-        for part in parts
+        for section in sections
     )
     digest = "sha256:" + hashlib.sha256(said.encode()).hexdigest()
-    return StandingOrders(view.org_id, role_id, parts, digest, why, view.digest)
+    return StandingOrders(view.org_id, role_id, sections, digest, why, view.digest)
 
 
-def _parts(view: OrgView, role_id: str) -> Iterator[OrderPart]:
+def _sections(view: OrgView, role_id: str) -> Iterator[OrderSection]:
     post = view.records.posts[role_id]
     targets = {
         "federation": "",
@@ -74,10 +76,10 @@ def _parts(view: OrgView, role_id: str) -> Iterator[OrderPart]:
         for each in found:
             place = each.place()
             named = view.org_id if source == "organization" else target or ""
-            yield OrderPart(source, named, place.file, place.line, each.document.digest, each.record.body)
+            yield OrderSection(source, named, place.file, place.line, each.document.digest, each.record.body)
     listed = post.profile.standing_orders
     if listed:
         text = "".join(f"- {order}\n" for order in listed)
         where = why_place("", post.place("standing_orders", key=True))
         digest = hashlib.sha256(text.encode()).hexdigest()
-        yield OrderPart("profile", role_id, where.file, where.line, digest, text)
+        yield OrderSection("profile", role_id, where.file, where.line, digest, text)

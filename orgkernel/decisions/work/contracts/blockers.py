@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from orgkernel.decisions.work.contracts.findings import ContractFinding, find_mismatch, is_blank
-from orgkernel.decisions.work.contracts.preferences import find_phrase, find_preference, is_idle
+from orgkernel.decisions.work.contracts.preferences import (
+    find_phrase,
+    find_preference,
+    is_idle,
+    say_preference,
+)
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Blocker, Brief, SessionReport
@@ -69,13 +74,7 @@ def find_preference_question(blocker: Blocker) -> Iterator[ContractFinding]:
     question = blocker.question or ""
     words = find_phrase(question) or ("" if blocker.human_required_for else find_preference(question))
     if words:
-        message = f"the blocker asks for a preference or a confirmation ({quote(words)})"
-        yield ContractFinding(
-            row.BLOCK_IS_PREFERENCE,
-            ("question",),
-            message,
-            "decide, write the decision to the log, and go on",
-        )
+        yield ContractFinding(row.BLOCK_IS_PREFERENCE, ("question",), *say_preference(words))
 
 
 def find_blocker_of_done(blocker: Blocker, report: SessionReport) -> Iterator[ContractFinding]:

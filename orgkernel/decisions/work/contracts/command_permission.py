@@ -68,6 +68,10 @@ def permit_command(
     )
 
 
+def _say_refused(operation: str, problem: str) -> str:
+    return f"the command would do {quote(operation)}, and {problem}"
+
+
 def _refuse(
     command: str, operation: str, brief: Brief | None, preflights: Sequence[Preflight]
 ) -> CommandRefusal | None:
@@ -76,7 +80,7 @@ def _refuse(
         return CommandRefusal(
             code="DESTRUCTIVE_NOT_AUTHORISED",
             operation=operation,
-            message=f"the command would do {quote(operation)}, and {said}",
+            message=_say_refused(operation, said),
             help="list the operation in `spec.scope.destructive` of the brief, or report it as pending",
         )
     own = [
@@ -90,7 +94,7 @@ def _refuse(
         code="PREFLIGHT_STEP_MISSING",
         operation=operation,
         step=step,
-        message=f"the command would do {quote(operation)}, and {problem}",
+        message=_say_refused(operation, problem),
         help="record all steps up to `backup`, then check the command again",
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from orgkernel.diagnostics.wording import quote
 from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 PHRASES: Final = (
@@ -92,3 +93,15 @@ def _plain(text: str) -> str:
     """Lower case, on one line, without what is quoted."""
     straight = text.replace("’", "'")
     return " ".join(_QUOTED.sub(" … ", straight).lower().split())
+
+
+def say_preference(words: str) -> tuple[str, str]:
+    """A blocker that asks for what the worker decides itself, and what to do instead."""
+    message = f"the blocker asks for a preference or a confirmation ({quote(words)})"
+    return message, "decide, write the decision to the log, and go on"
+
+
+def say_waiting(action: str, words: str) -> tuple[str, str]:
+    """A session that has not ended because it waits, and what to do instead."""
+    message = f"the pending action {quote(action)} waits for an answer ({quote(words)})"
+    return message, "decide, write the decision to the log, and list what remains to be done"

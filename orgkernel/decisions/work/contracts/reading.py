@@ -151,9 +151,13 @@ def expect_readable(read: ReadContract, record: type[AnyContract]) -> AnyContrac
         said = wrong[0].message if wrong else f"it is of kind {quote(read.kind or 'none')}"
         raise UsageError(
             f"{quote(read.name)} is no {kind} that can be read: {said}",
-            f"`orgkernel contract check {read.name}` shows everything that is wrong with it",
+            _say_check(read),
         )
     return read.contract
+
+
+def _say_check(read: ReadContract) -> str:
+    return f"`orgkernel task check {read.name}` shows everything that is wrong with it"
 
 
 def expect_sound(read: ReadContract, record: type[AnyContract]) -> AnyContract:
@@ -162,7 +166,7 @@ def expect_sound(read: ReadContract, record: type[AnyContract]) -> AnyContract:
     if found := check_contract(contract):
         raise UsageError(
             f"{quote(read.name)} is not sound: {found[0].message}",
-            f"`orgkernel contract check {read.name}` shows everything that is wrong with it",
+            _say_check(read),
         )
     return contract
 

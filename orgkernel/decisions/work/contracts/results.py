@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from orgkernel.decisions.work.contracts.findings import (
@@ -12,7 +12,7 @@ from orgkernel.decisions.work.contracts.findings import (
     is_same_id,
     is_same_name,
 )
-from orgkernel.decisions.work.contracts.preferences import find_phrase
+from orgkernel.decisions.work.contracts.preferences import find_phrase, say_waiting
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Blocker, Brief, Correction, MissionClose, SessionReport
@@ -36,13 +36,17 @@ def find_regressions(report: SessionReport) -> Iterator[ContractFinding]:
         yield ContractFinding(row.DONE_CLEAN_REGRESSIONS, ("regressions",), message)
 
 
+def _say_not_passed(gates: Collection[str]) -> str:
+    return f"the result is `done_clean`, but {listing(gates)} did not pass"
+
+
 def find_missing_gates(report: SessionReport) -> Iterator[ContractFinding]:
     """DONE_CLEAN_GATE_MISSING."""
     if report.status != "done_clean":
         return
     missing = [gate for gate in report.audit.gates_required if gate not in report.audit.gates_passed]
     if missing:
-        message = f"the result is `done_clean`, but {listing(missing)} did not pass"
+        message = _say_not_passed(missing)
         yield ContractFinding(row.DONE_CLEAN_GATE_MISSING, ("audit", "gates_passed"), message)
     verdict = report.audit.verdict
     if verdict not in (None, "satisfied"):
@@ -110,8 +114,7 @@ def find_waiting_actions(report: SessionReport) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: a session that waits for an answer has not ended."""
     for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
         if phrase := find_phrase(action):
-            message = f"the pending action {quote(action)} waits for an answer ({quote(phrase)})"
-            help = "decide, write the decision to the log, and list what remains to be done"
+            message, help = say_waiting(action, phrase)
             yield ContractFinding(row.ILLEGAL_TERMINAL_STATE, ("pending_actions", number), message, help)
 
 
@@ -187,7 +190,7 @@ def find_brief_mismatch(report: SessionReport, brief: Brief) -> Iterator[Contrac
         yield ContractFinding(row.RESULT_BRIEF_MISMATCH, route, message, "", ("audit_gates",), "the brief")
     missing = [gate for gate in brief.audit_gates if gate not in passed and gate not in required]
     if missing and report.status == "done_clean":
-        message = f"the result is `done_clean`, but {listing(missing)} did not pass"
+        message = _say_not_passed(missing)
         yield ContractFinding(
             row.DONE_CLEAN_GATE_MISSING, ("audit", "gates_passed"), message, "", ("audit_gates",), "the brief"
         )

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from orgkernel.decisions.work.contracts.findings import ContractFinding, bare_name
-from orgkernel.decisions.work.contracts.preferences import find_one_of
+from orgkernel.decisions.work.contracts.preferences import find_one_of, say_preference, say_waiting
 from orgkernel.diagnostics import contract_rows as row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Blocker, LmcRecord, SessionReport
@@ -93,15 +93,12 @@ def find_weak_mode(record: LmcRecord, terms: ContractTerms) -> Iterator[Contract
 def find_declared_phrase(blocker: Blocker, terms: ContractTerms) -> Iterator[ContractFinding]:
     """BLOCK_IS_PREFERENCE: words that the organization flags."""
     if words := find_one_of(terms.phrases, blocker.question or ""):
-        message = f"the blocker asks for a preference or a confirmation ({quote(words)})"
-        help = "decide, write the decision to the log, and go on"
-        yield ContractFinding(row.BLOCK_IS_PREFERENCE, ("question",), message, help)
+        yield ContractFinding(row.BLOCK_IS_PREFERENCE, ("question",), *say_preference(words))
 
 
 def find_declared_waiting(report: SessionReport, terms: ContractTerms) -> Iterator[ContractFinding]:
     """ILLEGAL_TERMINAL_STATE: words that the organization flags, in what remains to be done."""
     for number, action in enumerate(report.pending_actions if report.status == "pending" else ()):
         if words := find_one_of(terms.phrases, action):
-            message = f"the pending action {quote(action)} waits for an answer ({quote(words)})"
-            help = "decide, write the decision to the log, and list what remains to be done"
+            message, help = say_waiting(action, words)
             yield ContractFinding(row.ILLEGAL_TERMINAL_STATE, ("pending_actions", number), message, help)

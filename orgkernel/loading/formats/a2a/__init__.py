@@ -36,3 +36,6 @@ class A2A:
         from orgkernel.loading.formats.roles import side_by_side
 
         return side_by_side(root, files)
+
+
+FORMAT = A2A()

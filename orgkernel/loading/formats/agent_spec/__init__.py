@@ -36,3 +36,6 @@ class AgentSpec:
         from orgkernel.loading.formats.agent_spec.whole import complete
 
         return complete(root, files)
+
+
+FORMAT = AgentSpec()

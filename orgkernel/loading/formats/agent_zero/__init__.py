@@ -39,3 +39,6 @@ class AgentZero:
         from orgkernel.loading.formats.agent_zero.whole import complete
 
         return complete(root, files, own)
+
+
+FORMAT = AgentZero()

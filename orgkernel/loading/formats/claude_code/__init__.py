@@ -53,3 +53,6 @@ class ClaudeCode:
         from orgkernel.loading.formats.claude_code.whole import complete
 
         return complete(root, files, own)
+
+
+FORMAT = ClaudeCode()

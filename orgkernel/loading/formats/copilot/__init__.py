@@ -45,3 +45,6 @@ class Copilot:
         from orgkernel.loading.formats.copilot.whole import complete
 
         return complete(root, files, own)
+
+
+FORMAT = Copilot()

@@ -41,3 +41,6 @@ class CrewAI:
         from orgkernel.loading.formats.crewai.whole import complete
 
         return complete(root, files, own)
+
+
+FORMAT = CrewAI()

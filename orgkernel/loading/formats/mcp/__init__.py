@@ -52,3 +52,6 @@ class Mcp:
 
 def _shows(path: str) -> bool:
     return is_file(path) and bool(find_words(path, _SHOWS)) and not mentions(path, PREFIX)
+
+
+FORMAT = Mcp()

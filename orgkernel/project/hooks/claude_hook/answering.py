@@ -13,7 +13,7 @@ from orgkernel.project.hooks.claude_hook.engine import json_reader
 
 LARGEST_CALL = 64 * 1024 * 1024
 _LONGEST = 300
-OUT = "to take the hook out, run `orgkernel org deactivate --claude-code` with the folder of the project"
+OUT = "to take the hook out, run `orgkernel host deactivate --claude-code` with the folder of the project"
 
 
 def main(arguments: list[str]) -> int:

@@ -70,7 +70,7 @@ def _told(active: Activated, answer: CallAnswer) -> CallAnswer:
     outcome, text = answer
     if not text:
         return answer
-    again = f"orgkernel org activate {active.data['org_id']} --claude-code {shown(active.project)}"
+    again = f"orgkernel host activate {active.data['org_id']} --claude-code {shown(active.project)}"
     return outcome, f"{text}\n  a change counts after: {again}"
 
 
@@ -276,7 +276,7 @@ def _dispatch(active: Activated, answers: dict[str, Any], given: dict[str, Any])
         raise NotUnderstood("it does not say which agent is to be started")
     role = active.role_of(target or DEFAULT_AGENT)
     if role is None:
-        text = f"no role of {active.data['org_name']} is named after agent {quoted(target)}, so nothing says who may start it"
+        text = f"{_say_nameless(active, target)}, so nothing says who may start it"
         return _nameless(
             active, f"{text}. Start an agent of the organization, or declare a role of that name."
         )
@@ -292,8 +292,12 @@ def _of_nobody(active: Activated, name: str, tool: str) -> CallAnswer:
     declared = tool in DISPATCHING or find_row(active.data["tools"], tool) is not None
     if not declared:
         return _unlisted(active, tool)
-    text = f"no role of {active.data['org_name']} is named after agent {quoted(name)}, so it has no right to {quoted(tool)}"
+    text = f"{_say_nameless(active, name)}, so it has no right to {quoted(tool)}"
     return _nameless(active, f"{text}. Use an agent of the organization, or declare a role of that name.")
+
+
+def _say_nameless(active: Activated, agent: str) -> str:
+    return f"no role of {active.data['org_name']} is named after agent {quoted(agent)}"
 
 
 def _nameless(active: Activated, text: str) -> CallAnswer:
@@ -302,7 +306,9 @@ def _nameless(active: Activated, text: str) -> CallAnswer:
 
 
 def _unlisted(active: Activated, tool: str) -> CallAnswer:
-    text = f"no tool catalog of {active.data['org_name']} lists {quoted(tool)}"
+    from orgkernel.runtime.refusals import say_unlisted_tool
+
+    text = say_unlisted_tool(active.data["org_name"], quoted(tool))
     if active.settings["unlisted_tools"] == "refuse":
         return (
             "deny",

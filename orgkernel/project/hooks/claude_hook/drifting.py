@@ -47,7 +47,7 @@ def describe_session(active: Activated, call: Mapping[str, Any]) -> SessionStart
 def find_drift(active: Activated) -> Iterator[str]:
     """What is not as it was when the organization was activated, in sentences."""
     data = active.data
-    again = f"activate it again: `orgkernel org activate {data['org_id']} --claude-code {active.project}`"
+    again = f"activate it again: `orgkernel host activate {data['org_id']} --claude-code {active.project}`"
     if changed := sorted(_changed_documents(active)):
         yield f"The documents of {data['org_name']} have changed since it was activated ({_listing(changed)}); {again}."
     if data["compiled_by"] != f"orgkernel {__version__}":

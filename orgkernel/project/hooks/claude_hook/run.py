@@ -6,7 +6,7 @@ Our own package is not initialized, because that takes longer than everything he
 import os
 import sys
 
-_PACKAGE = os.path.normpath(os.path.join(os.path.realpath(__file__), *[os.pardir] * 4))
+_PACKAGE = os.path.realpath(os.path.join(os.path.realpath(__file__), *[os.pardir] * 4))
 
 
 def start() -> int:

@@ -40,6 +40,7 @@ def _on_leave(evaluation: Evaluation) -> Sentence:
 ON_LEAVE = ReasonCode("ON_LEAVE", _on_leave, remedies=("role",))
 LEAVE = AccessLayer("leave", (ON_LEAVE,), _compile)
 # -- its row in the order ----------------------------------------------------------------------------------------------
+BEFORE, AFTER = LAYERS[8], LAYERS[9]
 ORDER = LayerOrder((*LAYERS[:9], LEAVE, *LAYERS[9:]))
 
 
@@ -55,7 +56,7 @@ def test_it_decides_with_its_code(view: OrgView) -> None:
     decision = decide_access(view, ASKED)
     assert (decision.outcome, decision.codes, decision.level_effective) == ("deny", ("ON_LEAVE",), "none")
     codes = [code.name for code in ORDER.failures]
-    assert codes.index("POSITION_CAP") < codes.index("ON_LEAVE") < codes.index("PARENT_CAP")
+    assert codes.index(BEFORE.codes[0].name) < codes.index("ON_LEAVE") < codes.index(AFTER.codes[0].name)
 
 
 def test_it_is_told(view: OrgView) -> None:
@@ -64,7 +65,7 @@ def test_it_is_told(view: OrgView) -> None:
     assert [reason.text for reason in explanation.reasons] == [f"role `{ROLE}` is on leave"]
     assert explanation.reasons == decide_with_reasons(view, ASKED)[1]
     layers = [line.layer for line in explanation.trace]
-    assert layers[layers.index("leave") - 1 :][:3] == ["position", "leave", "file scope"]
+    assert layers[layers.index("leave") - 1 :][:3] == [BEFORE.name, "leave", AFTER.name]
     (line,) = (line for line in explanation.trace if line.layer == "leave")
     assert (line.statement, line.value, line.before, line.after) == (
         f"role `{ROLE}` is on leave",

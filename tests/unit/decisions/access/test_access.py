@@ -166,12 +166,12 @@ def test_the_kernel_supplies_time_and_state(tmp_path: Path) -> None:
             return StateView(3, grants={"person:neighbor": (grant,)})
 
     kernel = Kernel.open(store=Store())
-    decision = kernel.decide("household", request)
+    decision = kernel.can("household", request)
     assert (decision.outcome, decision.state_version, decision.grants) == ("allow", 3, ("g",))
-    assert kernel.with_store(None).decide("household", request).outcome == "deny"
+    assert kernel.with_store(None).can("household", request).outcome == "deny"
     rows = kernel.what_can("household", "person:neighbor")
     assert [row.resource for row in rows if row.outcome == "allow"] == ["tool:weather"]
-    assert kernel.explain("household", request).decision == decision
+    assert kernel.why("household", request).decision == decision
     assert "person:neighbor" in [row.subject for row in kernel.who_can("household", "use", "tool:weather")]
 
 

@@ -45,7 +45,7 @@ def test_layers_bound_the_chain_of_command(
         "hand.yaml": profile("hand", "specialist", "low"),
     }
     kernel = Kernel.open(write_tree(tmp_path, files))
-    decision = kernel.decide("crew", AccessRequest(f"role:{dispatcher}", "dispatch", f"role:{target}"))
+    decision = kernel.can("crew", AccessRequest(f"role:{dispatcher}", "dispatch", f"role:{target}"))
     assert (decision.outcome, decision.codes) == (outcome, codes)
 
 
@@ -60,7 +60,7 @@ def test_a_right_reaches_beside_the_chain_of_command(tmp_path: Path, side: str) 
         "peer.yaml": profile("peer", "executive", "middle", rights[side] if side == "target" else ""),
     }
     kernel = Kernel.open(write_tree(tmp_path, files))
-    decision = kernel.decide("crew", AccessRequest("role:lead", "dispatch", "role:peer"))
+    decision = kernel.can("crew", AccessRequest("role:lead", "dispatch", "role:peer"))
     assert (decision.outcome, decision.codes) == ("allow", ("MAY_DISPATCH",))
-    back = kernel.decide("crew", AccessRequest("role:peer", "dispatch", "role:lead"))
+    back = kernel.can("crew", AccessRequest("role:peer", "dispatch", "role:lead"))
     assert (back.outcome, back.codes) == ("deny", ("TARGET_NOT_ALLOWED",))

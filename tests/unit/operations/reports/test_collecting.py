@@ -20,6 +20,7 @@ from orgkernel.operations.reports.collecting import Collected, Collector
 from orgkernel.operations.reports.report_folder import list_reports, read_file, set_aside
 from orgkernel.state.store import Store
 from tests.state.opening import Clock, opened, sqlite_at
+from tests.support.patience import PATIENCE, within
 from tests.support.salute import salute
 from tests.support.trees import REPOSITORY
 
@@ -231,10 +232,9 @@ def test_a_huge_file_is_not_read(folder: Path, collector: Collector, clock: Wait
     """A terabyte of nothing costs nothing."""
     with (folder / "co_latest.json").open("wb") as file:
         file.truncate(1 << 40)
-    begun = time.monotonic()
-    (told,) = take(collector, clock)
+    with within(1):
+        (told,) = take(collector, clock)
     assert told.code == "TOO_LARGE"
-    assert time.monotonic() - begun < 1
 
 
 def test_reports_may_be_given_an_organization_and_an_agent(
@@ -336,7 +336,7 @@ def test_killed_in_the_middle(tmp_path: Path, folder: Path) -> None:
         assert process.stdout.readline() == b"ready\n"
         time.sleep(chance.uniform(0.0, 0.15))
         process.kill()
-        process.wait(30)
+        process.wait(PATIENCE)
         process.stdout.close()
     with opened(sqlite_at(tmp_path), Clock(now + 10.0)) as store:
         list(Collector(str(folder), store.reports, time.monotonic).collect())

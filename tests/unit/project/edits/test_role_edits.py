@@ -71,6 +71,30 @@ def test_a_tool_is_lowered_in_its_own_entry() -> None:
         ),
         ("role_id: r\ncapabilities: {tools_primary: [y, 'x']}\n", None, "role_id: r\ncapabilities: {tools_primary: [y]}\n"),
         (
+            "role_id: r\ncapabilities:\n  tools_primary: [a,\n    b,   # why\n    x]\n", None,
+            "role_id: r\ncapabilities:\n  tools_primary: [a,\n    b   # why\n    ]\n",
+        ),
+        (
+            "role_id: r\ncapabilities:\n  tools_primary: [a,   # why\n    x,   # no more\n    # about b\n    b]\n", None,
+            "role_id: r\ncapabilities:\n  tools_primary: [a,   # why\n    # about b\n    b]\n",
+        ),
+        (
+            "role_id: r\ncapabilities:\n  tools_primary: [ # all\n    a, x, # no more\n    b, # b\n  ]\n", None,
+            "role_id: r\ncapabilities:\n  tools_primary: [ # all\n    a,\n    b, # b\n  ]\n",
+        ),
+        (
+            "role_id: r\ncapabilities:\n  tools_primary: [ # all\n    a, # a\n    x, # no more\n  ]\n", None,
+            "role_id: r\ncapabilities:\n  tools_primary: [ # all\n    a, # a\n  ]\n",
+        ),
+        (
+            "role_id: r\ncapabilities:\n  tools_primary: [ # all\n    x\n  ]\n", None,
+            "role_id: r\ncapabilities:\n  tools_primary: [ # all\n  ]\n",
+        ),
+        (
+            "role_id: r\ndescription: Over\n  two lines.\ncapabilities:\n    tools_primary:\n      -   x\n      -   y\n    intents:\n    - i\nx_a:   { b: 1,c: null }\n", "read",
+            "role_id: r\ndescription: Over\n  two lines.\ncapabilities:\n    tools_primary:\n      -   y\n    intents:\n    - i\n    tools:\n      - {tool: x, level: read}\nx_a:   { b: 1,c: null }\n",
+        ),
+        (
             "role_id: r\r\ncapabilities:\r\n  tools_primary:\r\n  - x # why\r\n  - y", "read",
             "role_id: r\r\ncapabilities:\r\n  tools_primary:\r\n  - y\r\n  tools:\r\n    - {tool: x, level: read}  # why",
         ),
@@ -96,6 +120,11 @@ def test_json_stays_json() -> None:
     assert limited(before, "read", "r.json") == (
         '{"role_id": "r", "capabilities": {"tools_primary": ["a"], "tools": [{"tool": "x", "level": "read"}]}}\n'
     )
+    assert limited(
+        '{\n  "role_id": "r",\n  "capabilities": {\n    "tools_primary": ["a",\n      "x"]\n  }\n}\n',
+        None,
+        "r.json",
+    ) == ('{\n  "role_id": "r",\n  "capabilities": {\n    "tools_primary": ["a"]\n  }\n}\n')
     assert limited('{"role_id": "r", "capabilities": {"tools": [{"tool": "x"}]}}', "read", "r.json") == (
         '{"role_id": "r", "capabilities": {"tools": [{"tool": "x", "level": "read"}]}}'
     )

@@ -1,0 +1,1 @@
+"""Questions about an organization, each answered with its reasons."""

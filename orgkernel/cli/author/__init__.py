@@ -1,0 +1,1 @@
+"""Write organizations, check them, and see what a change does."""

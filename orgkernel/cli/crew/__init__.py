@@ -1,0 +1,1 @@
+"""Agents, their roles and skills, and the bills that they man."""

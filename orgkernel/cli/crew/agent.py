@@ -1,0 +1,175 @@
+"""`orgkernel agent`: the agents, and their rank, trust and lifecycle now."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from orgkernel.cli.crew.agent_options import acting_on_agent, agent_argument, agent_change_options
+from orgkernel.cli.crew.agent_record import COMMANDS as RECORD_COMMANDS
+from orgkernel.cli.crew.agent_skills import COMMANDS as SKILL_COMMANDS
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import cache_option, format_option, path_option
+from orgkernel.cli.stores import (
+    acting_here,
+    all_orgs_option,
+    echo_record,
+    echo_records,
+    find_declared,
+    is_there,
+    looking,
+    named_org,
+    store_option,
+)
+from orgkernel.decisions.evidence.state_view import Lifecycle
+from orgkernel.diagnostics import Diagnostic
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.operations.agents import (
+    add_agent,
+    declared_agents,
+    list_agents,
+    move_agent,
+    record_result,
+    set_rank,
+    set_trust,
+)
+
+
+@click.group("agent", cls=CommandGroup)
+def command() -> None:
+    """List and commission agents, record their work, and change their rank, trust, lifecycle and skills.
+
+    With `--by`, a change needs a superior of the agent, or the owner.
+    """
+
+
+for other_command in (*RECORD_COMMANDS, *SKILL_COMMANDS):
+    command.add_command(other_command)
+
+
+@command.command("add")
+@agent_argument
+@click.option("--rank", metavar="RANK", help="Rank, of those that the ladder declares.")
+@click.option("--trust", type=click.FloatRange(0, 1), metavar="0..1", help="How far it is trusted.")
+@click.option(
+    "--lifecycle", type=click.Choice(get_args(Lifecycle)), default="active", show_default=True,
+    help="State in which it begins.",
+)  # fmt: skip
+@agent_change_options
+def add(
+    agent_id: str, rank: str | None, actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str,
+    **values: Any,
+) -> None:  # fmt: skip
+    """Add an agent to the store. A roster declares it, or will declare it."""
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
+        agent = add_agent(context, agent_id, rank=rank, **values)
+    echo_record(form, agent, f"{agent_id} added")
+
+
+@command.command("set-rank")
+@agent_argument
+@click.argument("rank")
+@agent_change_options
+def set_rank_(agent_id: str, rank: str, org: str | None, reason: str, form: str, **where: Any) -> None:
+    """Promote or demote an agent."""
+    with acting_on_agent(**where) as context:
+        agent = set_rank(context, agent_id, rank, org=org, reason=reason)
+    echo_record(form, agent, f"{agent_id} is {rank}")
+
+
+@command.command("set-trust")
+@agent_argument
+@click.argument("trust", type=click.FloatRange(0, 1))
+@agent_change_options
+def set_trust_(agent_id: str, trust: float, org: str | None, reason: str, form: str, **where: Any) -> None:
+    """Set the trust in an agent, 0 to 1."""
+    with acting_on_agent(**where) as context:
+        agent = set_trust(context, agent_id, trust, org=org, reason=reason)
+    echo_record(form, agent, f"{agent_id} is trusted {trust:g}")
+
+
+@command.command("move", short_help="Suspend, reactivate or decommission an agent.")
+@agent_argument
+@click.argument("lifecycle", type=click.Choice(get_args(Lifecycle)), metavar="STATE")
+@all_orgs_option
+@agent_change_options
+def move(
+    agent_id: str, lifecycle: Lifecycle, org: str | None, all_orgs: bool, reason: str, form: str, **where: Any
+) -> None:
+    """Suspend, reactivate or decommission an agent, or end its probation.
+
+    STATE is `registered`, `probationary`, `active`, `suspended` or `decommissioned`.
+
+    With `--all-orgs` every agent of this name stops in every organization, whatever is stored for one of them.
+    """
+    org = named_org(org, all_orgs)
+    with acting_on_agent(**where) as context:
+        agent = move_agent(context, agent_id, lifecycle, org=org, reason=reason)
+    echo_record(form, agent, f"{agent_id} is {lifecycle}")
+
+
+@command.command("qualify")
+@agent_argument
+@click.argument("qualification")
+@click.option("--score", type=float, required=True, metavar="0..1", help="What it scored.")
+@click.option("--sample-size", type=int, metavar="N", help="Number of cases that the score rests on.")
+@click.option(
+    "--digest",
+    "digests",
+    multiple=True,
+    metavar="NAME=DIGEST",
+    help="What was tested, such as `model=…`, `prompt=…`, `tools=…`, `policy=…`, `test_set=…`. Repeatable.",
+)
+@agent_change_options
+def qualify(
+    agent_id: str, qualification: str, score: float, sample_size: int | None, digests: tuple[str, ...],
+    org: str | None, reason: str, form: str, **where: Any,
+) -> None:  # fmt: skip
+    """Record the score of an agent in a test. It passes if the score reaches the threshold of the test."""
+    tested = dict(_named_digest(each) for each in digests)
+    with acting_on_agent(**where) as context:
+        result = record_result(
+            context,
+            agent_id,
+            qualification,
+            score,
+            sample_size=sample_size,
+            digests=tested,
+            org=org,
+            reason=reason,
+        )
+    echo_record(
+        form, result, f"{agent_id} {'passed' if result.passed else 'failed'} {qualification} with {score:g}"
+    )
+
+
+def _named_digest(text: str) -> tuple[str, str]:
+    name, equals, digest = text.partition("=")
+    if not equals or not name or not digest:
+        raise UsageError(f"{quote(text)} is not a digest", "write it as `NAME=DIGEST`")
+    return name, digest
+
+
+@command.command("list", short_help="List the agents of the rosters and of the store.")
+@path_option
+@store_option
+@cache_option
+@format_option("text", "json")
+def list_(paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
+    """List the agents of the rosters and of the store, as they stand now. Differences between the two are printed on stderr."""
+    kernel = find_declared(paths, no_cache=no_cache)
+    agents = declared_agents(kernel)
+    drift: tuple[Diagnostic, ...] = ()
+    if not agents or is_there(store):
+        with looking(store, kernel) as context:
+            agents, drift = list_agents(context)
+    echo_records(
+        form,
+        agents,
+        ("agent", "organization", "rank", "lifecycle", "trust"),
+        lambda agent: (agent.agent_id, agent.org_id, agent.rank, agent.lifecycle, agent.trust_now),
+    )
+    for each in drift:
+        click.echo(f"{each.severity.value}[{each.code}] {printable(each.message)}", err=True)

@@ -1,0 +1,308 @@
+"""`orgkernel agent`: commissions, certificates, work, personality and vacancies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from orgkernel.cli.crew.agent_options import (
+    acting_on_agent,
+    agent_argument,
+    agent_change_options,
+    asking_about,
+    org_option,
+    question_options,
+)
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.output import as_text, counted, echo_answer, places
+from orgkernel.cli.stores import (
+    by_option,
+    echo_record,
+    echo_records,
+    located,
+    looking,
+    show_time,
+    store_option,
+)
+from orgkernel.decisions.evidence.crew_records import OUTCOMES, Personality
+from orgkernel.decisions.evidence.service_record import PersonalityDrift
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import Refused, UsageError
+from orgkernel.operations.crew import (
+    EpisodeDraft,
+    ServiceRecord,
+    find_episodes,
+    find_service_record,
+    observe_personality,
+    record_episode,
+)
+from orgkernel.prepared_types import prepared
+
+if TYPE_CHECKING:
+    from orgkernel.operations.commissions import CommissionOrder, CommissionOutcome, CommissionReport
+
+_SAID = {
+    "commissioned": "is commissioned",
+    "already": "was commissioned before",
+    "would_commission": "can be commissioned",
+}
+
+
+@click.command("commission", short_help="Put an agent to work in a role, step by step.")
+@click.argument("agent_id", metavar="[AGENT]", required=False)
+@click.option(
+    "--role", metavar="ROLE", help="Role that the agent is to fill; the roster assigns the agent to it."
+)
+@click.option(
+    "--file",
+    "file",
+    metavar="FILE",
+    help="File with `AGENT ROLE` in each line, in place of AGENT; `-` for stdin.",
+)
+@click.option(
+    "--public-key",
+    metavar="DID",
+    help="The agent's own `did:key`.  [default: a new key, kept beside the store]",
+)
+@click.option("--probation", is_flag=True, help="Begin on probation.")
+@click.option("--dry-run", is_flag=True, help="Show the steps and store nothing.")
+@agent_change_options
+def commission(
+    agent_id: str | None, role: str | None, file: str | None, public_key: str | None, probation: bool, dry_run: bool,
+    org: str | None, reason: str, form: str, **where: Any,
+) -> None:  # fmt: skip
+    """Put an agent to work in a role: seven steps, each with what it did and why.
+
+    The agent gets a key, a signed birth certificate, and the universal skills and those of the role. With `--file`, all
+    agents are commissioned or none. Doing it again changes nothing.
+    """
+    from orgkernel.operations.commissions import (  # they import the store
+        commission_agents,
+        preview_commissions,
+    )
+
+    orders = _orders(agent_id, role, file, public_key, probation)
+    if dry_run:
+        asked = {name: where[name] for name in ("paths", "store", "no_cache")}
+        kernel, name = asking_about(org, **asked)
+        report = preview_commissions(kernel, name, orders)
+    else:
+        with acting_on_agent(**where) as context:
+            report = commission_agents(context, orders, org=org, reason=reason)
+    echo_answer(form, report, lambda: as_text(_report_lines(report)))
+
+
+def _orders(
+    agent_id: str | None, role: str | None, file: str | None, public_key: str | None, probation: bool
+) -> list[CommissionOrder]:
+    from orgkernel.operations.commissions import CommissionOrder
+
+    if file is not None and (agent_id or role or public_key):
+        raise UsageError(
+            "`--file` names the agents and their roles", "leave AGENT, `--role` and `--public-key` out"
+        )
+    if file is None:
+        if not agent_id or not role:
+            raise UsageError(
+                "no agent or no role is named", "write `orgkernel agent commission AGENT --role ROLE`"
+            )
+        return [CommissionOrder(agent=agent_id, role=role, public_key=public_key, probation=probation)]
+    orders = []
+    for number, line in enumerate(_read(file).splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) != 2:
+            raise UsageError(
+                f"line {number} of {quote(file)} is not an agent and a role", "write `AGENT ROLE`"
+            )
+        orders.append(CommissionOrder(agent=words[0], role=words[1], probation=probation))
+    return orders
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{quote(file)} cannot be read: {error}") from None
+
+
+def _report_lines(report: CommissionReport) -> Iterator[str]:
+    for each in report.commissions:
+        yield f"{each.agent_id} {_SAID[each.outcome]} as {each.role_id} of {each.org_id}"
+        if len(report.commissions) == 1:
+            yield from _step_lines(each)
+    if len(report.commissions) > 1:
+        lacking = [each for each in report.commissions if any(step.missing for step in each.steps)]
+        yield f"{counted(len(report.commissions), 'agent')}, {len(lacking)} of them with something missing"
+
+
+def _step_lines(outcome: CommissionOutcome) -> Iterator[str]:
+    for number, step in enumerate(outcome.steps, 1):
+        yield f"{number} {step.step.replace('_', ' '):<15} {step.outcome:<8} {step.text}"
+        yield from (f"    missing: {each}" for each in step.missing)
+        yield from places(step.why, "    ")
+
+
+@click.command("certificate", short_help="Print or verify the birth certificate of an agent.")
+@agent_argument
+@click.option(
+    "--verify", "file", metavar="FILE", help="Verify the certificate in FILE instead; needs no store."
+)
+@click.option(
+    "--issuer",
+    metavar="DID",
+    help="The `did:key` that has to have signed it.  [default: that of the organization, where its key is here]",
+)
+@org_option
+@path_option
+@store_option
+@cache_option
+def certificate(
+    agent_id: str, file: str | None, issuer: str | None, org: str | None, store: str | None, **where: Any
+) -> None:
+    """Print the signed birth certificate of an agent as JSON, or verify one."""
+    from orgkernel.operations.commissions import find_certificate, find_issuer, verify_birth_certificate
+
+    if file is None:
+        kernel, _ = asking_about(org, store=store, **where)
+        with looking(store, kernel) as context:
+            found = find_certificate(context, agent_id, org=org)
+        click.echo(msgspec.json.encode(found))
+        return
+    content = _read(file)
+    told = verify_birth_certificate(content)
+    trusted = issuer or find_issuer(located(store), told.org_id)
+    told = verify_birth_certificate(content, trusted)
+    if told.agent_id != agent_id:
+        raise Refused(f"the certificate is that of {quote(told.agent_id)}", code="BAD_CERTIFICATE")
+    if trusted is None:
+        click.echo(
+            f"note: whether {told.issuer} is the key of {told.org_id} was not checked; pass `--issuer`",
+            err=True,
+        )
+    click.echo(f"{told.agent_id} was commissioned as {told.role_id} of {told.org_id}: the signature is valid")
+
+
+@click.command("record", short_help="Record a piece of work of an agent, by reference.")
+@agent_argument
+@click.option("--outcome", type=click.Choice(OUTCOMES), required=True, help="How the work ended.")
+@click.option(
+    "--id", "episode_id", metavar="ID", help="An id of your own: recording it again changes nothing."
+)
+@click.option("--role", metavar="ROLE", help="Role in which the agent worked.")
+@click.option("--intent", metavar="INTENT", help="Intent that it handled.")
+@click.option("--tier", metavar="TIER", help="Capability tier that did it, such as `T2`.")
+@click.option("--cognitive-skill", metavar="NAME", help="Cognitive skill that it followed.")
+@click.option("--procedure", metavar="NAME", help="Procedure that it ran.")
+@click.option(
+    "--skill", "skills", multiple=True, metavar="SKILL", help="Skill that was exercised. Repeatable."
+)
+@click.option("--tool", "tools", multiple=True, metavar="TOOL", help="Tool that was called. Repeatable.")
+@click.option("--reference", default="", metavar="TEXT", help="Where the content is kept, such as a URL.")
+@click.option("--digest", default="", metavar="SHA256", help="SHA-256 of the content.")
+@org_option
+@with_options(by_option, path_option, store_option, cache_option, format_option("text", "json"))
+def record(
+    agent_id: str, outcome: Any, episode_id: str | None, org: str | None, form: str, actor: str, paths: tuple[str, ...],
+    store: str | None, no_cache: bool, **values: Any,
+) -> None:  # fmt: skip
+    """Record a piece of work, by reference: its skills are exercised, and trust and outcomes are counted."""
+    try:
+        draft = msgspec.convert(
+            {"outcome": outcome, "id": episode_id, **values}, prepared(EpisodeDraft), strict=True
+        )
+    except msgspec.ValidationError as error:
+        raise UsageError(f"that is not an episode: {error}") from None
+    with acting_on_agent(actor, paths, store, no_cache) as context:
+        done = record_episode(context, agent_id, draft, org=org)
+    text = "recorded" if done.outcome == "stored" else "was recorded before"
+    echo_record(form, done, f"episode {done.episode.episode_id} of {agent_id} {text}: {done.episode.outcome}")
+
+
+@click.command("episodes")
+@agent_argument
+@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Most of them.")
+@click.option(
+    "--before",
+    type=click.IntRange(1),
+    metavar="NUMBER",
+    help="Only episodes that were stored before this one.",
+)
+@question_options
+def episodes(agent_id: str, limit: int, before: int | None, form: str, **where: Any) -> None:
+    """List the recorded work of an agent, newest first."""
+    kernel, org = asking_about(**where)
+    with looking(where["store"], kernel) as context:
+        found = find_episodes(context, agent_id, org=org, before=before, limit=limit)
+    echo_records(
+        form,
+        found,
+        ("number", "episode", "at", "outcome", "role", "intent", "reference"),
+        lambda each: (
+            each.number, each.episode_id, show_time(each.at), each.outcome, each.role_id, each.intent, each.reference,
+        ),
+    )  # fmt: skip
+
+
+@click.command("service-record", short_help="Show what an agent has done, and how well.")
+@agent_argument
+@question_options
+def service_record(agent_id: str, form: str, **where: Any) -> None:
+    """Show what an agent has done: its birth, episodes, success rate, trajectory and promotions."""
+    kernel, org = asking_about(**where)
+    with looking(where["store"], kernel) as context:
+        found = find_service_record(context, agent_id, org=org)
+    echo_answer(form, found, lambda: as_text(_service_lines(found)))
+
+
+def _service_lines(found: ServiceRecord) -> Iterator[str]:
+    service = found.service
+    yield f"{found.agent_id} of {found.org_id}, {found.lifecycle}"
+    yield f"born        {found.born or 'not yet commissioned'}"
+    yield f"roles       {', '.join(each.role_id for each in found.commissions) or 'none'}"
+    rate = "" if service.success_rate is None else f", {service.success_rate:.0%} successful"
+    yield f"episodes    {service.total_episodes}{rate}"
+    yield f"trajectory  {service.trust_trajectory}"
+    for each in found.promotions:
+        yield f"rank        {each.before or 'none'} to {each.after or 'none'}, {each.at}, by {each.actor}"
+    yield f"personality {_drift_text(found.personality)}"
+
+
+def _drift_text(drift: PersonalityDrift) -> str:
+    if drift.distance is None:
+        return "not observed"
+    alarm = "alarm" if drift.alarm else "within the limit"
+    return f"drifted by {drift.distance:.2f}, limit {drift.limit:g}: {alarm}"
+
+
+_TRAITS = Personality.__struct_fields__
+
+
+@click.command("personality", short_help="Show or record how the personality of an agent drifts.")
+@agent_argument
+@with_options(*(click.option(f"--{trait}", type=click.FloatRange(0, 1), metavar="0..1") for trait in _TRAITS))
+@agent_change_options
+def personality(agent_id: str, org: str | None, reason: str, form: str, **where: Any) -> None:
+    """Show how far the personality of an agent has drifted from the roster; with five traits, record an observation first."""
+    observed = {trait: value for trait in _TRAITS if (value := where.pop(trait)) is not None}
+    if observed and len(observed) < len(_TRAITS):
+        lacking = listing(f"--{trait}" for trait in _TRAITS if trait not in observed)
+        raise UsageError("an observation has all five traits", f"add {lacking}")
+    if observed:
+        with acting_on_agent(**where) as context:
+            drift = observe_personality(context, agent_id, Personality(**observed), org=org, reason=reason)
+    else:
+        kernel, name = asking_about(org, where["paths"], where["store"], where["no_cache"])
+        drift = kernel.personality(name, agent_id)
+    echo_answer(
+        form, drift, lambda: as_text([f"{agent_id} {_drift_text(drift)}", *places(drift.why, "    ")])
+    )
+
+
+COMMANDS = (commission, certificate, record, episodes, service_record, personality)

@@ -1,0 +1,56 @@
+"""`orgkernel crew alert` and `orgkernel crew watch`: what an organization is in at this moment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from orgkernel.cli.crew.agent_options import acting_on_agent, asking_about
+from orgkernel.cli.opening import with_options
+from orgkernel.cli.output import as_text, echo_answer
+from orgkernel.cli.stores import change_options, show_time
+from orgkernel.decisions.evidence.crew_records import OrgStatus, OrgStatusKind
+from orgkernel.operations.crew import set_status
+
+_options = with_options(
+    click.option("--org", metavar="ORG", help="Organization.  [default: the only or the active one]"),
+    change_options,
+)
+
+
+@click.command("alert", short_help="Show or record the alert of an organization, such as RED.")
+@click.argument("value", metavar="[ALERT]", required=False)
+@_options
+def alert(value: str | None, **where: Any) -> None:
+    """Record the alert of an organization, such as RED; without ALERT, show it. Policies can match it."""
+    _status("alert", value, **where)
+
+
+@click.command("watch", short_help="Show or record the watch of an organization, such as beta.")
+@click.argument("value", metavar="[WATCH]", required=False)
+@_options
+def watch(value: str | None, **where: Any) -> None:
+    """Record the watch of an organization, such as beta; without WATCH, show it. Policies can match it."""
+    _status("watch", value, **where)
+
+
+def _status(
+    kind: OrgStatusKind, value: str | None, *, org: str | None, reason: str, form: str, actor: str, paths: tuple[str, ...],
+    store: str | None, no_cache: bool,
+) -> None:  # fmt: skip
+    status: OrgStatus | None
+    if value is None:
+        kernel, name = asking_about(org, paths, store, no_cache)
+        status = kernel.access(name).state.status.get(kind)
+    else:
+        with acting_on_agent(actor, paths, store, no_cache) as context:
+            status = set_status(context, kind, value, org=org, reason=reason)
+    echo_answer(form, status, lambda: as_text([_line(kind, status)]))
+
+
+def _line(kind: OrgStatusKind, status: OrgStatus | None) -> str:
+    if status is None:
+        return f"nobody has recorded the {kind}; what a policy allows or denies by it is conditional"
+    reason = f": {status.reason}" if status.reason else ""
+    return f"{kind} {status.value} since {show_time(status.since)}, by {status.set_by}{reason}"

@@ -1,0 +1,187 @@
+"""`orgkernel bill`: procedures of several roles: what they are, who could take their parts, what may happen next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from orgkernel.cli import completing
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
+from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.stores import as_of_option, open_with_state, store_option
+from orgkernel.decisions.work.bills.instance import BillAssignment, BillInstance, NextSteps
+from orgkernel.diagnostics.validation_text import describe_unfit
+from orgkernel.errors import UsageError
+from orgkernel.manifest.bills import BillList, BillPage
+from orgkernel.prepared_types import prepared
+
+_EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"PART": ["AGENT"]}, "steps": {}}`'
+_bill_argument = click.argument("bill", shell_complete=completing.bills)
+_where = with_options(
+    org_option, path_option, as_of_option, store_option, cache_option, format_option("text", "json")
+)
+
+
+@click.group("bill", cls=CommandGroup)
+def command() -> None:
+    """Show procedures of several roles, and decide who can take their parts and which steps may start.
+
+    The kernel runs none of them and keeps nothing of them.
+    """
+
+
+@command.command("list")
+@_where
+def list_(org: str, form: str, **where: Any) -> None:
+    """List the bills of an organization."""
+    found = open_with_state(org=org, **where).bills(org)
+    echo_answer(form, found, lambda: _render_list(found))
+
+
+@command.command("show")
+@_bill_argument
+@_where
+def show(bill: str, org: str, form: str, **where: Any) -> None:
+    """Show the parts and the steps of BILL, and who may start it."""
+    found = open_with_state(org=org, **where).bill(org, bill)
+    echo_answer(form, found, lambda: _render_page(found))
+
+
+@command.command("check", short_help="Check a bill, and whether the crew can take its parts.")
+@_bill_argument
+@_where
+def check(bill: str, org: str, form: str, **where: Any) -> None:
+    """Check BILL by its rules, and whether the crew as it is now can take its parts. Exits with 1 if not."""
+    kernel = open_with_state(org=org, **where)
+    page, proposal = kernel.bill(org, bill), kernel.fill_bill(org, bill)
+    answer = {"findings": page.findings, "vacancies": proposal.vacancies}
+    echo_answer(form, answer, lambda: _render_check(page, proposal))
+    if page.findings or proposal.vacancies:
+        click.get_current_context().exit(1)
+
+
+@command.command("fill")
+@_bill_argument
+@click.option(
+    "--without",
+    multiple=True,
+    metavar="AGENT",
+    shell_complete=completing.agents,
+    help="Agent that is not available; repeatable.",
+)
+@_where
+def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
+    """Propose who takes which part of BILL, by the crew as it is now. Nobody is assigned by it."""
+    found = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
+    echo_answer(form, found, lambda: _render_fill(found))
+
+
+@command.command("next", short_help="Say which steps of a bill may start now, and what blocks others.")
+@_bill_argument
+@click.argument("instance", type=click.File("rb"), default="-")
+@_where
+def next_(bill: str, instance: Any, org: str, form: str, **where: Any) -> None:
+    """Say which steps of BILL may start now, what goes with them, and what blocks the others.
+
+    INSTANCE is a JSON file that tells what was done so far; `-` reads it from standard input.
+    """
+    told = _parse(bill, instance.read())
+    found = open_with_state(org=org, **where).next_steps(org, told)
+    echo_answer(form, found, lambda: _render_next(found))
+
+
+def _parse(bill: str, text: bytes) -> BillInstance:
+    try:
+        told = msgspec.json.decode(text)
+        if not isinstance(told, dict):
+            raise UsageError("the instance is not a JSON object", _EXAMPLE)
+        if told.setdefault("bill", bill) != bill:
+            raise UsageError(f"the instance is one of another bill than `{bill}`", "name the bill it is of")
+        return msgspec.convert(told, prepared(BillInstance))
+    except msgspec.ValidationError as error:
+        message, place = describe_unfit(error)
+        where = f" at `{place.removeprefix('.')}`" if place else ""
+        raise UsageError(f"the instance does not fit{where}: {message}", _EXAMPLE) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise UsageError("the instance is not JSON", _EXAMPLE) from None
+
+
+def _render_list(found: BillList) -> str:
+    from orgkernel.cli.tables import draw, new_table
+
+    table = new_table("bill", "version", "title", "trigger", "parts", "steps", "file")
+    for each in found.bills:
+        table.add_row(
+            each.bill, each.version, each.title, each.trigger, str(each.parts), str(each.steps), each.file
+        )
+    return draw(table) if found.bills else "no bills\n"
+
+
+def _render_page(page: BillPage) -> str:
+    lines = [f"{page.bill} {page.version}{': ' if page.title else ''}{page.title}"]
+    if page.description:
+        lines.append(f"  {page.description}")
+    by_hand = f"by hand by {', '.join(page.activated_by) or 'the owner'}"
+    lines.append(
+        f"  started {by_hand}" if page.trigger == "manual" else f"  started by {page.trigger}, or {by_hand}"
+    )
+    for part in page.parts:
+        count = str(part.least) if part.least == part.most else f"{part.least}-{part.most}"
+        needs = [part.min_rank and f"{part.min_rank} or above", *part.qualifications]
+        needed = f", needs {', '.join(each for each in needs if each)}" if any(needs) else ""
+        lines.append(f"  part {part.part}: {count} of {', '.join(part.roles) or 'nobody'}{needed}")
+        lines += places(part.why)
+    for step in page.steps:
+        doing = ", ".join(filter(None, (step.role, *step.roles))) or "the owner"
+        with_what = step.tool or step.skill or step.channel or step.sub_bill
+        lines.append(f"  step {step.id}: {step.action}{f' {with_what}' if with_what else ''} by {doing}")
+    lines += [f"  result: {each}" for each in page.expected_results]
+    lines += [f"  constraint: {each}" for each in page.constraints]
+    return as_text(lines)
+
+
+def _render_check(page: BillPage, proposal: BillAssignment) -> str:
+    lines = [f"{each.file}:{each.line}: {each.code}: {each.message}" for each in page.findings]
+    for each in proposal.vacancies:
+        lines += [f"part {each.role} is {each.missing} short now", *because(each.reasons)]
+    return as_text(lines or [f"{page.bill}: no findings, and the crew can take every part now"])
+
+
+def _render_fill(found: BillAssignment) -> str:
+    lines = [f"{found.bill} → {found.outcome}"]
+    for part in found.parts:
+        others = f" (or {', '.join(part.others)})" if part.others else ""
+        lines.append(f"  {part.role}: {', '.join(part.agents) or 'nobody'}{others}")
+    for each in found.vacancies:
+        lines += [f"  {each.role} is {each.missing} short", *because(each.reasons)]
+    return as_text(lines)
+
+
+def _render_next(found: NextSteps) -> str:
+    lines = [f"{found.bill} → {found.state}, {found.outcome}", *because(found.reasons)]
+    for step in found.may_start:
+        lines.append(f"  may start {step.step}: {step.name or step.action}")
+        lines += [f"    {each.text}" for each in step.obligations]
+        lines += [f"    gets {name} = {value!r}" for name, value in step.inputs.items()]
+        for part in step.parts:
+            for agent in part.unfit:
+                lines += [f"    not {agent.agent}: {reason.text}" for reason in agent.reasons]
+    for running in found.running:
+        lines.append(f"  running {running.step} by {running.by}{', overdue' if running.overdue else ''}")
+    for blocked in found.blocked:
+        lines.append(f"  blocked {blocked.step}")
+        lines += [f"    {reason.text}" for reason in blocked.reasons]
+        for part in blocked.parts:
+            for agent in part.unfit:
+                lines += [f"    not {agent.agent}: {reason.text}" for reason in agent.reasons]
+    if found.completed:
+        lines.append(f"  completed: {', '.join(found.completed)}")
+    if found.skipped:
+        lines.append(f"  skipped: {', '.join(found.skipped)}")
+    for finding in found.findings:
+        lines.append(f"  finding {finding.code}: {finding.text}")
+        lines += places(finding.why)
+    return as_text(lines)

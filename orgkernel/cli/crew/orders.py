@@ -1,0 +1,39 @@
+"""`orgkernel role orders`: the standing orders of a role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from orgkernel.cli import completing
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import as_text, echo_answer
+from orgkernel.decisions.work.capability.orders import StandingOrders
+
+
+@click.command("orders", short_help="Show the standing orders of a role, from the federation down.")
+@click.argument("role", shell_complete=completing.roles)
+@org_option
+@path_option
+@cache_option
+@format_option("text", "json")
+def command(role: str, org: str, paths: tuple[str, ...], no_cache: bool, form: str) -> None:
+    """Show the standing orders of ROLE, from the federation down to the role.
+
+    Where orders disagree, the earlier ones hold.
+    """
+    orders = open_kernel(paths, org, no_cache=no_cache).standing_orders(org, role)
+    echo_answer(form, orders, lambda: as_text(_lines(orders)))
+
+
+def _lines(orders: StandingOrders) -> Iterator[str]:
+    if not orders.sections:
+        yield f"role {orders.role_id} has no standing orders"
+    for part in orders.sections:
+        named = f" {part.target}" if part.target else ""
+        yield f"# {part.source}{named} ({part.file}:{part.line}, sha256 {part.sha256[:12]})"
+        yield ""
+        yield from part.text.rstrip().splitlines()
+        yield ""
+    yield f"digest {orders.digest}"

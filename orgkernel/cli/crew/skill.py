@@ -1,0 +1,130 @@
+"""`orgkernel skill`: cognitive skills, from their descriptions to single files beside them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+import click
+
+from orgkernel.cli import completing
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
+from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.stores import open_with_state, store_option
+from orgkernel.decisions.work.capability.proposals import Proposals
+from orgkernel.decisions.work.capability.skills import SkillList
+from orgkernel.kernel.capability import SkillDisclosed, SkillResource
+
+
+@click.group("skill", cls=CommandGroup)
+def command() -> None:
+    """List and show cognitive skills: SKILL.md files by the Agent Skills standard."""
+
+
+_subject_option = click.option(
+    "--subject",
+    required=True,
+    metavar="SUBJECT",
+    shell_complete=completing.subjects,
+    help="Who asks: `role:ID` or `agent:ID`.",
+)
+_where = with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
+
+
+@command.command("list", short_help="List the skills that a subject sees, and why not others.")
+@_subject_option
+@_where
+def list_command(
+    subject: str, org: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
+) -> None:
+    """List the skills that SUBJECT sees, with their descriptions, and why others are withheld.
+
+    Exits 0 if there is a skill, 1 if there is none, 2 if it cannot run.
+    """
+    found = open_with_state(paths, org, store, no_cache=no_cache).cognitive_skills(org, subject)
+    echo_answer(form, found, lambda: as_text(_listed(found)))
+    raise click.exceptions.Exit(int(not found.skills))
+
+
+@command.command("show", short_help="Show the instructions of a skill, and the files beside it.")
+@click.argument("name", shell_complete=completing.skills)
+@_subject_option
+@click.option("--resource", metavar="PATH", help="Show this file beside the skill instead.")
+@_where
+def show(
+    name: str,
+    subject: str,
+    resource: str | None,
+    org: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
+    """Show the instructions of the skill NAME, if SUBJECT may activate it, and the files beside it.
+
+    Exits 0 if the skill is open, 1 if it is withheld, 2 if it cannot run.
+    """
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    if resource is None:
+        found = kernel.cognitive_skill(org, subject, name)
+        outcome = found.activation.outcome
+        echo_answer(form, found, lambda: as_text(_shown(found)))
+    else:
+        file = kernel.skill_resource(org, subject, name, resource)
+        outcome = file.outcome
+        echo_answer(form, file, lambda: as_text(_content(file)))
+    raise click.exceptions.Exit(int(outcome == "deny"))
+
+
+@command.command("proposals", short_help="List the skills that a procedure could replace, and why.")
+@_where
+def proposals(org: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str) -> None:
+    """List the skills that succeeded so often that a procedure could do their work, with the evidence.
+
+    Nothing is made of a proposal by itself. Exits 0 if there is one, 1 if there is none, 2 if it cannot run.
+    """
+    found = open_with_state(paths, org, store, no_cache=no_cache).proposals(org)
+    echo_answer(form, found, lambda: as_text(_proposed(found)))
+    raise click.exceptions.Exit(int(not found.proposals))
+
+
+def _proposed(found: Proposals) -> Iterator[str]:
+    share = f"{found.min_success_rate:.0%}"
+    yield f"a proposal takes {found.min_successes} successes, and {share} of all outcomes"
+    for each in found.proposals:
+        yield f"{each.skill}: {each.text}"
+        yield from places(each.why)
+        for agent in each.agents:
+            yield f"  {agent.agent}  {agent.successes} successes, {agent.failures} failures"
+
+
+def _listed(found: SkillList) -> Iterator[str]:
+    yield from because(found.reasons)
+    for card in found.skills:
+        yield f"{card.name}  {card.description}"
+    for withheld in found.withheld:
+        yield f"not {withheld.name}:"
+        yield from because(withheld.reasons)
+
+
+def _shown(found: SkillDisclosed) -> Iterator[str]:
+    activation = found.activation
+    if activation.card is None:
+        yield f"deny: skill {activation.name} for {activation.subject}"
+        yield from because(activation.reasons)
+        return
+    yield from activation.body.splitlines()
+    if found.resources:
+        yield ""
+        yield from (f"file {each.path} ({each.size} bytes)" for each in found.resources)
+
+
+def _content(file: SkillResource) -> Iterator[str]:
+    if file.outcome == "deny":
+        yield f"deny: {file.path} of skill {file.name} for {file.subject}"
+        yield from because(file.reasons)
+        return
+    text = file.content if file.encoding == "utf-8" else f"{len(base64.b64decode(file.content))} bytes"
+    yield from text.splitlines()

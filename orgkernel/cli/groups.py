@@ -1,0 +1,135 @@
+"""Groups of commands. Each command is imported only when it is called, and a wrong name is looked for everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED
+from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
+from orgkernel.errors import UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class CommandGroup(click.Group):
+    """A group of commands: its own, and those of `places`, which are imported only when they are called."""
+
+    group_class = type
+
+    def __init__(self, *args: Any, places: Mapping[str, str] | None = None, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.places = places or {}
+        """Names of commands, each with its module below `orgkernel.cli` and the name there, as `MODULE:NAME`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*self.commands, *self.places]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in self.places:
+            return _load(self.places[cmd_name])
+        return super().get_command(ctx, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            path = _path_of(ctx)
+            raise UsageError(
+                f"there is no command {quote(' '.join([*path, args[0]]))}", _hint(args[0], names, path)
+            )
+        return super().resolve_command(ctx, args)
+
+
+class TopGroup(CommandGroup):
+    """The commands after `orgkernel`, shown in labeled sections."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = _load(entry.place)
+        command.short_help = entry.summary
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # only for completion
+
+        named = [
+            CompletionItem(name, help=entry.summary)
+            for name, entry in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
+        return named + click.Command.shell_complete(self, ctx, incomplete)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, COMMANDS))
+        for label, entries in GROUPS.items():
+            with formatter.section(label):
+                formatter.write_dl([(name.ljust(width), entry.summary) for name, entry in entries.items()])
+
+
+def refuse_options_before(ctx: click.Context) -> None:
+    """Raise `UsageError` for an option of a group that stands before its subcommand, where it would have no effect."""
+    for parameter in ctx.command.params:
+        source = parameter.name and ctx.get_parameter_source(parameter.name)
+        if source is click.core.ParameterSource.COMMANDLINE:
+            group, name = ctx.command_path, ctx.invoked_subcommand
+            raise UsageError(
+                f"`{parameter.opts[0]}` stands before `{name}`", f"write options after it: `{group} {name} …`"
+            )
+
+
+def _load(place: str) -> click.Command:
+    module, _, name = place.partition(":")
+    command: click.Command = getattr(import_module(f"orgkernel.cli.{module}"), name or "command")
+    return command
+
+
+def _path_of(ctx: click.Context) -> list[str]:
+    """The names of the groups that the command lies in, without that of the program."""
+    return [] if ctx.parent is None else [*_path_of(ctx.parent), ctx.info_name or ""]
+
+
+def _hint(name: str, names: list[str], path: list[str]) -> str:
+    """Where the command is that was meant: a similar one here, one of this name elsewhere, a similar one elsewhere."""
+    if not path and name in RENAMED:
+        return f"it is part of `orgkernel {RENAMED[name]}`"
+    if hint := did_you_mean(name, names):
+        return hint
+    places: dict[str, list[str]] = {}
+    for command in _paths():  # which imports all of them
+        places.setdefault(command.rpartition(" ")[2], []).append(command)
+    if name in places:
+        return f"did you mean {_or(places[name])}?"
+    if similar := suggest(name, places):
+        return f"did you mean {_or(places[similar])}?"
+    return f"list all commands with `{' '.join(['orgkernel', *path])} --help`"
+
+
+def _or(commands: list[str]) -> str:
+    return " or ".join(f"`orgkernel {each}`" for each in commands[:5])
+
+
+def _paths() -> Iterator[str]:
+    """All commands, each with the groups that it is in."""
+
+    def walk(group: click.Group, ctx: click.Context, above: str) -> Iterator[str]:
+        for name in group.list_commands(ctx):
+            command = group.get_command(ctx, name)
+            yield f"{above}{name}"
+            if isinstance(command, click.Group):
+                yield from walk(
+                    command, click.Context(command, parent=ctx, info_name=name), f"{above}{name} "
+                )
+
+    top = TopGroup("orgkernel")
+    yield from walk(top, click.Context(top), "")

@@ -1,0 +1,1 @@
+"""Programs that run agents: bring theirs in, give ours out, serve them."""

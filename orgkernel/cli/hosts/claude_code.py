@@ -1,0 +1,133 @@
+"""`orgkernel host … --claude-code DIR`: an organization in a project of Claude Code."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from orgkernel import __version__
+from orgkernel.cli.ask.access import render_decision
+from orgkernel.cli.author.check import say_errors
+from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.stores import open_with_state
+from orgkernel.diagnostics.wording import listing, printable
+from orgkernel.errors import UsageError
+from orgkernel.exchange.agents.claude_code import TARGET, export_claude_code
+from orgkernel.exchange.claude_code.activation import (
+    CHOICES,
+    HookStatus,
+    activate,
+    deactivate,
+    read_hook_status,
+    reports_in,
+)
+from orgkernel.exchange.claude_code.compiling import CompiledHook, compile_hook
+from orgkernel.exchange.marks import mark_of
+from orgkernel.graph.questions import OrgView
+from orgkernel.kernel.kernel import Kernel
+from orgkernel.project.hooks.claude_hook.drifting import as_data
+from orgkernel.project.hooks.claude_settings import check_settings
+
+
+def activate_here(
+    project: str,
+    org: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    chosen: dict[str, Any],
+    *,
+    no_cache: bool,
+) -> None:
+    """Compile the organization, write the answers and enter the hook."""
+    for name, values in CHOICES.items():
+        if chosen.get(name) not in (None, *values):
+            raise UsageError(
+                f"`--{name.replace('_', '-')} {chosen[name]}` means nothing in Claude Code",
+                f"pass one of {listing(values)}",
+            )
+    check_settings(project)
+    kernel = open_with_state(paths, org, store, no_cache=no_cache)
+    snapshot = kernel.latest(org)
+    if snapshot.has_errors:
+        say_errors(snapshot.diagnostics, kernel.state.latest)
+        raise click.exceptions.Exit(1)
+    compiled = compile_hook(kernel.access(org), render_decision, f"orgkernel {__version__}", project)
+    documents = {**_documents(kernel, project), **_exported(snapshot.index)}
+    written = activate(project, compiled, chosen, documents)
+    _note(compiled)
+    for path in written:
+        click.echo(printable(os.path.relpath(path, project)))
+    status = read_hook_status(project)
+    main = (status.settings or {})["main_role"]
+    who = (
+        "only the rules of Claude Code hold in the main thread"
+        if main == "none"
+        else f"the main thread works as `{main}`"
+    )
+    click.echo(printable(f"{snapshot.org_id} is active; {who}"), err=True)
+
+
+def deactivate_here(project: str) -> None:
+    """Take the hook and the answers out."""
+    changed = deactivate(project)
+    for path in changed:
+        click.echo(printable(os.path.relpath(path, project)))
+    click.echo("deactivated" if changed else "no organization was active", err=True)
+    if (reports := reports_in(project)) is not None:
+        click.echo(printable(f"note: the reports are kept in {os.path.relpath(reports, project)}"), err=True)
+
+
+def show_status(project: str, form: str) -> None:
+    """Print what is active."""
+    status = read_hook_status(project)
+    if form == "json":
+        echo_indented(status, indent=1)
+        return
+    for name, value in _lines(status):
+        click.echo(printable(f"{f'{name}:' if name else '':<16}{value}"))
+
+
+def _lines(status: HookStatus) -> Iterator[tuple[str, str]]:
+    yield "layer", f"{'on' if status.on else 'off'}: {status.why}"
+    yield "hook", status.hook
+    if status.settings is None:
+        return
+    yield "organization", f"{status.organization}, {counted(status.roles, 'role')}"
+    yield "digest", str(status.digest)
+    for name in ("main_role", *CHOICES):
+        yield name.replace("_", " "), status.settings[name]
+    for number, text in enumerate(status.drift):
+        yield "" if number else "drift", text
+
+
+def _note(compiled: CompiledHook) -> None:
+    for remark in compiled.remarks:
+        click.echo(printable(f"note: {remark}"), err=True)
+
+
+def _documents(kernel: Kernel, project: str) -> dict[str, Any]:
+    """The documents that were read, relative to the project where they lie in it: it may be moved."""
+    top = os.path.realpath(project)
+    paths = sorted({os.path.realpath(each.path) for each in kernel.state.latest.tree.documents})
+    here = [os.path.relpath(each, top) if each.startswith(top + os.sep) else each for each in paths]
+    with_folder = {name: path for name, path in zip(here, paths, strict=True) if os.path.isfile(path)}
+    data = as_data(list(with_folder.values()))
+    back = {path: name for name, path in with_folder.items()}
+    return {
+        "documents": {back[path]: digest for path, digest in data["documents"].items()},
+        "folders": {
+            os.path.relpath(each, top) if (each + os.sep).startswith(top + os.sep) else each: names
+            for each, names in data["folders"].items()
+        },
+    }
+
+
+def _exported(view: OrgView) -> dict[str, Any]:
+    """The agents that an export would write, with their digests, and what says that a file was exported."""
+    files = export_claude_code(view).files
+    digests = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
+    return {"exported": digests, "mark": mark_of(view.org_id, TARGET)}

@@ -1,0 +1,303 @@
+"""`orgkernel gateway`: an MCP proxy with an organization behind it; `accept` what its servers list."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from orgkernel.cli.circumstances import parse_context, run_options
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.hosts.gateway_report import command as report_command
+from orgkernel.cli.hosts.gateway_report import lock_option
+from orgkernel.cli.hosts.stdio import declared_subject, serve_on_stdio
+from orgkernel.cli.opening import cache_option, open_kernel, org_option, path_option, save, with_options
+from orgkernel.cli.operate.listening import tls_files, tls_options
+from orgkernel.cli.stores import located, store_option
+from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.diagnostics.wording import clean, did_you_mean, printable, quote
+from orgkernel.errors import UsageError
+from orgkernel.kernel.names import ACTIVE
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.mcp.gateway.pins import Pins
+    from orgkernel.toolbox.upstream_tools import Upstream
+
+_TURN_SECONDS = 0.0005
+"""How long a thread runs while another one waits: a call must not wait for the thread that writes rows, which has time."""
+_server_options = with_options(
+    click.option(
+        "--mcp-config", "configs", multiple=True, metavar="FILE", envvar="ORGKERNEL_MCP_CONFIG",
+        help="File with the servers (`mcpServers` or `servers`). Repeatable.",
+    ),
+    click.option(
+        "--env", "names", multiple=True, metavar="NAME",
+        help="Fill ${NAME} in FILE from the environment. Repeatable.",
+    ),
+    lock_option,
+)  # fmt: skip
+
+
+@click.group("gateway", cls=CommandGroup, invoke_without_command=True)
+@org_option
+@click.option("--role", metavar="ROLE", help="The role that calls, on standard input and output.")
+@click.option("--agent", metavar="AGENT", help="The agent that calls, on standard input and output.")
+@click.option("--http", "address", metavar="HOST:PORT", help="Serve every agent that has a key, at /mcp.")
+@_server_options
+@click.option(
+    "--require-review", is_flag=True, help="Withhold tools that nobody has accepted, at first sight too."
+)
+@click.option(
+    "--approver", metavar="PERSON", help="The person at the host, who approves by its forms: person:ID."
+)
+@run_options
+@tls_options
+@path_option
+@store_option
+@cache_option
+@click.pass_context
+def command(ctx: click.Context, /, **said: Any) -> None:
+    """Pass the tools of MCP servers on, to each role its own, and decide every call.
+
+    On standard input and output it answers for one role or agent; over HTTP, for every agent with a key of the scopes
+    `read` and `report`. Every call is in the audit. This needs `orgkernel[mcp]`.
+    """
+    if ctx.invoked_subcommand is None:
+        _run(**said)
+
+
+def _run(
+    org: str, role: str | None, agent: str | None, address: str | None, configs: Sequence[str], names: Sequence[str],
+    lock_file: str, require_review: bool, approver: str | None, on_behalf_of: str | None, via: Sequence[str], said: str,
+    tls_certificate: str | None, tls_key: str | None, paths: tuple[str, ...], store: str | None, no_cache: bool,
+) -> None:  # fmt: skip
+    from orgkernel.mcp.gateway.gateway import McpGateway
+    from orgkernel.mcp.gateway.pins import Pins
+    from orgkernel.mcp.server import require_sdk
+
+    chosen = [each for each in (role, agent, address) if each is not None]
+    if len(chosen) != 1:
+        raise UsageError(
+            "nobody is named to call"
+            if not chosen
+            else "`--role`, `--agent` and `--http` exclude each other",
+            "name one of `--role`, `--agent` and `--http`",
+        )
+    require_sdk()
+    upstreams = open_upstreams(configs, names)
+    pins = Pins(lock_file, require_review=require_review)
+    gateway = McpGateway(upstreams, pins, _say)
+    # Over HTTP all organizations are served, and ORG is the active one.
+    one, active = (org, None) if address is None else (None, None if org == ACTIVE else org)
+    kernel = open_kernel(paths, one, active, no_cache=no_cache)
+    if address is not None:
+        if approver or on_behalf_of or via or said:
+            raise UsageError(
+                "`--approver`, `--on-behalf-of`, `--via` and `--context` say something about one caller, and `--http` has many",
+                "leave them out",
+            )
+        _serve(kernel, gateway, address, store, tls_files(tls_certificate, tls_key))
+        return
+    _serve_one(
+        kernel,
+        gateway,
+        org,
+        role,
+        agent,
+        approver or "",
+        AccessRequest("", "", "", parse_context(said), on_behalf_of, tuple(via)),
+        store,
+    )
+
+
+def _serve_one(
+    kernel: Kernel, gateway: Any, org: str, role: str | None, agent: str | None, approver: str, base: AccessRequest, store: str | None
+) -> None:  # fmt: skip
+    import msgspec
+
+    from orgkernel.mcp.gateway.caller import LocalCaller
+    from orgkernel.mcp.gateway.server import run_gateway_stdio
+
+    snapshot = kernel.organization(org).snapshot
+    subject = declared_subject(snapshot, role, agent)
+    if approver and approver.removeprefix("person:") not in snapshot.records.people:
+        raise UsageError(f"no directory declares {quote(approver)}", "name a declared person as `person:ID`")
+    base = msgspec.structs.replace(base, subject=subject)
+    serve_on_stdio(
+        kernel,
+        lambda: LocalCaller(
+            kernel, snapshot.org_id, subject, located(store), base, approver, _say_unrecorded
+        ),
+        partial(run_gateway_stdio, gateway),
+    )
+
+
+def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: Any) -> None:
+    from manifest_api.log_lines import log_to_stderr
+    from manifest_api.server import serve
+
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise UsageError(f"{quote(address)} is no address", "write HOST:PORT, such as 127.0.0.1:8100")
+    save(kernel)
+    log_to_stderr("text")
+    gc.enable()
+    sys.setswitchinterval(_TURN_SECONDS)
+    serve(
+        kernel, host=host.strip("[]"), port=int(port), reload=True, store=located(store), tls=tls, gateway=gateway,
+        on_ready=lambda url: click.echo(f"gateway on {url}/mcp\nStop with Ctrl-C.", err=True),
+    )  # fmt: skip
+
+
+def open_upstreams(configs: Sequence[str], names: Sequence[str]) -> list[Upstream]:
+    """The servers of some files. Nothing is started. Raises `UsageError`."""
+    from orgkernel.toolbox.upstream_tools import open_servers
+
+    if not configs:
+        raise UsageError("no servers are named", "name a file with `mcpServers` with `--mcp-config FILE`")
+    missing = [name for name in names if name not in os.environ]
+    if missing:
+        raise UsageError(
+            f"the environment has no variable {quote(missing[0])}", "set it, or leave `--env` out"
+        )
+    opened, unusable = open_servers(configs, {name: os.environ[name] for name in names})
+    for name, why in unusable.items():
+        _say(f"server {quote(name)} cannot be used: {why}")
+    return opened
+
+
+def _say(text: str) -> None:
+    # A full disk under the log, or a host that has closed its end, is no reason to stop answering.
+    with suppress(OSError):
+        click.echo(f"gateway: {printable(text)}", err=True)
+
+
+def _say_unrecorded(text: str) -> None:
+    _say(f"how a call ended was not written down: {text}")
+
+
+command.add_command(report_command)
+
+
+@command.command("accept")
+@click.argument("server", required=False, metavar="[SERVER]")
+@click.argument("tools", nargs=-1, metavar="[TOOL]...")
+@_server_options
+@click.option("--all", "everything", is_flag=True, help="Accept all tools of all servers.")
+def accept(
+    server: str | None,
+    tools: tuple[str, ...],
+    configs: tuple[str, ...],
+    names: tuple[str, ...],
+    lock_file: str,
+    everything: bool,
+) -> None:
+    """Show what the servers list and nobody has accepted, and accept it.
+
+    Without SERVER and --all nothing is accepted. This starts the servers.
+
+    Exits 0, 1 if something is left to accept or a server does not answer, 2 if it cannot run.
+    """
+    from orgkernel.mcp.gateway.names import require_apart
+    from orgkernel.mcp.gateway.pins import Pins
+    from orgkernel.mcp.server import require_sdk
+
+    require_sdk()
+    if everything and server is not None:
+        raise UsageError("`--all` accepts everything", "leave SERVER or `--all` out")
+    opened = open_upstreams(configs, names)
+    require_apart(each.name for each in opened)
+    upstreams = {each.name: each for each in opened}
+    if server is not None and server not in upstreams:
+        raise UsageError(f"there is no server {quote(server)}", did_you_mean(server, upstreams) or "")
+    pins = Pins(lock_file)
+    asked = [each for name, each in upstreams.items() if server in (None, name)]
+    listed, failed = asyncio.run(_list_all(asked))
+    for name, why in failed.items():
+        click.echo(f"error: server {quote(name)} does not answer: {printable(why)}", err=True)
+    left = 0
+    for name, found in listed.items():
+        wanted = None if not tools else list(tools)
+        if unknown := [each for each in tools if each not in found and each not in pins.definitions(name)]:
+            raise UsageError(
+                f"server {quote(name)} has no tool {quote(unknown[0])}", did_you_mean(unknown[0], found) or ""
+            )
+        lines = list(_differences(pins, name, found, wanted))
+        for line in lines:
+            click.echo(line)
+        if server is not None or everything:
+            pins.accept(name, found, wanted)
+        else:
+            left += len(lines)
+    if server is None and not everything:
+        if left:
+            click.echo("note: nothing was accepted; name a SERVER, or `--all`", err=True)
+    elif listed:
+        click.echo(f"wrote {printable(lock_file)}", err=True)
+    if left or failed:
+        raise SystemExit(1)
+
+
+async def _list_all(
+    upstreams: Sequence[Upstream],
+) -> tuple[dict[str, dict[str, Mapping[str, Any]]], dict[str, str]]:
+    from orgkernel.toolbox.upstream_tools import UpstreamError
+
+    listed: dict[str, dict[str, Mapping[str, Any]]] = {}
+    failed: dict[str, str] = {}
+    for each in upstreams:
+        try:
+            tools = await each.tools()
+            names = [str(tool.get("name")) for tool in tools]
+            twice = {name for name, times in Counter(names).items() if times > 1}
+            for name in sorted(twice):  # which of them a call would reach, nobody knows
+                _say(f"server {quote(each.name)} lists tool {quote(name)} twice, so it cannot be accepted")
+            listed[each.name] = {
+                name: tool for name, tool in zip(names, tools, strict=True) if name not in twice
+            }
+        except UpstreamError as error:
+            failed[each.name] = error.error
+        finally:
+            await each.aclose()
+    return listed, failed
+
+
+def _differences(
+    pins: Pins, server: str, listed: Mapping[str, Mapping[str, Any]], names: Sequence[str] | None
+) -> list[str]:
+    """What accepting would change: a line for each tool, and below it each field that is another."""
+    from orgkernel.mcp.gateway.pins import changed_fields
+
+    lines: list[str] = []
+    known = pins.definitions(server)
+    for name in sorted({*listed, *known}):
+        if names is not None and name not in names:
+            continue
+        old, new = known.get(name), listed.get(name)
+        shown = _short(f"{server}/{name}")
+        if old is None and new is not None:
+            lines.append(f"+ {shown}: {_short(new.get('description', ''))}")
+        elif new is None:
+            lines.append(f"- {shown}")
+        elif old is not None and old != new:
+            lines.append(f"~ {shown}")
+            for field in changed_fields(old, new):
+                lines.append(f"    {field} - {_short(old.get(field, ''))}")
+                lines.append(f"    {field} + {_short(new.get(field, ''))}")
+    return lines
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    text = clean(" ".join(text.split()))
+    return text if len(text) <= 300 else f"{text[:300]}…"

@@ -1,0 +1,190 @@
+"""`orgkernel gateway report`: what each role is spared, how tools were used, and a diff that narrows roles to their use."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from orgkernel.cli.opening import cache_option, format_option, open_kernel, org_option, path_option
+from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.stores import is_there, opened, parse_duration, parse_since, store_option
+from orgkernel.diagnostics.wording import listing, printable, quote
+from orgkernel.errors import UsageError
+
+if TYPE_CHECKING:
+    from orgkernel.mcp.gateway.report import GatewayReport
+
+lock_option = click.option(
+    "--lock", "lock_file", default="gateway.lock.json", show_default=True, metavar="FILE",
+    help="File of the accepted tools.",
+)  # fmt: skip
+_MOST_CODES = 3
+
+
+@click.command("report", short_help="Report how tools were used, and propose narrower roles.")
+@org_option
+@click.option("--role", metavar="ROLE", help="Only this role.")
+@lock_option
+@click.option(
+    "--since",
+    default="30d",
+    show_default=True,
+    metavar="WHEN",
+    help="Calls since `24h`, `30d` ago, or a date.",
+)
+@click.option(
+    "--at-least", default="7d", show_default=True, metavar="TIME",
+    help="Take nothing from a role whose first call is more recent.",
+)  # fmt: skip
+@click.option(
+    "--often", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+    help="Refusals of a tool from which on to propose asking for it.",
+)  # fmt: skip
+@click.option("--asks", is_flag=True, help="Put the proposals to ask into the diff too. They open something.")
+@path_option
+@store_option
+@cache_option
+@format_option("text", "json", "diff")
+def command(
+    org: str,
+    role: str | None,
+    lock_file: str,
+    since: str,
+    at_least: str,
+    often: int,
+    asks: bool,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    form: str,
+) -> None:
+    """Report how the tools of the gateway were used, and propose to narrow roles to that.
+
+    Shows what each role is spared in `tools/list`, who called what, and what was refused and why. Proposes to take away or
+    to lower what nobody in a role called, as a diff of the documents for `git apply`, and to ask for what a role is refused
+    often. Starts no server and changes nothing. Tokens are estimated: four bytes are one. This needs `orgkernel[mcp]`.
+    """
+    from orgkernel.mcp.server import require_sdk
+
+    require_sdk()
+    began, history = parse_since(since), parse_duration(at_least)
+    assert began is not None
+    kernel = open_kernel(paths, org, no_cache=no_cache)
+    snapshot = kernel.organization(org).snapshot
+    if role is not None:
+        snapshot.require_role(role)
+    if not os.path.exists(lock_file):
+        raise UsageError(
+            f"there is no file {quote(lock_file)}",
+            "start the gateway once, run `orgkernel gateway accept`, or name another file with `--lock`",
+        )
+    from orgkernel.decisions.evidence.state_records import AuditFilter
+    from orgkernel.mcp.gateway.pins import Pins
+    from orgkernel.mcp.gateway.report import ReportTerms, build_report
+    from orgkernel.operations.upkeep import read_audit
+
+    terms = ReportTerms(
+        since=began, now=time.time(), at_least=history, often=often, role=role, asks=asks, folder=os.getcwd()
+    )
+    pins = Pins(lock_file)
+    with ExitStack() as stack:
+        if is_there(store):
+            state = stack.enter_context(opened(store))
+            kernel = kernel.with_store(state)
+            decisions = read_audit(state, AuditFilter(since=began, kind="decision"))
+            uses = read_audit(state, AuditFilter(since=began, kind="usage"))
+        else:
+            click.echo("note: there is no store, so nothing is known about calls", err=True)
+            decisions = uses = iter(())
+        report = build_report(kernel, snapshot.org_id, pins, decisions, uses, terms)
+    _echo(report, form)
+
+
+def _echo(report: GatewayReport, form: str) -> None:
+    if form == "json":
+        echo_indented(report)
+        return
+    if form == "text":
+        for line in _lines(report):
+            click.echo(printable(line))
+        if report.diff:
+            click.echo()
+    # The bytes as in the files, for `git apply`; always UTF-8.
+    click.echo(report.diff.encode(), nl=False)
+    if form == "diff":
+        for note in report.notes:
+            click.echo(f"note: {printable(note)}", err=True)
+        if left := sum(bool(each.by_hand) for each in report.proposals):
+            click.echo(
+                f"note: not in the diff: {counted(left, 'proposal')}; `--format text` says why", err=True
+            )
+    if report.diff and report.folder != os.curdir:
+        click.echo(f"note: apply it in {quote(report.folder)}", err=True)
+    for found in report.findings:
+        click.echo(f"note: new with it: {printable(found)}", err=True)
+
+
+def _lines(report: GatewayReport) -> Iterator[str]:
+    spared = report.spared
+    servers = f" of {counted(len(spared.servers), 'server')}" if spared.servers else ""
+    yield f"{counted(spared.tools, 'tool')}{servers}: about {spared.size:,} tokens in every prompt of a host without the gateway"
+    yield from _table(
+        ("role", "tools", "tokens", "spared"),
+        [
+            (each.role, each.tools, f"{each.size:,}", f"{each.spared:,}{_share(each.spared, spared.size)}")
+            for each in spared.roles
+        ],
+    )
+    yield ""
+    yield f"calls since {report.since}: the audit has {report.days:g} days of them"
+    yield from _table(
+        ("subject", "tool", "calls", "asked", "failed", "refused"),
+        [
+            (
+                each.subject, f"{each.server}/{each.tool}", each.calls, each.asked, _by_code(each.failed), _by_code(each.refused),
+            )
+            for each in report.calls
+        ],
+    )  # fmt: skip
+    yield from (f"note: {each}" for each in report.notes)
+    if report.proposals:
+        yield ""
+        yield "proposals:"
+    for proposal in report.proposals:
+        place = f" ({proposal.file}:{proposal.line})" if proposal.file else ""
+        yield f"- {proposal.text}: {proposal.because}{place}"
+        if proposal.by_hand:
+            yield f"    not in the diff: {proposal.by_hand}"
+        if proposal.commands:
+            who = (
+                f", by {listing(proposal.grantors)} or an operator"
+                if proposal.grantors
+                else ", by an operator"
+            )
+            yield f"    or grant it{who}: {'; '.join(proposal.commands)}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f" ({part * 100 // whole}%)" if whole else ""
+
+
+def _by_code(codes: dict[str, int]) -> str:
+    if not codes:
+        return "0"
+    first = ", ".join(f"{code} {count}" for code, count in list(codes.items())[:_MOST_CODES])
+    more = len(codes) - _MOST_CODES
+    return f"{sum(codes.values())} ({first}{f' and {more} more' if more > 0 else ''})"
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Iterator[str]:
+    if not rows:
+        return
+    cells = [list(headings), *([printable(str(cell)) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headings))]
+    for row in cells:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -1,0 +1,89 @@
+"""The table of commands: six groups, in each the commands with their module and their summary in `orgkernel --help`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class CommandEntry(NamedTuple):
+    """A command: its module below `orgkernel.cli`, with `:NAME` if it is not called `command` there, and its summary."""
+
+    place: str
+    summary: str
+
+
+GROUPS = {
+    "Author": {
+        "new": CommandEntry("author.new", "Create an organization, or add a role, a tool or a domain."),
+        "check": CommandEntry("author.check", "Check documents and organizations."),
+        "list": CommandEntry("author.list", "List the organizations and the agents of others here."),
+        "test": CommandEntry("author.test", "Run the decision cases of an organization."),
+        "diff": CommandEntry("author.diff", "Show what each role gained and lost between two trees."),
+        "upgrade": CommandEntry("author.upgrade", "Upgrade older documents in place."),
+        "rule": CommandEntry("author.reference:rule", "Explain a rule, or list all rules."),
+        "schema": CommandEntry("author.reference:schema", "Print the JSON Schema of a kind of document."),
+    },
+    "Ask": {
+        "can": CommandEntry("ask.access:can", "Check whether a subject may do an action."),
+        "why": CommandEntry("ask.access:why", "Explain an access decision layer by layer."),
+        "who-can": CommandEntry("ask.access:who_can", "List the subjects that may do an action."),
+        "what-can": CommandEntry("ask.access:what_can", "List what a subject may do."),
+        "dispatch": CommandEntry("ask.dispatch", "Find the role that takes a task, and explain why."),
+        "handle": CommandEntry("ask.handle", "Find out how a subject handles an intent."),
+        "manifest": CommandEntry("ask.manifest", "Show everything that a role, an agent or the crew can do."),
+        "graph": CommandEntry("ask.manifest:graph", "Draw the org chart."),
+    },
+    "Crew": {
+        "crew": CommandEntry("crew.crew", "List agents by skill, rank and more; vacancies, alert, watch."),
+        "agent": CommandEntry("crew.agent", "List and commission agents, and record what they do."),
+        "role": CommandEntry("crew.role", "Show the standing orders or the PACE tier of a role."),
+        "skill": CommandEntry("crew.skill", "List and show cognitive skills (SKILL.md)."),
+        "bill": CommandEntry("crew.bill", "Show procedures of several roles, and what comes next."),
+    },
+    "Work": {
+        "task": CommandEntry("work.task", "Plan, brief, dispatch and report work, and log decisions."),
+        "claim": CommandEntry("work.claim", "Claim files, and show who works on which."),
+        "ownership": CommandEntry("work.ownership", "Find files changed by others than their owners; hooks."),
+        "command": CommandEntry("work.shell_command", "Find destructive operations in a shell command."),
+    },
+    "Operate": {
+        "serve": CommandEntry("operate.serve", "Serve the HTTP API."),
+        "grant": CommandEntry("operate.permissions:grant", "Grant and revoke permissions."),
+        "restriction": CommandEntry(
+            "operate.permissions:restriction", "Restrict permissions, and lift restrictions."
+        ),
+        "request": CommandEntry(
+            "operate.permissions:request", "Request permissions, and approve or refuse requests."
+        ),
+        "lock": CommandEntry("operate.lock", "List and release locks of exclusive tools."),
+        "key": CommandEntry("operate.key", "Manage API keys, and the key that signs agent cards."),
+        "salute": CommandEntry("operate.salute", "Show, follow and collect SALUTE reports of roles."),
+        "audit": CommandEntry("operate.audit", "Search the audit log, and verify it."),
+        "store": CommandEntry("operate.store", "Show, upgrade and back up the store."),
+        "doctor": CommandEntry("operate.doctor", "Find what is wrong with this installation."),
+        "demo": CommandEntry("operate.demo", "Play a scenario on real servers, step by step."),
+    },
+    "Hosts": {
+        "import": CommandEntry("hosts.importing", "Write agents of others as documents of ours."),
+        "export": CommandEntry("hosts.export", "Export an organization to the format of another tool."),
+        "mcp": CommandEntry("hosts.mcp", "Serve an agent over MCP; save the tools of MCP servers."),
+        "gateway": CommandEntry("hosts.gateway", "Pass tools of MCP servers on, and decide every call."),
+        "host": CommandEntry("hosts.host", "Activate an organization in Agent-Zero or Claude Code."),
+    },
+}
+"""The commands as `orgkernel --help` shows them."""
+
+COMMANDS = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
+
+RENAMED = {
+    "batch": "task",
+    "card-key": "key card",
+    "contract": "task",
+    "decisions": "task log",
+    "dispatch-check": "task dispatch check",
+    "dispatches": "task dispatch",
+    "mcp-tools": "mcp tools",
+    "org": "host",
+    "scope": "claim` or `orgkernel ownership",
+}
+"""Commands that older pages name, and where they are, if no subcommand is called like it."""

@@ -1,0 +1,1 @@
+"""Run the server and what it stores: permissions, keys, locks, reports, audit."""

@@ -1,0 +1,298 @@
+"""`orgkernel audit`: list decisions and changes, and verify that none was changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+import msgspec
+
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.output import counted, echo_indented, echo_json
+from orgkernel.cli.stores import (
+    acting_alone,
+    by_option,
+    change_options,
+    echo_records,
+    opened,
+    parse_duration,
+    parse_since,
+    reason_option,
+    show_time,
+    store_option,
+)
+from orgkernel.diagnostics.wording import printable
+
+_COUNTS = ("senders", "policies", "decisions")
+_FIELDS = (
+    "row", "time", "kind", "activity", "subject", "actor", "action", "resource", "code", "org_id", "relationship",
+    "channel", "sender", "session", "record_id", "level", "grants", "policies_matched", "policies_denied",
+    "snapshot", "state_version", "seconds", "reason", "detail",
+)  # fmt: skip
+
+
+@click.group("audit", cls=CommandGroup)
+def command() -> None:
+    """List decisions and changes, and verify that the audit is unchanged."""
+
+
+_filters = with_options(
+    click.option("--since", metavar="WHEN", help="Only rows since `30m`, `24h`, `7d` ago, or a date."),
+    click.option("--until", metavar="WHEN", help="Rows before this."),
+    click.option(
+        "--kind",
+        metavar="KIND",
+        help="Only rows of this kind: decision, usage, grant, request, agent, key, lock …",
+    ),
+    click.option(
+        "--activity",
+        metavar="WORD",
+        help="Only rows with this outcome: allow, deny, ask, created, used, revoked …",
+    ),
+    click.option(
+        "--subject", metavar="SUBJECT", help="Only rows about `KIND:ID`, or about all of a kind with `KIND:`."
+    ),
+    click.option("--channel", metavar="CHANNEL", help="Only rows of this channel."),
+    click.option("--record", "record_id", metavar="ID", help="Only rows about this grant, request or key."),
+)
+
+
+def _filter(since: str | None, until: str | None, **others: Any) -> Any:
+    from orgkernel.decisions.evidence.state_records import AuditFilter
+
+    return AuditFilter(parse_since(since), parse_since(until), **others)
+
+
+@command.command("query", short_help="List rows, newest first, or count them.")
+@_filters
+@click.option("--count", "count", type=click.Choice(_COUNTS), help="Print counts instead of rows.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="Most rows to list.")
+@store_option
+@format_option("text", "json")
+def query_(count: str | None, limit: int, store: str | None, form: str, **filters: Any) -> None:
+    """List rows, newest first, or count unknown senders, policies or decisions."""
+    from orgkernel.operations.upkeep import read_audit
+
+    with opened(store) as state:
+        if count:
+            _echo_counts(state, count, form, parse_since(filters["since"]))
+            return
+        rows = list(read_audit(state, _filter(**filters), limit))
+    if form == "json":
+        echo_indented([_as_record(row) for row in rows])
+        return
+    echo_records(
+        form,
+        rows,
+        ("time", "kind", "activity", "subject", "resource", "code", "row"),
+        lambda row: (
+            show_time(row.entry.at), row.entry.kind, row.entry.activity, row.entry.subject, row.entry.resource,
+            row.entry.code, row.audit_id,
+        ),
+    )  # fmt: skip
+
+
+def _echo_counts(state: Any, count: Any, form: str, since: float | None) -> None:
+    from orgkernel.operations.upkeep import count_audit
+
+    found: Any = count_audit(state, count, since)
+    if form == "json":
+        echo_indented(found)
+    elif count == "senders":
+        echo_records(
+            form,
+            found,
+            ("count", "last", "channel", "sender"),
+            lambda each: (each.count, show_time(each.last_at), each.channel, each.sender),
+        )
+    elif count == "policies":
+        echo_records(
+            form,
+            found,
+            ("matched", "denied", "policy"),
+            lambda each: (each.matched, each.denied, each.policy),
+        )
+    else:
+        lines = [("all", "", outcome, number) for outcome, number in found.outcomes.items()]
+        for by, names in (("subject", found.subjects), ("channel", found.channels)):
+            lines += [(by, name, *each) for name, counts in names.items() for each in counts.items()]
+        echo_records(form, lines, ("by", "name", "outcome", "count"), lambda line: line)
+
+
+_checkpoints_option = click.option(
+    "--checkpoints",
+    multiple=True,
+    metavar="FOLDER",
+    help="Further folder of checkpoints: of another machine, or a copy. Repeatable.",
+)
+_VERDICTS = {
+    "whole": "the audit is unchanged",
+    "unproven": "the audit is not proven",
+    "changed": "the audit was changed",
+}
+
+
+_HOW_TO_GO_ON = (
+    "help: find out what happened, and put back what is missing if you can; "
+    "`orgkernel audit accept --reason TEXT` accepts the rest"
+)
+
+
+@command.command("verify")
+@_checkpoints_option
+@store_option
+@format_option("text", "json")
+def verify_(checkpoints: tuple[str, ...], store: str | None, form: str) -> None:
+    """Verify every chain.
+
+    Exits 1 if a row was changed, moved or removed, and if a checkpoint is missing that would prove that none was.
+    """
+    from orgkernel.operations.upkeep import verify
+
+    with opened(store) as state:
+        found = verify(state, checkpoints)
+    if form == "json":
+        echo_indented(found)
+    else:
+        _echo_findings(found)
+        for each in found.accepted:
+            why = f" ({each.reason})" if each.reason else ""
+            said = f"note: {each.actor} accepted at {show_time(each.at)}: {each.problem}: {each.message}{why}"
+            click.echo(printable(said), err=True)
+        says = _VERDICTS[found.verdict]
+        accepted = (
+            f", except for {counted(len(found.accepted), 'accepted finding')}" if found.accepted else ""
+        )
+        dropped = f", {found.dropped:,} deleted by retention" if found.dropped else ""
+        rows = f"{counted(found.rows, 'row')} in {counted(found.chains, 'chain')}"
+        click.echo(f"{says}{accepted}: {rows}{dropped}", err=True)
+        if found.findings:
+            click.echo(_HOW_TO_GO_ON, err=True)
+    if found.verdict != "whole":
+        raise click.exceptions.Exit(1)
+
+
+@command.command("accept", short_help="Accept what `verify` finds now.")
+@_checkpoints_option
+@change_options
+def accept_(checkpoints: tuple[str, ...], reason: str, form: str, **where: Any) -> None:
+    """Accept what `verify` finds now, for example after a restoration. Later verifications find only what is new.
+
+    The audit has who accepted what, and why.
+    """
+    from orgkernel.operations.upkeep import accept
+
+    with acting_alone(**where) as context:
+        found = accept(context, checkpoints, reason)
+    if form == "json":
+        echo_indented(found.findings)
+        return
+    _echo_findings(found)
+    click.echo(f"{counted(len(found.findings), 'finding')} accepted", err=True)
+
+
+@command.command("rotate-key")
+@click.option(
+    "--overlap",
+    default="24h",
+    show_default=True,
+    metavar="TIME",
+    help="How long the old key still proves what was signed with it.",
+)
+@by_option
+@reason_option
+@with_options(path_option, store_option, cache_option)
+def rotate_key_(overlap: str, reason: str, **where: Any) -> None:
+    """Sign checkpoints with a new key. Checkpoints that exist are signed again.
+
+    A server that runs signs its own with its next row, so it needs no restart.
+    """
+    from orgkernel.operations.upkeep import rotate_signing
+
+    seconds = parse_duration(overlap)
+    with acting_alone(**where) as context:
+        until = rotate_signing(context, seconds, reason)
+    click.echo(f"signing with a new key; the one before holds until {show_time(until)}", err=True)
+
+
+def _echo_findings(found: Any) -> None:
+    for finding in found.findings:
+        click.echo(printable(f"{finding.problem}: {finding.message}"))
+    if found.more_findings:
+        click.echo(f"and {found.more_findings:,} more")
+
+
+@command.command("export", short_help="Print complete rows as CSV or JSON lines.")
+@_filters
+@store_option
+@format_option("csv", "jsonl")
+def export_(store: str | None, form: str, **filters: Any) -> None:
+    """Print complete rows, newest first, as CSV or as one JSON object per line."""
+    from orgkernel.operations.upkeep import read_audit
+
+    with opened(store) as state:
+        rows = (_as_record(row) for row in read_audit(state, _filter(**filters)))
+        _write_csv(rows) if form == "csv" else _write_lines(rows)
+
+
+@command.command("prune", short_help="Delete old rows.")
+@click.option(
+    "--decisions", type=click.IntRange(1), default=90, show_default=True, metavar="DAYS",
+    help="Age of the decisions that are kept.",
+)  # fmt: skip
+@click.option(
+    "--history", type=click.IntRange(1), default=365, show_default=True, metavar="DAYS",
+    help="Age of the other rows that are kept.",
+)  # fmt: skip
+@store_option
+def prune_(decisions: int, history: int, store: str | None) -> None:
+    """Delete old rows: decisions and usage, and the history of grants, requests, ranks, keys and locks.
+
+    Whole segments at the beginning of a chain are sealed and deleted. Their signed checkpoints are kept, so that
+    `verify` can still verify the rest.
+    """
+    from orgkernel.operations.upkeep import prune
+
+    with opened(store) as state:
+        rows, segments = prune(state, decisions, history)
+    click.echo(f"{counted(rows, 'row')} dropped in {counted(segments, 'segment')}", err=True)
+
+
+def _as_record(row: Any) -> dict[str, Any]:
+    return {"row": row.audit_id, "time": show_time(row.entry.at), **msgspec.structs.asdict(row.entry)}
+
+
+def _write_csv(rows: Iterable[dict[str, Any]]) -> None:
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, _FIELDS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: _cell(row.get(name)) for name in _FIELDS})
+        sys.stdout.write(buffer.getvalue())
+        buffer.seek(0)
+        buffer.truncate()
+    sys.stdout.write(buffer.getvalue())
+
+
+def _write_lines(rows: Iterable[dict[str, Any]]) -> None:
+    for row in rows:
+        echo_json(msgspec.json.encode(row).decode())
+
+
+def _cell(value: Any) -> str:
+    """A cell that no spreadsheet reads as a formula."""
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        text = " ".join(map(str, value))
+    elif isinstance(value, dict):
+        text = msgspec.json.encode(value).decode()
+    else:
+        text = str(value)
+    is_formula = text.startswith(("=", "+", "-", "@", "\t", "\r")) and not isinstance(value, int | float)
+    return f"'{text}" if is_formula else text

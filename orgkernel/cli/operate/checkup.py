@@ -1,0 +1,266 @@
+"""The checks of `orgkernel doctor`: each asks the part of orgkernel that decides, and none changes anything."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from orgkernel.cli.opening import request_of
+from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
+from orgkernel.cli.operate.checkup_store import check_store
+from orgkernel.cli.output import counted
+from orgkernel.cli.stores import show_time
+from orgkernel.diagnostics import Severity
+from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.errors import OrgkernelError
+from orgkernel.kernel.cache_folder import find_cache_folder, open_cache
+from orgkernel.kernel.settings import Project, find_ignored, find_project, is_own
+
+
+def check_everything(asked: Asked) -> Iterator[Checked]:
+    """All checks, in the order in which a reader should mend what they find."""
+    yield from run_check("python", check_python)
+    yield from run_check("packages", check_packages)
+    try:
+        project = find_project(asked.folder)
+    except OrgkernelError as error:
+        yield Checked("settings", "problem", error.message, error.help)
+        yield Checked("settings", "warning", "nothing that depends on the settings was checked")
+        return
+    yield from run_check("settings", lambda: check_settings(project))
+    yield from run_check("documents", lambda: check_documents(asked, project))
+    yield from run_check("cache", lambda: check_cache(asked, project))
+    yield from run_check("toolbox", lambda: check_toolbox(project))
+    yield from run_check("tokens", lambda: check_tokens(asked, project))
+    has_keys: list[bool] = []
+    yield from check_store(asked, project, has_keys)
+    yield from run_check("certificate", lambda: check_certificate(asked))
+    yield from run_check("address", lambda: check_address(asked, any(has_keys) or project.oidc is not None))
+
+
+def check_python() -> Lines:
+    """The versions that run, for a report of a fault."""
+    from orgkernel import __version__
+
+    yield "ok", f"Python {platform.python_version()}, orgkernel {__version__}, {platform.system()}", ""
+
+
+def check_packages() -> Lines:
+    """Installed packages against what orgkernel requires."""
+    from packaging.requirements import Requirement
+
+    try:
+        required = importlib.metadata.requires("orgkernel") or []
+    except importlib.metadata.PackageNotFoundError:
+        yield "warning", "orgkernel runs from a folder and is not installed", "install it with `pip install`"
+        return
+    unfit = []
+    counted_requirements = 0
+    extras: Counter[str] = Counter()
+    for written in required:
+        requirement = Requirement(written)
+        extra = _find_extra(requirement)
+        if extra is None:
+            continue
+        counted_requirements += 1
+        try:
+            version = importlib.metadata.version(requirement.name)
+        except importlib.metadata.PackageNotFoundError:
+            extras[extra] += bool(extra)
+            if not extra:
+                unfit.append(f"{requirement.name} is not installed")
+            continue
+        if not requirement.specifier.contains(version, prereleases=True):
+            unfit.append(f"{requirement.name} {version} is installed, and {requirement.specifier} is needed")
+    if unfit:
+        yield (
+            "problem",
+            "; ".join(unfit),
+            "install orgkernel again in the same environment, with what it requires",
+        )
+        return
+    missing = [extra for extra in _extras() if extras[extra]]
+    says = f"; not installed: {listing(f'orgkernel[{extra}]' for extra in missing)}" if missing else ""
+    yield "ok", f"all {counted_requirements} requirements fit{says}", ""
+
+
+def _extras() -> tuple[str, ...]:
+    """The extras. `all` only repeats what the others require."""
+    extras = importlib.metadata.metadata("orgkernel").get_all("Provides-Extra") or ()
+    return tuple(extra for extra in extras if extra != "all")
+
+
+def _find_extra(requirement: Any) -> str | None:
+    """The extra that a requirement belongs to; empty for the default, None if it is not for this system."""
+    if requirement.marker is None:
+        return ""
+    return next((extra for extra in ("", *_extras()) if requirement.marker.evaluate({"extra": extra})), None)
+
+
+def check_settings(project: Project) -> Lines:
+    """Which file of settings is obeyed."""
+    if not project.file:
+        yield "ok", "there are no settings; the defaults apply", ""
+        return
+    if project.owned_by_others:
+        yield (
+            "warning",
+            f"another user owns `{project.file}` or may write to it, so settings that grant something are not obeyed",
+            "become the owner with `chown`, or run `chmod go-w` on it",
+        )
+    else:
+        yield "ok", f"`{project.file}` is obeyed", ""
+    ignored = find_ignored(project)
+    if ignored:
+        yield "warning", f"the settings in `{ignored}` are ignored", "keep one of the two"
+
+
+def check_documents(asked: Asked, project: Project) -> Lines:
+    """What is read, and what is found in it."""
+    from orgkernel.kernel.kernel import Kernel
+    from orgkernel.kernel.names import ACTIVE
+
+    request = request_of(asked.paths, project)
+    kernel = Kernel(request, active=project.active, severities=project.severities)
+    latest = kernel.state.latest
+    shown = listing(sorted(request.asked))
+    if not latest.read_anything:
+        yield (
+            "problem",
+            f"there are no orgkernel documents in {shown}",
+            "create them with `orgkernel new DIR`",
+        )
+        return
+    counts = Counter(found.severity for found in latest.diagnostics)
+    said = ", ".join(counted(counts[each], each.value) for each in Severity if counts[each]) or "no findings"
+    what = f"{counted(len(latest.organizations), 'organization')} in {shown}: {said}"
+    if counts[Severity.ERROR]:
+        refused = listing(kernel.state.refused)
+        serves = f"; not served: {refused}" if kernel.state.refused else ""
+        yield "problem", f"{what}{serves}", "run `orgkernel check`"
+    else:
+        yield "ok", what, ""
+    if project.active is not None:
+        kernel.organization(ACTIVE)
+    read = (file.located for file in latest.tree.files)
+    exposed = sorted(located.name for located in read if not located.root.shared and not is_own(located.path))
+    if exposed:
+        yield (
+            "warning",
+            f"other users may write to {counted(len(exposed), 'document')}, such as {quote(exposed[0])}, and so give rights",
+            "run `chmod -R go-w` on the folder, as its owner",
+        )
+
+
+def check_cache(asked: Asked, project: Project) -> Lines:
+    """Whether the cache is used."""
+    folder = find_cache_folder(project, asked.environment)
+    if folder is None:
+        yield "ok", "the cache is off, or has no place", ""
+        return
+    cache, problem = open_cache(project, asked.environment, create=False)
+    problem = problem or (cache.find_problem() if cache is not None else "")
+    if problem:
+        yield "warning", f"{problem}; everything is read anew, which takes longer", ""
+    else:
+        is_there = os.path.isdir(folder)
+        yield "ok", f"`{folder}` is trusted" if is_there else f"`{folder}` is not filled yet", ""
+
+
+def check_toolbox(project: Project) -> Lines:
+    """Whether each tool can be called. Functions are not imported: importing runs them."""
+    if not project.toolbox:
+        return
+    from orgkernel.toolbox.settings import read_providers
+    from orgkernel.toolbox.toolbox import make_adapter
+
+    functions = [
+        tool for tool, table in project.toolbox.items() if isinstance(table, dict) and "python" in table
+    ]
+    others = {tool: table for tool, table in project.toolbox.items() if tool not in functions}
+    for tool, provider in read_providers(others).items():
+        make_adapter(tool, provider, _never)
+    unseen = f"; {counted(len(functions), 'function')} not imported" if functions else ""
+    yield "ok", f"{counted(len(project.toolbox), 'tool')} in the settings{unseen}", ""
+
+
+def _never(*_: Any) -> Any:
+    raise AssertionError("nothing is called")
+
+
+def check_tokens(asked: Asked, project: Project) -> Lines:
+    """Whether tokens of the identity provider can be verified."""
+    if project.oidc is None:
+        return
+    from manifest_api.guards.tokens import TokenVerifier, read_settings
+
+    project.require_own("oidc")
+    settings = read_settings(project.oidc, project.folder)
+    TokenVerifier(settings, time.time)  # needs PyJWT, and reads a file
+    if not settings.jwks.startswith("https://"):
+        yield "ok", f"the keys of {quote(settings.issuer)} are in `{settings.jwks}`", ""
+        return
+    host = urlsplit(settings.jwks).hostname or ""
+    if asked.offline:
+        yield "warning", f"the keys at {quote(host)} were not fetched", "leave `--offline` out"
+        return
+    from manifest_api.guards.token_keys import KeyClient
+
+    try:
+        keys = KeyClient(settings.jwks).get_jwk_set()
+    except Exception as error:  # as where tokens are verified: whatever the other side sends
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        yield (
+            "problem",
+            f"the keys at {quote(host)} cannot be fetched: {reason}",
+            "check `jwks` of `[oidc]`, the network, and the certificates that this machine trusts",
+        )
+        return
+    yield "ok", f"{quote(host)} has {counted(len(keys.keys), 'key')} of {quote(settings.issuer)}", ""
+
+
+def check_certificate(asked: Asked) -> Lines:
+    """Whether clients would accept the certificate."""
+    if asked.tls is None:
+        return
+    from manifest_api.guards.tls import SOON_DAYS, days_left, read_certificate
+
+    _, expires_at = read_certificate(asked.tls)
+    left = days_left(expires_at)
+    if left < SOON_DAYS:
+        yield (
+            "warning",
+            f"the certificate expires at {show_time(expires_at)}",
+            "renew it, and send SIGHUP to `serve`",
+        )
+    else:
+        yield "ok", f"the certificate is valid until {show_time(expires_at)}", ""
+
+
+def check_address(asked: Asked, has_keys: bool) -> Lines:
+    """Whether `serve` would listen there, and what protects the keys on their way."""
+    from manifest_api.guards.loopback import is_loopback
+    from manifest_api.server import resolve_address
+
+    found = resolve_address(asked.host, 0, has_keys=has_keys, needs_key=asked.needs_key)
+    is_near = all(is_loopback(str(address[0])) for *_, address in found)
+    if not is_near and asked.tls is None:
+        yield (
+            "warning",
+            f"{quote(asked.host)} is not a loopback address, and without TLS everybody on the way can read the keys",
+            "give `--tls-certificate` and `--tls-key`, or listen on `127.0.0.1` behind a proxy that ends TLS",
+        )
+    else:
+        where = "a loopback address" if is_near else "an address for all"
+        who = (
+            "keys and tokens are asked for"
+            if not is_near or asked.needs_key
+            else "loopback needs no key to read"
+        )
+        yield "ok", f"{quote(asked.host)} is {where}; {who}", ""

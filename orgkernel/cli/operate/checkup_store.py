@@ -1,0 +1,155 @@
+"""The checks of `orgkernel doctor` that are about the store: its files, its clock, its audit and its keys."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from orgkernel.cli.operate.checkup_report import Asked, Checked, Lines, run_check
+from orgkernel.cli.output import counted
+from orgkernel.cli.stores import show_time
+from orgkernel.diagnostics.wording import quote
+from orgkernel.errors import OrgkernelError
+from orgkernel.kernel.settings import Project
+from orgkernel.kernel.stored import StoreLocation, locate_store, open_store
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.stored import Store
+
+_LATE_SECONDS = 60.0
+"""Seconds by which the newest row of the audit may be ahead of the clock: other machines write rows, too."""
+_MOST_SHOWN = 3
+"""Findings of the audit that are shown one by one."""
+_MOST_ROWS = 200_000
+"""Rows of an audit that is verified here. A larger one takes long."""
+
+
+def check_store(asked: Asked, project: Project, has_keys: list[bool]) -> Iterator[Checked]:
+    """Whether the store can be read, has room, and proves its audit. It adds to `has_keys` whether a key is valid."""
+    try:
+        location = locate_store(project, asked.folder, asked.store, asked.environment)
+        if location.path and not os.path.exists(location.path):
+            yield _missing(location, asked)
+            return
+        store = open_store(location, read_only=True)
+    except OrgkernelError as error:
+        yield Checked("store", "problem", error.message, error.help)
+        return
+    with store:
+        yield from run_check("store", lambda: _describe(store, asked.budget))
+        yield from run_check("files", lambda: _check_files(location))
+        yield from run_check("clock", lambda: _check_clock(store))
+        yield from run_check("audit", lambda: _check_audit(store))
+        yield from run_check("keys", lambda: _check_keys(store, has_keys))
+
+
+def _missing(location: StoreLocation, asked: Asked) -> Checked:
+    from orgkernel.operations.upkeep import find_lost_store
+
+    for lost in find_lost_store(location):
+        return Checked("store", "problem", lost.message, "put a backup back with `orgkernel store restore`")
+    shown = _near(location.shown, asked.folder)
+    return Checked("store", "ok", f"there is none yet; the first change makes `{shown}`")
+
+
+def _describe(store: Store, budget: int) -> Lines:
+    from manifest_api.capacity import MIB, Capacity
+    from orgkernel.operations.upkeep import measure
+
+    capacity = Capacity(store.location, budget)
+    capacity.used = measure(store)
+    problem = capacity.find_problem()
+    if problem:
+        yield (
+            "problem" if capacity.is_used_up else "warning",
+            problem,
+            "free some space, drop old rows with `orgkernel audit prune`, or give more with `serve --store-budget`",
+        )
+    else:
+        size = f"{capacity.used / MIB:.1f} of {budget // MIB} MiB"
+        yield "ok", f"`{store.location.shown}` is up to date and uses {size}", ""
+
+
+def _check_files(location: StoreLocation) -> Lines:
+    """Who may read and write the store says who may do what."""
+    names = [f"{location.path}{suffix}" for suffix in ("", "-wal", "-shm")] if location.path else []
+    names += [location.checkpoints, os.path.join(location.checkpoints, "key")]
+    for name in names:
+        try:
+            state = os.stat(name)
+        except FileNotFoundError:
+            continue
+        if not hasattr(os, "getuid"):
+            return
+        help = f"become its owner with `chown`, and run `chmod go-rwx {name}`"
+        if state.st_uid != os.getuid():
+            yield (
+                "warning",
+                f"`{name}` belongs to another user",
+                "run orgkernel as the owner of the store",
+            )
+        if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            yield "problem", f"other users may write to `{name}`", help
+        elif state.st_mode & (stat.S_IRGRP | stat.S_IROTH):
+            is_key = name.endswith("key")
+            yield "problem" if is_key else "warning", f"other users may read `{name}`", help
+
+
+def _check_clock(store: Store) -> Lines:
+    from orgkernel.decisions.evidence.state_records import AuditFilter
+    from orgkernel.operations.upkeep import read_audit
+
+    for newest in read_audit(store, AuditFilter(), 1):
+        behind = newest.entry.at - time.time()
+        if behind > _LATE_SECONDS:
+            yield (
+                "problem",
+                f"the clock is {behind:,.0f} seconds behind the newest row of the audit",
+                "set the clock; what expires would live longer",
+            )
+
+
+def _check_audit(store: Store) -> Lines:
+    from orgkernel.operations.upkeep import describe_store, verify
+
+    rows = describe_store(store).rows["audit"]
+    if rows > _MOST_ROWS:
+        yield "ok", f"{counted(rows, 'row')}, too many to verify here; `orgkernel audit verify` does", ""
+        return
+    found = verify(store)
+    for each in found.findings[:_MOST_SHOWN]:
+        yield "problem", each.message, "run `orgkernel audit verify`"
+    if (more := max(0, len(found.findings) - _MOST_SHOWN) + found.more_findings) > 0:
+        yield "problem", f"{counted(more, 'more finding')}", "run `orgkernel audit verify`"
+    if found.accepted:
+        yield "warning", f"{counted(len(found.accepted), 'finding')} accepted", "run `orgkernel audit verify`"
+    if not found.findings:
+        yield "ok", f"{counted(found.rows, 'row')}, unchanged", ""
+
+
+def _check_keys(store: Store, has_keys: list[bool]) -> Lines:
+    from orgkernel.operations.keys import expiring_keys
+
+    now = time.time()
+    keys = [key for key in store.keys.list() if key.is_active(now)]
+    has_keys.append(bool(keys))
+    for key in expiring_keys(store, now):
+        yield (
+            "warning",
+            f"the key {quote(key.name)} ({key.key_id}) expires at {show_time(key.expires_at)}",
+            "replace it with `orgkernel key rotate`",
+        )
+    if keys:
+        admins = sum("admin" in key.scopes for key in keys)
+        yield "ok", f"{counted(len(keys), 'valid API key')}, {admins} of them for everything", ""
+    else:
+        yield "ok", "no valid API key: only loopback may ask, and nothing can be changed over HTTP", ""
+
+
+def _near(path: str, folder: str) -> str:
+    """A path as somebody in the folder would write it."""
+    inside = os.path.relpath(path, folder) if os.path.isabs(path) else path
+    return path if inside.startswith("..") else inside

@@ -1,0 +1,149 @@
+"""`orgkernel key`: who may ask and change what over HTTP."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+import msgspec
+
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.output import echo_indented
+from orgkernel.cli.stores import (
+    acting_alone,
+    by_option,
+    change_options,
+    echo_record,
+    echo_records,
+    opened,
+    parse_duration,
+    parse_until,
+    show_time,
+    store_option,
+)
+from orgkernel.decisions.evidence.state_records import SCOPES
+from orgkernel.diagnostics.wording import printable
+from orgkernel.operations.keys import create_key, revoke_key, rotate_key
+
+
+@click.group("key", cls=CommandGroup, places={"card": "operate.card_key"})
+def command() -> None:
+    """Make, rotate and revoke keys of the HTTP API. With `--by`, only the owner can.
+
+    `key card` is about another key: the one that signs agent cards.
+    """
+
+
+@command.command("create")
+@click.argument("name", required=False)
+@click.option(
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it opens; repeatable."
+)
+@click.option("--admin", is_flag=True, help="It opens everything; the first key is such a one.")
+@click.option(
+    "--agent", "agent_id", metavar="AGENT", help="The agent that uses it; it never approves for itself."
+)
+@click.option(
+    "--person",
+    "person_id",
+    metavar="PERSON",
+    help="The person who uses it, or with --agent, who runs that agent.",
+)
+@click.option(
+    "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
+)
+@with_options(by_option, path_option, store_option, cache_option, format_option("text", "json"))
+def create(
+    name: str | None,
+    scopes: tuple[Any, ...],
+    admin: bool,
+    agent_id: str | None,
+    person_id: str | None,
+    expires: str | None,
+    form: str,
+    **where: Any,
+) -> None:
+    """Make a key. It is printed once; the store keeps only its digest.
+
+    With --admin the name may be left out.
+    """
+    if admin and scopes:
+        raise click.UsageError("--admin opens everything; leave --scope out")
+    if not admin and not (name and scopes):
+        raise click.UsageError("name the key and what it opens, or make an --admin key")
+    until = parse_until(expires)
+    with acting_alone(**where, create=True) as context:
+        key, secret = create_key(
+            context, name or "admin", ("admin",) if admin else scopes, agent_id=agent_id, person_id=person_id,
+            expires_at=until,
+        )  # fmt: skip
+    if form == "json":
+        echo_indented({**msgspec.to_builtins(key), "key": secret})
+    else:
+        click.echo(secret)
+    click.echo(f"{key.key_id}: keep it, it is not shown again", err=True)
+
+
+@command.command("list")
+@store_option
+@format_option("text", "json")
+def list_(store: str | None, form: str) -> None:
+    """List keys, without their secrets."""
+    from orgkernel.operations.keys import expiring_keys
+
+    with opened(store) as state:
+        keys = state.keys.list()
+        expiring = expiring_keys(state, time.time())
+
+    def row(key: Any) -> tuple[Any, ...]:
+        until = f"revoked {show_time(key.revoked_at)}" if key.revoked_at else show_time(key.expires_at)
+        whose = " by ".join(each for each in (key.agent_id, key.person_id) if each)
+        return key.key_id, key.name, whose, show_time(key.created_at), until, " ".join(key.scopes)
+
+    echo_records(form, keys, ("key", "name", "whose", "made", "until", "scopes"), row)
+    for key in expiring:
+        until = show_time(key.expires_at)
+        click.echo(
+            printable(
+                f"note: {key.key_id} expires at {until}; replace it with `orgkernel key rotate {key.key_id}`"
+            ),
+            err=True,
+        )
+
+
+@command.command("rotate")
+@click.argument("key_id", metavar="KEY")
+@click.option(
+    "--overlap", default="24h", show_default=True, metavar="TIME", help="How long the old key still holds."
+)
+@click.option(
+    "--expires",
+    metavar="WHEN",
+    help="End of the new key: `30m`, `24h`, `7d`, or a date. Default: after as long as the old key was made for.",
+)
+@change_options
+def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: str, **where: Any) -> None:
+    """Replace a key by a new one with the same rights. Both hold for a while, so that nothing has to stop."""
+    seconds, until = parse_duration(overlap), parse_until(expires)
+    with acting_alone(**where) as context:
+        key, old, secret = rotate_key(context, key_id, overlap=seconds, expires_at=until, reason=reason)
+    if form == "json":
+        echo_indented({**msgspec.to_builtins(key), "key": secret})
+    else:
+        click.echo(secret)
+    click.echo(
+        f"{key.key_id}: keep it, it is not shown again; {old.key_id} holds until {show_time(old.expires_at)}",
+        err=True,
+    )
+
+
+@command.command("revoke")
+@click.argument("key_id", metavar="KEY")
+@change_options
+def revoke(key_id: str, reason: str, form: str, **where: Any) -> None:
+    """Make a key useless at once."""
+    with acting_alone(**where) as context:
+        key = revoke_key(context, key_id, reason)
+    echo_record(form, key, f"{key_id} revoked")

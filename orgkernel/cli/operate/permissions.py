@@ -1,0 +1,378 @@
+"""`orgkernel grant`, `restriction` and `request`: give more or leave less than roles and policies do, and ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import click
+
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import cache_option, format_option, path_option, with_options
+from orgkernel.cli.output import echo_indented
+from orgkernel.cli.stores import (
+    acting_alone,
+    acting_here,
+    all_orgs_option,
+    change_options,
+    echo_record,
+    echo_records,
+    find_declared,
+    looking,
+    named_org,
+    opened,
+    parse_until,
+    show_time,
+    store_option,
+)
+from orgkernel.decisions.access.waivers import list_grant
+from orgkernel.decisions.evidence.state_records import Approval, PermissionRequest
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction, Waiver
+from orgkernel.diagnostics.wording import printable
+from orgkernel.documents.records import LEVELS
+from orgkernel.operations.context import Context
+from orgkernel.operations.permissions import (
+    GrantDraft,
+    RequestDraft,
+    RestrictionDraft,
+    approve,
+    ask,
+    deny,
+    describe_request,
+    issue_grant,
+    issue_restriction,
+    lift_restriction,
+    revoke_grant,
+    wake_grant,
+)
+from orgkernel.operations.widening import Widening
+
+_KINDS = ("access", "command", "action")
+_STATES = ("pending", "approved", "denied", "expired")
+_SHOWN_OF_DIGEST = len("sha256:") + 12
+_Decorator = Callable[[Any], Any]
+_org_option = click.option(
+    "--org", "org_id", metavar="ORG", help="Organization it is for.  [default: the only or the active one]"
+)
+_action_option = click.option(
+    "--action", metavar="ACTION", help="Only this action. Default: all of the level."
+)
+_digest_option = click.option(
+    "--input-digest", metavar="SHA256", help="Only the input with this digest. Default: every input."
+)
+_snapshot_option = click.option(
+    "--snapshot",
+    metavar="DIGEST",
+    help="Only this version of the documents, by the digest that answers name. Default: every version.",
+)
+
+
+def _issue_options(level: str | None, help: str, *more: _Decorator) -> _Decorator:
+    """What a command that issues takes, with the `level` it has by default; `more` come after the level."""
+    return with_options(
+        click.argument("subject"),
+        click.argument("resources", nargs=-1, required=True, metavar="RESOURCE..."),
+        click.option("--level", type=click.Choice(LEVELS), default=level, help=help),
+        *more,
+        _org_option,
+        all_orgs_option,
+        click.option(
+            "--expires", metavar="WHEN", help="When it ends: `30m`, `24h`, `7d`, or a date. Default: never."
+        ),
+        change_options,
+    )
+
+
+def _list_options(over: str) -> _Decorator:
+    """The options of a command that lists; `over` is what has happened to those that hold no more."""
+    return with_options(
+        click.option("--subject", metavar="SUBJECT", help="Only those of one subject."),
+        click.option("--all", "everything", is_flag=True, help=f"Also what was {over}."),
+        store_option,
+        format_option("text", "json"),
+    )
+
+
+@click.group("grant", cls=CommandGroup)
+def grant() -> None:
+    """Give permissions in addition to those of roles and policies, and take them back."""
+
+
+@grant.command("issue", short_help="Give a subject a permission on resources.")
+@_issue_options(
+    None,
+    "What is given. Default: full, or what --action requires.",
+    click.option(
+        "--waive",
+        "waives",
+        multiple=True,
+        type=click.Choice(get_args(Waiver)),
+        help="Cap it lifts up to its level; repeatable.",
+    ),
+    click.option("--channel", metavar="CHANNEL", help="Channel it holds in. Default: all."),
+    click.option("--session", metavar="SESSION", help="Session it holds in. Default: all."),
+    click.option(
+        "--uses",
+        type=click.IntRange(1),
+        metavar="N",
+        help="How often it can be used. Default: without limit.",
+    ),
+    _action_option,
+    _digest_option,
+    _snapshot_option,
+)
+def _issue_grant(**values: Any) -> None:
+    """Give SUBJECT a permission on RESOURCEs, such as `agent:worf tool:browser_agent`.
+
+    Only what a document declares can be given. With `--by`, a role or an agent gives what its `may_grant` names, and
+    nobody gives more than they are allowed themselves.
+    """
+    _issue(issue_grant, GrantDraft, _given, **values)
+
+
+@grant.command("list")
+@_list_options("revoked, used up or has expired")
+def _list_grants(subject: str | None, everything: bool, store: str | None, form: str) -> None:
+    """List grants, how often they were used, and which are asleep."""
+    with opened(store) as state:
+        grants = state.grants.list(subject, active_only=not everything)
+        uses = state.grants.count_uses()
+
+    def row(each: Any) -> tuple[Any, ...]:
+        left = "" if each.uses_left is None else f", {each.uses_left} left"
+        used = f"{uses.get(each.grant_id, 0)}{left}"
+        until = "asleep" if each.asleep_since is not None else _show_end(each, "revoked")
+        resources = " ".join(each.resources) + (f" ({each.lifts})" if each.lifts else "")
+        return each.grant_id, each.subject, each.org_id, _bound(each), until, used, each.issued_by, resources
+
+    headings = ("grant", "subject", "organization", "level", "until", "used", "by", "resources")
+    echo_records(form, tuple(map(list_grant, grants)), headings, row)
+
+
+@grant.command("wake")
+@click.argument("grant_ids", nargs=-1, required=True, metavar="GRANT...")
+@_org_option
+@all_orgs_option
+@change_options
+def _wake_grants(
+    grant_ids: tuple[str, ...], org_id: str | None, all_orgs: bool, reason: str, form: str, **where: Any
+) -> None:
+    """Let GRANTs that are asleep give again.
+
+    A grant falls asleep when no document declares its subject any more. Grants from before they belonged to
+    organizations are asleep too; they are woken for one organization, or with `--all-orgs` for all of them.
+    """
+    org = named_org(org_id, all_orgs)
+    with acting_here(**where) as context:
+        woken = [wake_grant(context, grant_id, org, reason) for grant_id in grant_ids]
+    lines = (f"{each.grant_id} is awake and gives {_what_is_given(each)}" for each in woken)
+    echo_record(form, woken[0] if len(woken) == 1 else woken, "\n".join(lines))
+
+
+@click.group("restriction", cls=CommandGroup)
+def restriction() -> None:
+    """Limit what roles, policies and grants give to somebody, and lift the limit again."""
+
+
+@restriction.command("issue", short_help="Limit what a subject may do with resources.")
+@_issue_options("none", "The most that is left. Default: none.")
+def _issue_restriction(**values: Any) -> None:
+    """Leave SUBJECT no more than a level of RESOURCEs, such as `agent:worf tool:browser_agent`.
+
+    With `--by`, this needs a superior of SUBJECT, a role whose `may_grant` names the tools, or the owner.
+    """
+    _issue(issue_restriction, RestrictionDraft, _left, **values)
+
+
+@restriction.command("list")
+@_list_options("lifted or has expired")
+def _list_restrictions(subject: str | None, everything: bool, store: str | None, form: str) -> None:
+    """List restrictions."""
+    with opened(store) as state:
+        found = state.restrictions.list(subject, active_only=not everything)
+
+    def row(each: Any) -> tuple[Any, ...]:
+        until = _show_end(each, "lifted")
+        what = " ".join(each.resources)
+        return each.restriction_id, each.subject, each.org_id, each.level, until, each.issued_by, what
+
+    headings = ("restriction", "subject", "organization", "level", "until", "by", "resources")
+    echo_records(form, found, headings, row)
+
+
+def _issue(
+    issue: Callable[[Context, Any], Any], draft: type, say: Callable[[Any], str], *, expires: str | None, actor: str,
+    paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
+    **values: Any,
+) -> None:  # fmt: skip
+    until, org = parse_until(expires), named_org(org_id, all_orgs)
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
+        made = issue(context, draft(expires_at=until, org_id=org, **values))
+    echo_record(form, made, say(made))
+
+
+def _given(grant: Grant) -> str:
+    return f"{grant.grant_id} gives {_what_is_given(grant)}"
+
+
+def _left(restriction: Restriction) -> str:
+    where, what = _where(restriction.org_id), ", ".join(restriction.resources)
+    level = restriction.level
+    return f"{restriction.restriction_id} leaves {restriction.subject} no more than level {level} of {what} {where}"
+
+
+def _what_is_given(grant: Grant) -> str:
+    """A grant in words: level, resources, subject and organization."""
+    what = ", ".join(grant.resources)
+    return f"{grant.subject} level {_level(grant)} of {what} {_where(grant.org_id)}"
+
+
+def _level(record: Grant | PermissionRequest) -> str:
+    """The level, and what is waived."""
+    waives = f" (waiving {', '.join(record.waives)})" if record.waives else ""
+    return f"{_bound(record)}{waives}"
+
+
+def _bound(record: Grant | PermissionRequest) -> str:
+    """The level, and the only action, input or version of the documents it is for."""
+    action = "" if record.action is None else f" for {record.action}"
+    one = "" if record.input_digest is None else " with one input"
+    version = "" if record.snapshot is None else f" at {record.snapshot[:_SHOWN_OF_DIGEST]}"
+    return f"{record.level}{action}{one}{version}"
+
+
+def _where(org_id: str | None) -> str:
+    return "in all organizations" if org_id == ALL_ORGANIZATIONS else f"in {org_id}"
+
+
+def _add_ending(
+    group: click.Group, name: str, done: str, end: Callable[[Context, str, str], Any], help: str
+) -> None:
+    """Add the command that ends a grant, a restriction or a request."""
+
+    @group.command(name, help=help)
+    @click.argument("record_id", metavar=str(group.name).upper())
+    @change_options
+    def command(record_id: str, reason: str, form: str, **where: Any) -> None:
+        with acting_alone(**where) as context:
+            ended = end(context, record_id, reason)
+        echo_record(form, ended, f"{record_id} {done}")
+
+
+_add_ending(grant, "revoke", "revoked", revoke_grant, "Take a grant back; its history stays.")
+_add_ending(restriction, "lift", "lifted", lift_restriction, "Lift a restriction; its history stays.")
+
+
+def _show_end(record: Any, ended: str) -> str:
+    """Until when something holds, or when it `ended`."""
+    return f"{ended} {show_time(record.revoked_at)}" if record.revoked_at else show_time(record.expires_at)
+
+
+@click.group("request", cls=CommandGroup)
+def request() -> None:
+    """Ask for a permission, and answer such requests."""
+
+
+@request.command("create")
+@click.argument("requester", metavar="SUBJECT")
+@click.argument("resources", nargs=-1, required=True, metavar="RESOURCE...")
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="access", show_default=True,
+    help="Decides when the request expires: `access` after 24 h, `command` after 2 min, `action` after 1 h.",
+)  # fmt: skip
+@click.option(
+    "--level", type=click.Choice(LEVELS), help="What is asked for. Default: full, or what --action requires."
+)
+@click.option(
+    "--waive", "waives", multiple=True, type=click.Choice(get_args(Waiver)), help="Cap to lift; repeatable."
+)
+@_action_option
+@_digest_option
+@_snapshot_option
+@_org_option
+@all_orgs_option
+@change_options
+def _create_request(
+    actor: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str, org_id: str | None, all_orgs: bool,
+    **draft: Any,
+) -> None:  # fmt: skip
+    """Ask for a permission on RESOURCEs in the name of SUBJECT. Nobody can ask for what no document declares.
+
+    An agent (`--by`) asks for itself and for nobody else.
+    """
+    org = named_org(org_id, all_orgs)
+    with acting_here(actor, paths, store, no_cache, create=True) as context:
+        asked = ask(context, RequestDraft(org_id=org, **draft))
+    until = show_time(asked.expires_at)
+    echo_record(form, asked, f"{asked.request_id} is pending until {until}")
+
+
+@request.command("show", short_help="Show a request in full, and what granting it would change.")
+@click.argument("request_id", metavar="REQUEST")
+@path_option
+@store_option
+@cache_option
+@format_option("text", "json")
+def _show_request(
+    request_id: str, paths: tuple[str, ...], store: str | None, no_cache: bool, form: str
+) -> None:
+    """Show a request in full, and what granting it would change for the requester."""
+    with looking(store, find_declared(paths, no_cache=no_cache)) as context:
+        found = describe_request(context, request_id)
+    if form == "json":
+        echo_indented(found)
+        return
+    asked = found.request
+    lines = [
+        f"{asked.request_id}: {asked.requester} asks for level {_level(asked)} of {', '.join(asked.resources)} {_where(asked.org_id)}",
+        f"status: {asked.status}, until {show_time(asked.expires_at)}",
+        f"reason: {asked.reason or 'none given'}",
+        "granting it would change:" if found.widens else "granting it would change nothing",
+        *(f"  {_change(each)}" for each in found.widens),
+    ]
+    for line in lines:
+        click.echo(printable(line))
+
+
+def _change(widening: Widening) -> str:
+    before = f"{widening.outcome_before}, level {widening.level_before}"
+    after = f"{widening.outcome_after}, level {widening.level_after}"
+    return f"{widening.org_id}: {widening.action} {widening.resource}: from {before} to {after}"
+
+
+@request.command("approve")
+@click.argument("request_id", metavar="REQUEST")
+@click.argument("approval", type=click.Choice(("once", "day", "always")), default="once")
+@change_options
+def _approve_request(request_id: str, approval: Approval, reason: str, form: str, **where: Any) -> None:
+    """Say yes to a request: once (the default), for a day, or always.
+
+    Approving is granting: with `--by`, a role or an agent approves what its `may_grant` names, and nobody approves more
+    than they are allowed themselves.
+    """
+    with acting_here(**where) as context:
+        approved, given = approve(context, request_id, approval, reason)
+    echo_record(form, approved, f"{request_id} approved {approval}: {_given(given)}")
+
+
+_add_ending(request, "deny", "denied", deny, "Say no to a request.")
+
+
+@request.command("list")
+@click.option("--status", type=click.Choice(_STATES), help="Only those in this state.")
+@click.option("--subject", metavar="SUBJECT", help="Only those of one requester.")
+@store_option
+@format_option("text", "json")
+def _list_requests(status: str | None, subject: str | None, store: str | None, form: str) -> None:
+    """List requests, oldest first."""
+    with opened(store) as state:
+        requests = state.requests.list(status, subject)  # type: ignore[arg-type]  # click has checked it
+    echo_records(
+        form,
+        requests,
+        ("request", "subject", "organization", "status", "until", "grant", "level", "reason", "resources"),
+        lambda each: (
+            each.request_id, each.requester, each.org_id, each.status, show_time(each.expires_at), each.grant_id,
+            _level(each), each.reason, " ".join(each.resources),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,110 @@
+"""`orgkernel store`: upgrade, back up, restore and describe the store."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import counted, echo_indented
+from orgkernel.cli.stores import (
+    echo_records,
+    located,
+    opened,
+    reason_option,
+    store_option,
+)
+from orgkernel.diagnostics.wording import printable
+from orgkernel.operations.context import OPERATOR
+
+
+@click.group("store", cls=CommandGroup)
+def command() -> None:
+    """Upgrade, back up, restore and describe the store."""
+
+
+@command.command("upgrade")
+@store_option
+def upgrade(store: str | None) -> None:
+    """Upgrade the store to the version of this program, or create it."""
+    from orgkernel.operations import upkeep
+
+    before, after = upkeep.upgrade(located(store))
+    if before == after:
+        click.echo(f"version {after}, nothing to do", err=True)
+    else:
+        click.echo(f"version {before or 'none'} → {after}", err=True)
+
+
+@command.command("backup")
+@click.argument("target", metavar="FILE")
+@store_option
+def backup(target: str, store: str | None) -> None:
+    """Copy the store to FILE and its checkpoints to FILE.audit. Other processes may write meanwhile.
+
+    A store of an older version is copied as it is.
+    """
+    from orgkernel.operations.upkeep import copy_store
+
+    version = copy_store(located(store), os.path.abspath(target))
+    click.echo(
+        printable(
+            f"copied version {version} to {target} and {target}.audit; the latter contains the signing key, so keep both private"
+        ),
+        err=True,
+    )
+
+
+@command.command("restore")
+@click.argument("backup", metavar="FILE")
+@reason_option
+@store_option
+def restore(backup: str, reason: str, store: str | None) -> None:
+    """Replace the store by the backup FILE. The replaced store keeps a name of its own.
+
+    Stop the server first: a store that somebody has open is not replaced. The audit tells that the store was restored.
+    """
+    from orgkernel.operations.upkeep import restore_store
+
+    done = restore_store(located(store), os.path.abspath(backup), OPERATOR, reason)
+    said = [f"restored version {done.version} from {backup}"]
+    if done.replaced:
+        said.append(f"the replaced store is {done.replaced}")
+    if done.copied_checkpoints:
+        said.append("there were no checkpoints here, so those of the backup were copied")
+    click.echo(printable("; ".join(said)), err=True)
+    if done.lost:
+        rows = sum(last - first + 1 for first, last in done.lost.values())
+        click.echo(
+            f"not in the backup: {counted(rows, 'row')} of the audit; see `orgkernel audit verify`, "
+            "then accept that with `orgkernel audit accept --reason TEXT`",
+            err=True,
+        )
+
+
+@command.command("info", short_help="Print where the store is, its version and its size.")
+@store_option
+@format_option("text", "json")
+def info(store: str | None, form: str) -> None:
+    """Print the location of the store, its version and the number of records."""
+    from orgkernel.operations.upkeep import describe_store
+
+    with opened(store) as state:
+        found = describe_store(state)
+    if form == "json":
+        echo_indented(found)
+        return
+    size = "–" if found.bytes is None else f"{found.bytes:,} bytes"
+    facts: list[tuple[str, Any]] = [
+        ("engine", found.engine),
+        ("place", found.place),
+        ("version", found.version),
+        ("state version", found.state_version),
+        ("size", size),
+        ("checkpoints", found.checkpoints),
+    ]
+    facts += [(f"rows of {name}", f"{number:,}") for name, number in found.rows.items()]
+    echo_records("text", facts, ("what", "value"), lambda fact: fact)

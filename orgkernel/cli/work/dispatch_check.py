@@ -1,0 +1,97 @@
+"""`orgkernel task dispatch check`: may a role or a layer dispatch another, and what keeps it from doing so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from orgkernel.cli import completing
+from orgkernel.cli.circumstances import context_option, parse_context
+from orgkernel.cli.opening import cache_option, format_option, org_option, path_option, with_options
+from orgkernel.cli.output import as_text, because, echo_answer, places
+from orgkernel.cli.stores import open_with_state, store_option
+from orgkernel.cli.work.contract_files import read_contract_file
+from orgkernel.decisions.dispatch.permission.briefs import DispatchBriefs
+from orgkernel.decisions.dispatch.permission.permission import DispatchPermission, HandoverQuestion
+from orgkernel.decisions.work.contracts.reading import ReadContract
+from orgkernel.errors import UsageError
+from orgkernel.runtime.tiers import TIERS
+
+_EXIT = {"allow": 0, "deny": 1, "cannot_tell": 2}
+
+
+circumstance_options = with_options(
+    click.option("--depth", type=click.IntRange(0), help="How many dispatches lie above the sender."),
+    click.option(
+        "--children", type=click.IntRange(0), help="Agents the sender dispatched that have not ended."
+    ),
+    click.option("--concurrent", type=click.IntRange(0), help="Those of them that run now."),
+    click.option(
+        "--pace", type=click.Choice(TIERS), help="PACE tier of the sender.  [default: its latest report]"
+    ),
+    click.option("--on-behalf-of", metavar="SUBJECT", help="Subject that triggered the run."),
+    click.option("--budget-guard", is_flag=True, help="A budget guard has fired."),
+)
+"""The options that state the circumstances of a dispatch."""
+
+
+@click.command("check")
+@click.argument("sender", metavar="FROM", shell_complete=completing.subjects)
+@click.argument("receiver", metavar="TO", shell_complete=completing.subjects)
+@circumstance_options
+@click.option("--brief", metavar="FILE", help="Brief that is handed down; `-` reads it from standard input.")
+@click.option("--parent-brief", metavar="FILE", help="Brief that FROM itself works by.")
+@with_options(
+    context_option, org_option, path_option, store_option, cache_option, format_option("text", "json")
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    org: str,
+    paths: tuple[str, ...],
+    store: str | None,
+    no_cache: bool,
+    said: str,
+    form: str,
+    brief: str | None,
+    parent_brief: str | None,
+    **asked: Any,
+) -> None:
+    """Check whether FROM may dispatch TO. Both are roles or layers, such as `oracle` or `L4`.
+
+    FROM can also be a subject such as `agent:ID` or `person:ID`. A layer stands for all of its roles. The stored state is
+    included. Without a brief, the answer is about the pair; what is still to be shown or stated stands among its
+    obligations.
+
+    Exit codes: 0 allowed, 1 refused, 2 cannot tell.
+    """
+    question = HandoverQuestion(**asked, context=parse_context(said))
+    if brief == parent_brief == "-":
+        raise UsageError("two briefs cannot be read from standard input", "write one of them to a file")
+    briefs = DispatchBriefs(_read(brief), _read(parent_brief))
+    found = open_with_state(paths, org, store, no_cache=no_cache).dispatch_permission(org, question, briefs)
+    echo_answer(form, found, lambda: as_text(_lines(found)))
+    ctx.exit(_EXIT[found.outcome])
+
+
+def _read(file: str | None) -> ReadContract | None:
+    return None if file is None else read_contract_file(file)
+
+
+def _lines(found: DispatchPermission) -> Iterator[str]:
+    yield f"{found.outcome.replace('_', ' ')}: {found.sender} dispatch {found.receiver}"
+    if found.findings:
+        for finding in found.findings:
+            yield f"  {finding.step}: {finding.code}: {finding.text}"
+            yield from places(finding.why)
+            yield from (f"      {remedy}" for remedy in finding.remedies)
+    else:
+        yield from because(found.reasons)
+    if found.obligations:
+        yield f"  obligations: {', '.join(found.obligations)}"
+    if found.routing is not None:
+        yield f"  queue {found.routing.queue_mode}, session {found.routing.session_key}"
+        yield from places(found.routing.why)

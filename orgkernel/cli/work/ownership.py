@@ -1,0 +1,20 @@
+"""`orgkernel ownership`: every file has one owner, and hooks and audits hold workers to it."""
+
+from __future__ import annotations
+
+import click
+
+from orgkernel.cli.groups import CommandGroup
+
+
+@click.group(
+    "ownership",
+    cls=CommandGroup,
+    places={
+        "audit": "work.ownership_audit:audit",
+        "install-hooks": "work.ownership_hooks:install",
+        "hook": "work.ownership_hooks:hook",
+    },
+)
+def command() -> None:
+    """Find files that were changed by others than their owners, and install hooks that refuse such changes."""

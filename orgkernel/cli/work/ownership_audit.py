@@ -1,0 +1,166 @@
+"""`orgkernel ownership audit`: whether the files that a range of commits touched belonged to whoever touched them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from orgkernel.cli.opening import (
+    cache_option,
+    format_option,
+    open_kernel,
+    org_option,
+    path_option,
+    with_options,
+)
+from orgkernel.cli.output import as_text, counted, echo_answer, places
+from orgkernel.cli.stores import opened, store_option
+from orgkernel.cli.work.contract_files import read_brief
+from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
+from orgkernel.decisions.ownership.claims import FileClaim
+from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work, require_different
+from orgkernel.decisions.ownership.sacred import SacredFiles
+from orgkernel.diagnostics.wording import LISTED, quote
+from orgkernel.errors import NothingToRead, UsageError
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.project.git.range import find_changed_rules, read_range
+
+if TYPE_CHECKING:
+    from orgkernel.kernel.kernel import Kernel
+
+_EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
+
+
+@click.command("audit", short_help="Find files that were changed by others than their owners.")
+@click.option("--base", required=True, metavar="REV", help="Revision at which the work began.")
+@click.option("--head", default="HEAD", show_default=True, metavar="REV", help="Revision at which it ended.")
+@click.option(
+    "--repository", default=".", metavar="DIR", help="Folder in the repository.  [default: this one]"
+)
+@click.option(
+    "--brief",
+    "briefs",
+    multiple=True,
+    metavar="FILE",
+    help="Brief of a worker, whose commits end with `Brief: ID`; repeatable. One alone is that of all commits.",
+)
+@click.option(
+    "--worker",
+    "workers",
+    multiple=True,
+    metavar="BRANCH=FILE",
+    help="Brief of a worker, whose commits are those of a branch; repeatable.",
+)
+@click.option(
+    "--union",
+    "is_union",
+    is_flag=True,
+    help="Ask only whether some brief owns each file, not who changed it.",
+)
+@click.option(
+    "--claims",
+    "by_claims",
+    is_flag=True,
+    help="In place of briefs, the claims that hold now say who owns what. Who changed it is not asked.",
+)
+@with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
+@click.pass_context
+def audit(
+    ctx: click.Context,
+    /,
+    org: str,
+    paths: tuple[str, ...],
+    no_cache: bool,
+    base: str,
+    head: str,
+    repository: str,
+    briefs: tuple[str, ...],
+    workers: tuple[str, ...],
+    is_union: bool,
+    by_claims: bool,
+    store: str | None,
+    form: str,
+) -> None:
+    """Find files that were changed by somebody who does not own them.
+
+    Git says what changed between two revisions, and briefs say who owns what. Sacred files are found, whoever owns them:
+    those of the organization, and always files of environment variables, the dependencies of package manifests, and
+    migrations that were there before.
+
+    Exit codes: 0 clean, 1 violations, 2 cannot tell.
+    """
+    named = [_read_worker(each) for each in workers] + [
+        AuditedWorker(each, read_brief(each)) for each in briefs
+    ]
+    if by_claims:
+        if named:
+            raise UsageError("`--claims` is asked in place of briefs", "leave one of them out")
+        named, is_union = _read_claims(store), True
+    require_different(named)
+    found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
+    kernel = open_governed(org, paths, no_cache=no_cache)
+    if kernel is None:
+        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+    rules = find_changed_rules(found, [] if kernel is None else kernel.sacred_documents(org))
+    sacred = sacred_of(kernel, org, found.folder, rules)
+    answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)
+    echo_answer(form, answer, lambda: as_text(_lines(answer, is_union)))
+    ctx.exit(_EXIT_CODES[answer.outcome])
+
+
+def _read_worker(text: str) -> AuditedWorker:
+    branch, equals, file = text.partition("=")
+    if not (branch and equals and file):
+        raise UsageError(f"{quote(text)} does not name a branch and a brief", "write `--worker BRANCH=FILE`")
+    return AuditedWorker(branch, read_brief(file), has_branch=True)
+
+
+def _read_claims(store: str | None) -> list[AuditedWorker]:
+    """The holders of live claims, each with everything they claimed in one session."""
+    from orgkernel.operations.claims import list_claims  # which briefs do without
+
+    with opened(store) as state:
+        claims = list_claims(state)
+    by_holder: dict[str, list[FileClaim]] = {}
+    for each in claims:
+        by_holder.setdefault(f"{each.holder} in {each.session}" if each.session else each.holder, []).append(
+            each
+        )
+    return [claimed_work(name, held) for name, held in by_holder.items()]
+
+
+def open_governed(org: str, paths: tuple[str, ...], *, no_cache: bool) -> Kernel | None:
+    """The kernel for the paths. None where nobody names an organization and there is none."""
+    try:
+        kernel = open_kernel(paths, org, no_cache=no_cache)
+    except NothingToRead:
+        if paths or org != ACTIVE:
+            raise
+        return None
+    is_there = org != ACTIVE or paths or kernel.state.served or kernel.state.refused
+    return kernel if is_there else None
+
+
+def sacred_of(kernel: Kernel | None, org: str, folder: str, changed: Sequence[str] = ()) -> SacredFiles:
+    """The sacred files of an organization; without one, those that always are."""
+    if kernel is None:
+        return SacredFiles(roots=(folder,), changed=changed)
+    return kernel.sacred_files(org, folder, changed)
+
+
+def _lines(found: OwnershipAudit, is_union: bool) -> Iterator[str]:
+    files, workers = counted(len(found.files), "changed file"), counted(len(found.workers), "worker")
+    commits = counted(sum(each.commits for each in found.workers), "commit")
+    done = f"{workers} together" if is_union else f"{commits} of {workers}"
+    yield f"{found.outcome.replace('_', ' ')}: {files}, {done}"
+    for finding in found.findings:
+        yield f"  {finding.code}: {finding.text}"
+        yield from places(finding.why)
+        if finding.commits:
+            yield f"      commit {', '.join(each[:12] for each in finding.commits)}"
+        yield f"      {finding.help}"
+    for each in found.overlaps[:LISTED]:
+        mine, theirs = f"{quote(each.path)} of {each.worker}", f"{quote(each.other_path)} of {each.other}"
+        yield f"  overlap: {mine}, and {theirs}"

@@ -1,0 +1,133 @@
+"""`orgkernel ownership install-hooks` and what the hooks run: nobody commits, pushes or writes the files of somebody else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+from msgspec.structs import replace
+
+from orgkernel.cli.output import as_text, places
+from orgkernel.cli.work.ownership_audit import open_governed, sacred_of
+from orgkernel.cli.work.ownership_workers import WAY_OUT, workers_here
+from orgkernel.cli.work.ownership_writes import answer_tool_call
+from orgkernel.decisions.ownership.audit import OwnershipAudit, audit_changes
+from orgkernel.decisions.ownership.changes import ChangedFiles
+from orgkernel.decisions.ownership.owners import AuditedWorker
+from orgkernel.diagnostics.wording import printable, quote
+from orgkernel.errors import OrgkernelError, UsageError
+from orgkernel.kernel.names import ACTIVE
+from orgkernel.project.git.pending import find_pushed_base, read_staged
+from orgkernel.project.git.range import GitRange, find_changed_rules, read_range
+from orgkernel.project.hooks.claude_settings import install_claude_hook, ownership_hook, uninstall_claude_hook
+from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, uninstall_hooks
+
+
+@click.command("install-hooks")
+@click.argument("folder", metavar="DIR", default=".")
+@click.option("--uninstall", is_flag=True, help="Take the hooks out, and put back what was there before.")
+@click.option(
+    "--claude-code",
+    is_flag=True,
+    help="In place of those of git, the hook of Claude Code in DIR/.claude/settings.json.",
+)
+def install(folder: str, uninstall: bool, claude_code: bool) -> None:
+    """Install hooks that refuse files the worker does not own.
+
+    Those of git in the repository of DIR refuse commits and pushes. Hooks that are there are kept, and run first. The
+    brief of a work tree lies in `.orgkernel/brief.yaml`, or ORGKERNEL_BRIEF names it.
+
+    With `--claude-code`, it is the hook that Claude Code runs before it writes a file or runs a command.
+    """
+    if claude_code:
+        ours = ownership_hook()
+        settings = (
+            uninstall_claude_hook(folder, ours.script) if uninstall else install_claude_hook(folder, ours)
+        )
+        changed: tuple[str, ...] = () if settings is None else (settings,)
+    else:
+        place = find_hooks_folder(folder)
+        changed = uninstall_hooks(place) if uninstall else install_hooks(place)
+    for path in changed:
+        click.echo(printable(f"{'took the hook out:' if uninstall else 'installed'} {path}"))
+    if not changed:
+        click.echo("there are no hooks of ours" if uninstall else "the hooks are installed already")
+
+
+@click.command("hook")
+@click.argument("name", type=click.Choice(["pre-commit", "pre-push", "claude-code"]))
+@click.argument("arguments", nargs=-1, metavar="[ARG...]")
+@click.pass_context
+def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
+    """Run what an installed hook runs. It refuses what it cannot decide, and says how to go on.
+
+    Exit codes: 0 passed, 1 refused. The hook of Claude Code answers on stdout instead.
+    """
+    if name == "claude-code":
+        answer_tool_call()
+        return
+    try:
+        refused = _refused_commit() if name == "pre-commit" else _refused_push(arguments)
+    except OrgkernelError as error:
+        click.echo(
+            printable(f"orgkernel: {name}: it cannot be told whether this is allowed: {error.message}"),
+            err=True,
+        )
+        click.echo(printable(f"    {error.help or WAY_OUT}"), err=True)
+        ctx.exit(1)
+    for each in refused:
+        click.echo(f"orgkernel: {name}: this is not allowed", err=True)
+        click.echo(as_text(_lines(each)), err=True, nl=False)
+    ctx.exit(1 if refused else 0)
+
+
+def _refused_commit() -> list[OwnershipAudit]:
+    changed = read_staged()
+    if not changed.files:
+        return []
+    own, others = workers_here()
+    if len(own) > 1:
+        raise UsageError(
+            "ORGKERNEL_BRIEF names several briefs, so it cannot be told who commits", "name one brief"
+        )
+    # The commit is that of the only worker; the others are those whose claims hold.
+    commit = changed.commits[0]
+    by = replace(commit, briefs=((own[0].brief.id or "").lower(),))
+    return _refused(replace(changed, commits=(by,)), [*own, *others])
+
+
+def _refused_push(arguments: tuple[str, ...]) -> list[OwnershipAudit]:
+    remote_name = arguments[0] if arguments else ""
+    refused: list[OwnershipAudit] = []
+    for line in sys.stdin.buffer.read().decode("utf-8", "surrogateescape").splitlines():
+        words = line.split(" ")
+        if len(words) != 4:
+            raise UsageError(f"git says {quote(line)} of a push, which cannot be understood")
+        _, local, _, remote = words
+        if not local.strip("0"):
+            continue
+        base = find_pushed_base(local, remote, remote_name)
+        if base is not None:
+            own, _ = workers_here()
+            found = read_range(".", base, local)
+            refused += _refused(found.changed, own, found)
+    return refused
+
+
+def _refused(
+    changed: ChangedFiles, workers: list[AuditedWorker], pushed: GitRange | None = None
+) -> list[OwnershipAudit]:
+    folder, kernel = os.getcwd(), open_governed(ACTIVE, (), no_cache=False)
+    documents = [] if kernel is None else kernel.sacred_documents(ACTIVE)
+    rules = [] if pushed is None else find_changed_rules(pushed, documents)
+    answer = audit_changes(changed, workers, sacred=sacred_of(kernel, ACTIVE, folder, rules), root=folder)
+    return [] if answer.outcome == "clean" else [answer]
+
+
+def _lines(found: OwnershipAudit) -> Iterator[str]:
+    for finding in found.findings:
+        yield f"  {finding.code}: {finding.text}"
+        yield from places(finding.why)
+        yield f"      {finding.help}"

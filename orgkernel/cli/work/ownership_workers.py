@@ -1,0 +1,47 @@
+"""Who works in this work tree: by the brief that lies in it or is named, or by the claims of whoever is named."""
+
+from __future__ import annotations
+
+import os
+
+from orgkernel.cli.stores import is_there, opened
+from orgkernel.cli.work.contract_files import read_brief
+from orgkernel.decisions.ownership.claims import FileClaim
+from orgkernel.decisions.ownership.owners import AuditedWorker, claimed_work
+from orgkernel.errors import UsageError
+from orgkernel.operations.claims import list_claims
+
+BRIEF_FILE = os.path.join(".orgkernel", "brief.yaml")
+
+
+def workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
+    """Who works in this work tree, by brief or by claims, and whose claims hold besides."""
+    own = [AuditedWorker(each, read_brief(each)) for each in named_briefs()]
+    holder, session = os.environ.get("ORGKERNEL_HOLDER"), os.environ.get("ORGKERNEL_SESSION")
+    claims: tuple[FileClaim, ...] = ()
+    if is_there(None):
+        with opened(None) as store:
+            claims = list_claims(store)
+    mine = [each for each in claims if holder and each.holder == holder and session in (None, each.session)]
+    if not own and mine:
+        own = [claimed_work(holder or "", mine)]
+    if not own:
+        raise UsageError("there is neither a brief nor a live claim of whoever works here", WAY_OUT)
+    others = [
+        claimed_work(f"{each.holder} (claim {each.token} of {each.org_id})", [each])
+        for each in claims
+        if each not in mine
+    ]
+    return own, others
+
+
+def named_briefs() -> list[str]:
+    """The files of the briefs that are worked by here."""
+    named = os.environ.get("ORGKERNEL_BRIEF", "")
+    return [each for each in named.split(os.pathsep) if each] or [BRIEF_FILE] * os.path.isfile(BRIEF_FILE)
+
+
+WAY_OUT = (
+    f"put the brief into {BRIEF_FILE}, or name it in ORGKERNEL_BRIEF; whoever holds claims names themselves in ORGKERNEL_HOLDER; "
+    "where nobody works by briefs, run `orgkernel ownership install-hooks --uninstall`"
+)

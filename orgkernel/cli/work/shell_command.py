@@ -1,0 +1,99 @@
+"""`orgkernel command check`: which destructive operations a shell command would do."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+
+import click
+
+from orgkernel.cli.groups import CommandGroup
+from orgkernel.cli.opening import format_option
+from orgkernel.cli.output import as_text, echo_answer
+from orgkernel.cli.work.contract_files import read_brief, read_contract_file
+from orgkernel.decisions.work.contracts.command_permission import CommandPermission, permit_command
+from orgkernel.decisions.work.contracts.reading import expect_readable
+from orgkernel.documents.records import Preflight
+from orgkernel.shell.ownership import Ground
+from orgkernel.shell.verdict import DestructiveOperation, UnreadPart
+
+LIMIT = 1_000_000
+"""Most bytes that are read from standard input."""
+_EXIT_CODES = {"allow": 0, "deny": 1, "cannot_tell": 2}
+
+
+@click.group("command", cls=CommandGroup)
+def command() -> None:
+    """Find destructive operations in a shell command, without running it."""
+
+
+@command.command("check", context_settings={"ignore_unknown_options": False})
+@click.argument("words", metavar="COMMAND...", nargs=-1, required=True)
+@click.option("--root", metavar="DIR", help="Directory the command would run in. It need not exist.")
+@click.option(
+    "--own",
+    "own",
+    multiple=True,
+    metavar="GLOB",
+    help="What the task may delete and overwrite; repeatable.  [default: all that is below the root]",
+)
+@click.option("--brief", metavar="FILE", help="Brief of the task, which lists the operations it authorizes.")
+@click.option(
+    "--preflight",
+    "preflights",
+    multiple=True,
+    metavar="FILE",
+    help="Pre-flight of a destructive operation in the command; repeatable.",
+)
+@format_option("text", "json")
+@click.pass_context
+def check(
+    ctx: click.Context,
+    words: tuple[str, ...],
+    root: str | None,
+    own: tuple[str, ...],
+    brief: str | None,
+    preflights: tuple[str, ...],
+    form: str,
+) -> None:
+    """Find destructive operations in COMMAND. Write `--` before it; `-` reads it from standard input.
+
+    One word is read as a script, as `sh -c` does; several are the words of one program. Nothing is run. A destructive
+    command is allowed if the brief authorizes its operations and the steps before each of them are recorded.
+
+    Exit codes: 0 allowed, 1 refused, 2 cannot tell.
+    """
+    ground = Ground(root=None if root is None else os.path.abspath(root), own=own or None)
+    given = None if brief is None else read_brief(brief)
+    done = [expect_readable(read_contract_file(each), Preflight) for each in preflights]
+    found = permit_command(_text(words), ground, given, done)
+    echo_answer(form, found, lambda: as_text(_lines(found, asks=given is not None or bool(done))))
+    ctx.exit(_EXIT_CODES[found.permission])
+
+
+def _text(words: tuple[str, ...]) -> str:
+    if words == ("-",):
+        return sys.stdin.buffer.read(LIMIT).decode("utf-8", "surrogateescape")
+    return words[0] if len(words) == 1 else shlex.join(words)
+
+
+def _lines(found: CommandPermission, *, asks: bool) -> Iterator[str]:
+    allowed = found.permission == "allow" and found.outcome == "destructive"
+    yield found.outcome.replace("_", " ") + (", and allowed" if allowed else "")
+    for operation in found.operations:
+        yield f"  {_place(operation)} {operation.id}: {operation.message}{_through(operation)}"
+    for part in found.unread:
+        yield f"  {_place(part)} not read: {part.message}{_through(part)}"
+    for refusal in found.refusals if asks else ():
+        yield f"  {refusal.code}: {refusal.message}"
+        yield f"      {refusal.help}"
+
+
+def _place(part: DestructiveOperation | UnreadPart) -> str:
+    return f"{part.at.line}:{part.at.column}"
+
+
+def _through(part: DestructiveOperation | UnreadPart) -> str:
+    return f" (through {' > '.join(part.through)})" if part.through else ""

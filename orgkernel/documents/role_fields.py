@@ -1,0 +1,147 @@
+"""Every field of a role profile, once: where the manifest shows it, what it decides, and what exports lose of it.
+
+Readers of the table: the manifest (`manifest/role.py` fills settings and lists from it), the comparison of two versions
+(`diff/effects.py`), the reports of what exports leave out (`exchange/agents/losses.py`), the form of a role that a host of
+the specification reads (`exchange/agent_zero/specification.py`), and the tests of `tests/meta` that a field is neither lost
+in silence nor without effect. A row answers every question; a field without a row fails `tests/meta/test_role_fields.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from orgkernel.documents.records import RoleProfile
+
+Shown = Literal["setting", "ids", "texts", "derived"]
+"""How the manifest is filled: with the value as a setting (with its default), with an item for each id or text of a list, or
+by a function of `manifest/role.py`, because the organization, a catalog or the state decides as well."""
+Decides = Literal[
+    "command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
+]
+"""What depends on the field. `nothing`: people and agents read it. `not yet`: its description says so."""
+Gives = Literal["nothing", "items", "number", "levels", "own measure"]
+"""How a change of the field gives a role more: by nothing, by each item, by a greater number, by an item or a higher level
+of it, or by a measure of its own in `diff/effects.py`. A tuple is a ladder, from the least."""
+
+
+class Lost(NamedTuple):
+    """What a format of agents leaves out if it cannot say the field. Fields with one name are counted together."""
+
+    what: str
+    why: str = "the format has no place for it"
+
+
+class RoleField(NamedTuple):
+    """A field of a role profile."""
+
+    route: tuple[str, ...]
+    """Its place in the profile."""
+    part: str
+    """The part of the manifest that shows it."""
+    shown: Shown
+    decides: Decides
+    gives: Gives | tuple[str | None, ...]
+    lost: Lost | None
+    """None if every format of agents says it, or counts it by the tools that it withholds."""
+    another: Any
+    """A valid value that is not the default. The laws write it into a profile and look what changes."""
+    of_specification: bool
+    """Whether the kernel's specification has the field. A host of it always gets the field, and others if they are set."""
+
+
+_SAID_IN_TEXT: Final = "the text of the agent says so; nothing enforces it"
+_IDENTITY: Final = "identity"
+_COMMAND: Final = Lost("chain of command", _SAID_IN_TEXT)
+_DISPATCH_RIGHTS: Final = Lost("dispatch rights")
+_EXAMPLES: Final = Lost("examples")
+_REQUIREMENTS: Final = Lost("requirements")
+_DOCTRINE: Final = Lost("doctrine")
+_ENTRY_RANKS: Final = Lost("entry ranks")
+
+
+def _row(
+    route: str,
+    part: str,
+    shown: Shown,
+    decides: Decides,
+    gives: Gives | tuple[str | None, ...],
+    lost: Lost | None,
+    another: Any,
+    *,
+    specified: bool = False,
+) -> RoleField:
+    return RoleField(tuple(route.split(".")), part, shown, decides, gives, lost, another, specified)
+
+
+# In the order in which reports and forms list them.
+ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
+    _row("role_name", "role_name", "derived", "nothing", "nothing", None, "Another", specified=True),
+    _row("role_type", "role_type", "derived", "command", "nothing", Lost("role types"), "executive", specified=True),
+    _row("description", "description", "derived", "dispatch", "nothing", None, "Does it."),
+    _row("chain_of_command.reports_to", "chain_of_command", "derived", "command", "nothing", _COMMAND, "c", specified=True),
+    _row("chain_of_command.authority_level", _IDENTITY, "derived", "command", "number", Lost("authority levels"), 2, specified=True),
+    _row("chain_of_command.can_delegate", _IDENTITY, "derived", "dispatch", "number", Lost("rights to delegate"), True, specified=True),
+    _row("dispatch.may_to", "dispatch_targets", "derived", "dispatch", "items", _DISPATCH_RIGHTS, ["c"]),
+    _row("dispatch.may_from", "dispatch_sources", "derived", "dispatch", "nothing", _DISPATCH_RIGHTS, ["c"]),
+    _row("capabilities.bst_domains", "domains", "derived", "dispatch", "items", Lost("domains", "work is not routed by domain there"), ["codegen"], specified=True),
+    _row("capabilities.intents", "intents", "derived", "dispatch", "nothing", Lost("intents"), ["greet"]),
+    _row("capabilities.htn_plans", "plans", "derived", "dispatch", "own measure", Lost("plans"), ["codegen_module"], specified=True),
+    _row("capabilities.procedures", "listed_procedures", "ids", "dispatch", "nothing", Lost("procedures"), ["sweep"]),
+    _row("capabilities.tools_primary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
+    _row("capabilities.tools_secondary", "tools", "derived", "access", "own measure", None, ["text_editor"], specified=True),
+    _row("capabilities.tools", "tools", "derived", "access", "own measure", None, [{"tool": "text_editor", "level": "full"}]),
+    _row("capabilities.skills", "skills", "derived", "crew", "nothing", Lost("skills that roles require"), ["software_construction"], specified=True),
+    _row("examples", "examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do it."]),
+    _row("not_examples", "not_examples", "texts", "dispatch", "nothing", _EXAMPLES, ["Do that."]),
+    _row("requirements.preferred_model", "requirements", "setting", "nothing", "nothing", Lost("models"), "a-model", specified=True),
+    _row("requirements.min_context_tokens", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, 1000, specified=True),
+    _row("requirements.required_extensions", "requirements", "setting", "nothing", "nothing", _REQUIREMENTS, ["memory"], specified=True),
+    _row("pace_plan", "pace", "derived", "failures", "nothing", Lost("PACE plans", _SAID_IN_TEXT), {"primary": {"action": "x"}}, specified=True),
+    _row("doctrine.salute_interval_turns", "doctrine", "setting", "reports", "nothing", _DOCTRINE, 2, specified=True),
+    _row("doctrine.max_turns_without_progress", "doctrine", "setting", "failures", "nothing", Lost("turns without progress"), 7, specified=True),
+    _row("doctrine.report_on_completion", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
+    _row("doctrine.report_on_failure", "doctrine", "setting", "reports", "nothing", _DOCTRINE, False, specified=True),
+    _row("doctrine.autonomous_retry_limit", "doctrine", "setting", "nothing", "nothing", _DOCTRINE, 3, specified=True),
+    _row("does_not_have", "does_not_have", "texts", "nothing", "nothing", Lost("what roles do not have", _SAID_IN_TEXT), ["A shell."]),
+    _row("standing_orders", "standing_orders", "texts", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
+    _row("department", "department", "derived", "access", "nothing", Lost("departments"), "d"),
+    _row("layer", "layer", "derived", "dispatch", "nothing", Lost("layers"), "l"),
+    _row("tier", _IDENTITY, "setting", "command", "nothing", Lost("tiers of roles"), "utility"),
+    _row("position", _IDENTITY, "setting", "dispatch", "nothing", Lost("positions"), "worker"),
+    _row("clearance", _IDENTITY, "setting", "not yet", (None, "basic", "enhanced", "full", "oracle"), Lost("clearances"), "basic"),
+    _row("entry_rank", _IDENTITY, "setting", "crew", "nothing", _ENTRY_RANKS, "ensign"),
+    _row("open_to_probation", _IDENTITY, "setting", "crew", "number", _ENTRY_RANKS, True),
+    _row("lmc_mode", _IDENTITY, "setting", "contracts", "nothing", Lost("LMC modes"), "lite"),
+    _row("may_grant", "may_grant", "derived", "access", "levels", Lost("rights to grant"), [{"tool": "file_read"}]),
+    _row("credentials", "credentials", "ids", "access", "items", Lost("credentials"), ["c"]),
+    _row("data", "data", "ids", "access", "items", Lost("data"), ["minimal"]),
+    _row("file_scope", "file_scope", "texts", "access", "own measure", Lost("file scopes", "a tool that writes files is withheld from these roles"), ["src/"]),
+)  # fmt: skip
+
+OF_DOCUMENT: Final = ("kind", "role_id", "overlay", "version", "suppressions")
+"""Fields of a profile that name the document or say how it is read. They have no rows."""
+
+
+def fields_shown_in(part: str, shown: Shown) -> Iterator[RoleField]:
+    """The fields that a part of the manifest shows in one way."""
+    return (field for field in ROLE_FIELDS if field.part == part and field.shown == shown)
+
+
+def value_in(profile: RoleProfile, field: RoleField) -> Any:
+    """What a profile says, or the default."""
+    value: Any = profile
+    for step in field.route:
+        value = getattr(value, step)
+    return value
+
+
+def is_set(profile: RoleProfile, field: RoleField) -> bool:
+    """Whether a profile says something else than the default."""
+    return bool(value_in(profile, field) != _DEFAULTS[field.route])
+
+
+_BLANK: Final = RoleProfile(role_id="")
+_DEFAULTS: Final[Mapping[tuple[str, ...], Any]] = {
+    field.route: value_in(_BLANK, field) for field in ROLE_FIELDS
+}

@@ -1,0 +1,62 @@
+"""What an export leaves out of the profiles of roles, counted: the table of fields without what the target says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from orgkernel.documents.role_fields import ROLE_FIELDS, Lost, RoleField, is_set
+from orgkernel.exchange.exported import Loss
+from orgkernel.graph.questions import OrgView
+from orgkernel.graph.schema import EdgeKind
+
+FactCount = Callable[[OrgView], int]
+
+
+def _edges(kind: EdgeKind) -> FactCount:
+    return lambda view: len(view.edges_of(kind))
+
+
+# What the organization says instead of the roles, and what it says besides them.
+_INSTEAD: Mapping[str, FactCount] = {
+    "chain of command": lambda view: sum(view.superior_of(role) is not None for role in view.roles),
+    "domains": _edges(EdgeKind.HANDLES),
+    "plans": _edges(EdgeKind.FOLLOWS),
+    "skills that roles require": _edges(EdgeKind.REQUIRES),
+}
+_BESIDES: Mapping[str, FactCount] = {
+    "dispatch rights": lambda view: len(view.records.organization.dispatch_edges),
+    "standing orders": lambda view: sum(len(each) for each in view.records.orders.values()),
+}
+
+
+def find_role_losses(
+    view: OrgView,
+    *,
+    says: Iterable[str] = (),
+    why: Mapping[str, str] | None = None,
+    instead: Mapping[str, tuple[int, str]] | None = None,
+    otherwise: str | None = None,
+) -> Iterator[Loss]:
+    """A loss for each fact about roles that some role states and the target does not say.
+
+    `says` are the fields that the target says, as `doctrine.report_on_failure`. `why` has the target's own reasons by fact,
+    `otherwise` its reason for all other facts; `instead` counts a fact that the target says in part.
+    """
+    unsaid: dict[Lost, list[RoleField]] = {}
+    known = frozenset(says)
+    for field in ROLE_FIELDS:
+        if field.lost is not None and ".".join(field.route) not in known:
+            unsaid.setdefault(field.lost, []).append(field)
+    for lost, fields in unsaid.items():
+        reason = (why or {}).get(lost.what) or otherwise or lost.why
+        count, reason = (instead or {}).get(lost.what) or (_count(view, lost, fields), reason)
+        if count:
+            yield Loss(lost.what, reason, count)
+
+
+def _count(view: OrgView, lost: Lost, fields: Iterable[RoleField]) -> int:
+    if lost.what in _INSTEAD:
+        return _INSTEAD[lost.what](view)
+    fields = tuple(fields)
+    roles = sum(any(is_set(post.profile, field) for field in fields) for post in view.posts)
+    return roles + _BESIDES[lost.what](view) if lost.what in _BESIDES else roles

@@ -1,0 +1,46 @@
+"""Agent Skills: folders with a SKILL.md each, and no agents. They are an organization without roles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from orgkernel.loading.files import SKILL_FILE, Root, SourceText
+from orgkernel.loading.formats.format import Layout
+from orgkernel.loading.formats.skills.layout import HIDDEN_OF_CLAUDE, find_layout
+from orgkernel.loading.sources import Completion, FileRead, ReadFile
+
+
+class AgentSkills:
+    """The format. What reads files is imported when there are any."""
+
+    name = "skills"
+    title = "Agent Skills"
+    catalog = ""
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a file is a skill; ours lie below `skills` only."""
+        return os.path.basename(path) == SKILL_FILE
+
+    def find(self, path: str, *, is_certain: bool) -> Layout | None:
+        """Where the skills lie that a path means."""
+        return find_layout(path, is_certain=is_certain)
+
+    def read(self, source: SourceText, root: Root) -> ReadFile:
+        """What one skill says."""
+        if HIDDEN_OF_CLAUDE in source.path.split(os.sep):
+            from orgkernel.loading.formats.claude_code.skills import read_skill
+
+            return read_skill(source, root)
+        from orgkernel.loading.formats.skills.skills import read_skill as read_standard_skill
+
+        return read_standard_skill(source, root)
+
+    def complete(self, root: Root, files: Sequence[FileRead], own: Sequence[FileRead]) -> Completion:
+        """An organization without roles, which has the skills."""
+        from orgkernel.loading.formats.skills.skills import complete
+
+        return complete(root, files)
+
+
+FORMAT = AgentSkills()

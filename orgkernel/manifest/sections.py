@@ -1,0 +1,375 @@
+"""A manifest for people: every part of it as rows of an item, its details and the lines that declare it.
+
+The parts are those of the manifest itself, so a part cannot be forgotten: one without words of its own here is shown by the
+names of its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import singledispatch
+from typing import Any, NamedTuple
+
+import msgspec
+
+from orgkernel.decisions.crew.promotion import PromotionDecision
+from orgkernel.decisions.crew.skill_profile import HeldSkill, SkillProfile
+from orgkernel.decisions.evidence.qualifications import QualificationStanding
+from orgkernel.decisions.evidence.trust import Trust
+from orgkernel.decisions.reasons import Why
+from orgkernel.manifest import agent_parts as of_agent
+from orgkernel.manifest import v1
+
+
+class SectionRow(NamedTuple):
+    """One line of a section."""
+
+    item: str
+    details: str
+    why: tuple[Why, ...] = ()
+
+
+Sections = dict[str, list[SectionRow]]
+Profile = v1.RoleManifest | v1.AgentManifest
+
+# What a heading or the last line says, and what names the manifest itself.
+_BESIDE = frozenset(
+    {
+        "schema", "version", "manifest_of", "role_id", "role_name", "role_type", "agent_id", "callsign", "lifecycle",
+        "org_id", "org_name", "description", "why", "snapshot", "state_version",
+        # `trust_distribution` begins with it.
+        "trust",
+    }
+)  # fmt: skip
+# Parts whose title is not their name. Parts with one title are one section.
+_TITLES: Mapping[str, str] = {
+    "chain_of_command": "superiors",
+    "dispatch_targets": "dispatches",
+    "dispatch_sources": "dispatched by",
+    "not_examples": "not for",
+    "essential_tools": "tools",
+    "requestable_tools": "requestable",
+    "cognitive_skills": "instructions",
+    "listed_procedures": "procedures",
+    "executable_skills": "procedures",
+    "escalation": "escalates",
+    "requirements": "requires",
+    "standing_orders": "orders",
+    "does_not_have": "lacks",
+    "latest_report": "report",
+    "file_claims": "works on",
+    "open_blockers": "asks",
+    "recent_activity": "recent",
+    "handled_intents": "intents",
+    "trust_distribution": "trust",
+    "promotion": "ranks",
+    "qualifications": "qualified",
+    "qualification_status": "tests",
+    "skill_profile": "skill profile",
+    "procedures": "compiled",
+    "current_duty": "duty",
+    "service_record": "service",
+    "restrictions": "restricted",
+    "pace_current": "pace",
+}
+
+
+def sections_of(manifest: Profile) -> Sections:
+    """The rows of every part by its title, in the order of the manifest. A part that says nothing has no rows."""
+    sections: Sections = {}
+    for part in manifest.__struct_fields__:
+        if part not in _BESIDE:
+            rows = sections.setdefault(title_of(part), [])
+            rows += _rows_of_part(part, getattr(manifest, part))
+    return sections
+
+
+def title_of(part: str) -> str:
+    """What people read above a part of a manifest.
+
+    >>> title_of("file_scope"), title_of("chain_of_command")
+    ('file scope', 'superiors')
+    """
+    return _TITLES.get(part, part.replace("_", " "))
+
+
+def _rows_of_part(part: str, value: Any) -> Iterator[SectionRow]:
+    if value is None or value in ((), ""):
+        return
+    if isinstance(value, tuple):
+        for each in value:
+            yield from rows_of(each)
+    elif isinstance(value, msgspec.Struct):
+        yield from rows_of(value)
+    elif isinstance(value, dict):
+        yield from _leaves(value)
+    else:
+        yield SectionRow("", _text(value))
+
+
+@singledispatch
+def rows_of(value: Any) -> Iterable[SectionRow]:
+    """The rows of a value: of an item its id and name, of anything else its fields."""
+    return _leaves(value, why=getattr(value, "why", ()))
+
+
+def _leaves(value: Any, name: str = "", why: tuple[Why, ...] = ()) -> Iterator[SectionRow]:
+    """A row for each value inside that says something."""
+    if isinstance(value, msgspec.Struct):
+        value = {field: getattr(value, field) for field in value.__struct_fields__ if field != "why"}
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _leaves(each, f"{name}.{key}" if name else str(key), why)
+    elif isinstance(value, list | tuple) and any(
+        isinstance(each, msgspec.Struct | Mapping) for each in value
+    ):
+        for number, each in enumerate(value):
+            yield from _leaves(each, f"{name}[{number}]", why)
+    elif value not in (None, "", (), []):
+        yield SectionRow(name, _text(value), why)
+
+
+def _text(value: Any) -> str:
+    """A value as a document writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def _optional(*texts: str) -> str:
+    return ", ".join(text for text in texts if text)
+
+
+# -- parts of roles and agents -----------------------------------------------------------------------------------------
+
+
+@rows_of.register
+def _(item: v1.Item) -> Iterable[SectionRow]:
+    is_word = " " not in item.id
+    return [SectionRow(item.id if is_word else "", "" if is_word else item.id, item.why)]
+
+
+@rows_of.register
+def _(item: v1.Named) -> Iterable[SectionRow]:
+    return [SectionRow(item.id, item.name, item.why)]
+
+
+@rows_of.register
+def _(fact: v1.Fact) -> Iterable[SectionRow]:
+    if fact.value is None or fact.value in ((), ""):
+        return []
+    return [SectionRow(fact.id, _text(fact.value), fact.why)]
+
+
+@rows_of.register
+def _(member: v1.Member) -> Iterable[SectionRow]:
+    return [SectionRow(member.id, member.role_type or "external", member.why)]
+
+
+@rows_of.register
+def _(peer: v1.Peer) -> Iterable[SectionRow]:
+    return [SectionRow(peer.id, f"channel {peer.channel}", peer.why)]
+
+
+@rows_of.register
+def _(domain: v1.DomainItem) -> Iterable[SectionRow]:
+    taken = "takes the tasks" if domain.chosen else "another role takes the tasks"
+    return [SectionRow(domain.id, taken, domain.why)]
+
+
+@rows_of.register
+def _(plan: v1.PlanItem) -> Iterable[SectionRow]:
+    state = "runnable" if plan.runnable else f"lacks {', '.join(plan.missing_tools)}"
+    return [SectionRow(plan.id, state, plan.why)]
+
+
+@rows_of.register
+def _(tool: v1.ToolItem) -> Iterable[SectionRow]:
+    grants = (
+        f"grant {grant.id}" + (f" until {grant.expires_at}" if grant.expires_at else "")
+        for grant in tool.grants
+    )
+    details = _optional(
+        f"{tool.letters} {tool.level}",
+        tool.preference,
+        "needs approval" if tool.ask_actions and not tool.allowed_actions else "",
+        f"capped by {', '.join(tool.capped_by)}" if tool.capped_by else "",
+        *grants,
+        "conditional" if tool.conditional_actions and not tool.allowed_actions else "",
+        f"depends on {tool.conditional}" if tool.conditional else "",
+    )
+    return [SectionRow(tool.id, details, tool.why)]
+
+
+@rows_of.register
+def _(tool: v1.RequestableTool) -> Iterable[SectionRow]:
+    waived = f" that waives {', '.join(tool.waives)}" if tool.waives else ""
+    return [SectionRow(tool.id, f"a grant of {tool.level}{waived}", tool.why)]
+
+
+@rows_of.register
+def _(tool: v1.GrantableTool) -> Iterable[SectionRow]:
+    return [SectionRow(tool.id, f"up to {tool.level}", tool.why)]
+
+
+@rows_of.register
+def _(skill: v1.SkillItem) -> Iterable[SectionRow]:
+    optional = "optional" if skill.optional else ""
+    if skill.gap is None:
+        required = f"{skill.proficiency_name or 'level'} ({skill.min_proficiency})"
+        return [SectionRow(skill.id, _optional(required, optional), skill.why)]
+    held = "not held" if skill.held_proficiency is None else f"level {skill.held_proficiency}"
+    return [SectionRow(skill.id, _optional(held, f"{skill.min_proficiency} required", optional), skill.why)]
+
+
+@rows_of.register
+def _(skill: of_agent.CognitiveSkillItem) -> Iterable[SectionRow]:
+    return [SectionRow(skill.name, skill.description, skill.why)]
+
+
+@rows_of.register
+def _(escalation: v1.EscalationItem) -> Iterable[SectionRow]:
+    return [SectionRow(escalation.tier, f"to {escalation.id}", escalation.why)]
+
+
+@rows_of.register
+def _(pace: v1.Pace) -> Iterable[SectionRow]:
+    rows = [
+        SectionRow(f"{each.id}{' (now)' * (each.id == pace.current)}", each.trigger or each.action, each.why)
+        for each in pace.tiers
+    ]
+    if pace.current is not None and all(each.id != pace.current for each in pace.tiers):
+        rows.append(SectionRow(f"{pace.current} (now)", "", ()))
+    return rows
+
+
+@rows_of.register
+def _(claim: v1.ClaimItem) -> Iterable[SectionRow]:
+    return [SectionRow(", ".join(claim.paths), f"{claim.holder} until {claim.expires_at}", claim.why)]
+
+
+@rows_of.register
+def _(blocker: v1.BlockerItem) -> Iterable[SectionRow]:
+    return [SectionRow(blocker.agent, blocker.question, blocker.why)]
+
+
+@rows_of.register
+def _(activity: of_agent.ActivityItem) -> Iterable[SectionRow]:
+    details = f"{activity.successes} of {activity.successes + activity.failures}"
+    return [SectionRow(f"{activity.kind.replace('_', ' ')} {activity.name}", details)]
+
+
+@rows_of.register
+def _(finding: v1.FindingItem) -> Iterable[SectionRow]:
+    return [SectionRow(finding.id, finding.message, finding.why[:1])]
+
+
+# -- parts of agents alone ---------------------------------------------------------------------------------------------
+
+
+@rows_of.register
+def _(post: v1.Post) -> Iterable[SectionRow]:
+    return [SectionRow(post.id, f"{post.role_type}, watch {', '.join(post.watches)}", post.why)]
+
+
+@rows_of.register
+def _(rank: v1.RankItem) -> Iterable[SectionRow]:
+    return [SectionRow(rank.id, _optional(rank.name, f"trust from {rank.trust_from:g}"), rank.why)]
+
+
+@rows_of.register
+def _(trust: Trust) -> Iterable[SectionRow]:
+    return [SectionRow("", str(trust))]
+
+
+@rows_of.register
+def _(decision: PromotionDecision) -> Iterable[SectionRow]:
+    return [
+        SectionRow(f"{each.kind} {each.rank}", each.outcome.replace("_", " "), each.why)
+        for each in decision.paths
+    ]
+
+
+@rows_of.register
+def _(test: v1.QualificationItem) -> Iterable[SectionRow]:
+    return [SectionRow(test.id, test.name, test.why)]
+
+
+@rows_of.register
+def _(status: of_agent.QualificationStatus) -> Iterable[SectionRow]:
+    for test in status.tests:
+        yield from rows_of(test)
+    if status.path is not None:
+        met = f"{status.met} of {status.required} requirements met"
+        yield SectionRow(status.path.replace("_to_", " to "), met, status.why)
+
+
+@rows_of.register
+def _(test: QualificationStanding) -> Iterable[SectionRow]:
+    return [SectionRow(test.qualification, test.text, test.why)]
+
+
+@rows_of.register
+def _(profile: SkillProfile) -> Iterable[SectionRow]:
+    for held in (*profile.universal, *profile.role, *profile.acquired):
+        yield from rows_of(held)
+
+
+@rows_of.register
+def _(held: HeldSkill) -> Iterable[SectionRow]:
+    return [SectionRow(held.skill, f"level {held.level}, {held.group}", held.why)]
+
+
+@rows_of.register
+def _(personality: of_agent.PersonalityItem) -> Iterable[SectionRow]:
+    """Nothing while the personality has not been observed."""
+    if personality.drift_from_seed is None:
+        return []
+    alarm = "alarm" if personality.alarm else ""
+    drift = f"{personality.drift_from_seed:.2f} from the roster, limit {personality.limit:g}"
+    return [SectionRow("drift", _optional(drift, alarm), personality.why[:1])]
+
+
+@rows_of.register
+def _(order: of_agent.OrderItem) -> Iterable[SectionRow]:
+    return [SectionRow(f"{order.source} {order.target}".strip(), "", order.why)]
+
+
+@rows_of.register
+def _(intent: of_agent.IntentItem) -> Iterable[SectionRow]:
+    details = f"{intent.tier.replace('_', ' ')} {intent.by}".strip()
+    return [SectionRow(intent.id, details, intent.why[:1])]
+
+
+@rows_of.register
+def _(procedure: of_agent.ProcedureItem) -> Iterable[SectionRow]:
+    details = f"compiled to level {procedure.compilation_level}, runs at {procedure.runs_at}"
+    return [SectionRow(procedure.id, details, procedure.why)]
+
+
+@rows_of.register
+def _(counts: of_agent.ProcedureCounts) -> Iterable[SectionRow]:
+    return [SectionRow(level, str(count)) for level, count in counts.by_level.items() if count]
+
+
+@rows_of.register
+def _(duty: of_agent.Duty) -> Iterable[SectionRow]:
+    shown = {
+        "watches": duty.watches,
+        "current watch": duty.current_watch,
+        "on watch": duty.on_watch,
+        "alert": duty.alert,
+    }
+    return _leaves(shown)
+
+
+@rows_of.register
+def _(record: of_agent.WorkRecord) -> Iterable[SectionRow]:
+    """Nothing while nothing is recorded."""
+    if record.born_at:
+        yield SectionRow("born", record.born_at)
+    if record.success_rate is not None:
+        details = f"{record.total_episodes}, {record.success_rate:.0%} successful, {record.trust_trajectory}"
+        yield SectionRow("episodes", details)
+    for move in record.promotions:
+        yield SectionRow(f"{move.before or 'no rank'} → {move.after}", f"{move.at}, by {move.actor}")

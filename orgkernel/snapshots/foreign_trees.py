@@ -1,0 +1,40 @@
+"""The folders below a folder that hold agents in the format of others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from orgkernel.loading.files import SKIPPED_FOLDERS, Root, find_files
+from orgkernel.loading.formats import FORMATS, Layout, find_layout, others_found
+
+
+class ForeignTree(NamedTuple):
+    """A folder in the format of others."""
+
+    format: str
+    folder: str
+
+
+def find_foreign_trees(folder: str, known: Iterable[str] = ()) -> Iterator[ForeignTree]:
+    """The trees in and below a folder, sorted. Hidden folders and links are not searched.
+
+    A tree has at least one file that is neither one of the `known` real paths nor a file of a tree before it.
+    """
+    seen = set(known)
+    for path, folders, _ in os.walk(folder):
+        folders[:] = sorted(each for each in folders if each[0] != "." and each not in SKIPPED_FOLDERS)
+        if (recognized := find_layout(path)) is None:
+            continue
+        first, layout = recognized
+        for name in (first.name, *others_found(path, first, layout)):
+            found = layout if name == first.name else FORMATS[name].find(path, is_certain=False)
+            files = _files_of(found) if found is not None else set()
+            if not files <= seen:
+                seen |= files
+                yield ForeignTree(name, path)
+
+
+def _files_of(layout: Layout) -> set[str]:
+    return {os.path.realpath(path) for path, _ in find_files(Root(layout.top, "", areas=layout.areas))}

@@ -1,0 +1,103 @@
+"""Keys of an identity provider over https: what is read, and what is given up."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import count
+from types import SimpleNamespace
+from urllib.error import URLError
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from manifest_api.guards import token_keys
+from manifest_api.guards.token_keys import KeyClient, fetch, find_key
+from tests.support.certificates import make_certificate
+
+KEY = jwt.algorithms.ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key(), as_dict=True)
+ANSWERS = {
+    "/keys": json.dumps({"keys": [{**KEY, "kid": "one"}, {**KEY, "kid": "two"}]}).encode(),
+    "/list": b"[]",
+    "/large": b" " * 1_048_577,
+}
+
+
+class Provider(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path == "/elsewhere":
+            self.send_response(302)
+            self.send_header("Location", "/keys")
+            self.end_headers()
+            return
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(ANSWERS[self.path])
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a provider whose certificate is trusted here."""
+    files = make_certificate(tmp_path_factory.mktemp("provider"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files.certificate, files.key)
+    with HTTPServer(("127.0.0.1", 0), Provider) as server, pytest.MonkeyPatch.context() as patch:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        patch.setenv("SSL_CERT_FILE", str(files.certificate))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"https://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_keys_are_fetched(provider: str) -> None:
+    """A token names its key; without an id there must be only one."""
+    keys = KeyClient(f"{provider}/keys").get_jwk_set()
+    assert [each.key_id for each in keys.keys] == ["one", "two"]
+    assert find_key(keys, "two") is not None
+    assert find_key(keys, "three") is None
+    assert find_key(keys, None) is None
+    only = jwt.PyJWKSet.from_dict({"keys": [KEY]})
+    assert find_key(only, None) is not None
+    assert find_key(only, "one") is None
+
+
+def test_a_redirect_is_not_followed(provider: str) -> None:
+    """Not even to https, as in PyJWT's own fetch."""
+    with pytest.raises(URLError, match="302"):
+        fetch(f"{provider}/elsewhere")
+
+
+def test_an_answer_that_is_too_large_is_given_up(provider: str) -> None:
+    """One byte more than a mebibyte is refused."""
+    with pytest.raises(ValueError, match="too large or too slow"):
+        fetch(f"{provider}/large")
+
+
+def test_an_answer_that_takes_too_long_is_given_up(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole answer has five seconds, however quickly its parts arrive."""
+    seconds = count(0, 6)
+    monkeypatch.setattr(token_keys, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    with pytest.raises(ValueError, match="too large or too slow"):
+        fetch(f"{provider}/keys")
+
+
+def test_something_else_than_keys_is_an_error(provider: str) -> None:
+    """PyJWT refuses it, and what was known stays."""
+    with pytest.raises(jwt.PyJWKClientError, match="JSON object"):
+        KeyClient(f"{provider}/list").get_jwk_set()
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/keys", "file:///etc/hostname"])
+def test_nothing_but_https_is_fetched(url: str) -> None:
+    """Keys that anybody on the way could replace verify nothing."""
+    with pytest.raises(ValueError, match="not https"):
+        fetch(url)

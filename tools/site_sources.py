@@ -1,0 +1,99 @@
+"""What the documentation site is built from: `python -m tools.site_sources FOLDER` writes it.
+
+The hand-written pages are copied from `docs/`. The pages that follow from the code are added: one for each rule, the reference of
+documents, commands and routes. The navigation of `mkdocs.yml` is filled in with the pages of which there are many.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from itertools import groupby
+from pathlib import Path
+
+from orgkernel.project.scaffold import build_schemas
+from orgkernel.rules.pages import all_pages
+from tools.reference_pages import reference_pages
+
+REPOSITORY = Path(__file__).parents[1]
+CONFIG = "mkdocs.yml"
+FAMILIES = {
+    "0": "reading",
+    "1": "shape",
+    "2": "command",
+    "3": "routing",
+    "4": "authority",
+    "5": "doctrine and reporting",
+    "6": "crew and contracts",
+    "7": "hygiene",
+    "8": "compatibility",
+}
+
+
+def write_site_sources(folder: Path) -> None:
+    """Write `mkdocs.yml` and `docs/` into the folder, whose `docs/` is replaced."""
+    shutil.rmtree(folder / "docs", ignore_errors=True)
+    shutil.copytree(REPOSITORY / "docs", folder / "docs")
+    for name, text in generated_pages().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    (folder / CONFIG).write_text(site_configuration(), encoding="utf-8")
+
+
+def generated_pages() -> dict[str, str]:
+    """The pages that are not in the repository: path below the folder of the site's sources to text."""
+    pages = {f"docs/rules/{page.file_name}": _link_codes(page.text) for page in all_pages().values()}
+    pages["docs/rules/README.md"] = _rule_index()
+    return pages | reference_pages()
+
+
+def site_configuration() -> str:
+    """The hand-written configuration with all rules, kinds of documents and decisions in its navigation."""
+    text = (REPOSITORY / CONFIG).read_text(encoding="utf-8")
+    rules = []
+    for digit, pages in groupby(all_pages().values(), key=lambda page: page.code[3]):
+        rules.append(f"      - {FAMILIES[digit].capitalize()}:\n")
+        rules += [f"          - rules/{page.file_name}\n" for page in pages]
+    kinds = [f"          - reference/documents/{kind}.md\n" for kind in build_schemas()]
+    decisions = [f"          - adr/{path.name}\n" for path in sorted((REPOSITORY / "docs/adr").glob("*.md"))]
+    for name, lines in (("rules", rules), ("kinds", kinds), ("decisions", decisions)):
+        text, places = re.subn(rf"^ *# {name}: generated\n", "".join(lines), text, flags=re.MULTILINE)
+        assert places == 1, f"{CONFIG} has no place for {name}"
+    return text
+
+
+def _rule_index() -> str:
+    used = {page.code[3] for page in all_pages().values()}
+    families = ", ".join(f"{digit} {name}" for digit, name in FAMILIES.items() if digit in used)
+    lines = [
+        "# Rules",
+        "",
+        f"Families by the first digit: {families}.",
+        "",
+        "| code | name | default | what it says |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| [{page.code}]({page.file_name}) | {page.name} | {page.severity.value} | {page.summary} |"
+        for page in all_pages().values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _link_codes(text: str) -> str:
+    """A rule's page with links to the other rules it names; examples and headings stay as they are."""
+    pages = all_pages()
+    parts = re.split(r"(^```.*?^```$|^#[^\n]*$|`[^`\n]*`)", text, flags=re.MULTILINE | re.DOTALL)
+    for place in range(0, len(parts), 2):
+        parts[place] = re.sub(
+            r"\bORG\d{3}\b",
+            lambda code: f"[{code[0]}]({pages[code[0]].file_name})" if code[0] in pages else code[0],
+            parts[place],
+        )
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    write_site_sources(Path(sys.argv[1]))
