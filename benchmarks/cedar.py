@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from benchmarks.timing import NotMeasured
-from benchmarks.worlds import IN_SCOPE
+from benchmarks.worlds import IN_FILE_SCOPE
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.cedar.export import ENTITIES_FILE, POLICIES_FILE, SCHEMA_FILE
 from orgkernel.exchange.exported import Export
@@ -93,7 +93,7 @@ def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any
         context["holds_lock"] = True
     name, _, path = name.partition(":")
     if path:
-        context["in_scope"] = f":{path}" == IN_SCOPE
+        context["in_file_scope"] = f":{path}" == IN_FILE_SCOPE
     action = "read" if kind == "data" else "use"
     if kind == "tool":
         name = f"{name}/{request.action}"

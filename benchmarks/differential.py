@@ -53,7 +53,7 @@ LAYERS = {
     "policies that ask": ("ASK_APPROVAL",),
     "position": ("POSITION_CAP",),
     "exclusive lock": ("LOCKED",),
-    "file scope": ("WRITE_OUT_OF_SCOPE",),
+    "file scope": ("WRITE_OUT_OF_FILE_SCOPE",),
 }
 
 

@@ -17,7 +17,7 @@ from orgkernel.decisions.dispatch.permission.decide import decide_dispatch, deci
 from orgkernel.decisions.dispatch.permission.permission import HandoverQuestion
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.ownership.claims import ClaimConflict, ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import scopes_overlap
+from orgkernel.decisions.ownership.overlap import owned_paths_overlap
 from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.files import decode
@@ -46,7 +46,7 @@ class ScannedClaims:
             for claim in self.claims
             if claim.expires_at > now
             for text in claim.paths
-            if scopes_overlap(path, text)
+            if owned_paths_overlap(path, text)
         )
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from benchmarks.timing import NotMeasured
-from benchmarks.worlds import IN_SCOPE
+from benchmarks.worlds import IN_FILE_SCOPE
 from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.exchange.exported import Export
@@ -53,7 +53,7 @@ def translate(request: AccessRequest, holds_lock: bool = False) -> dict[str, Any
     kind, _, name = request.resource.partition(":")
     name, _, path = name.partition(":")
     if path:
-        context["in_scope"] = f":{path}" == IN_SCOPE
+        context["in_file_scope"] = f":{path}" == IN_FILE_SCOPE
     return {
         "subject": request.subject,
         "action": request.action,

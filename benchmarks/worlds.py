@@ -16,7 +16,7 @@ from orgkernel.decisions.access.circumstances import CIRCUMSTANCES
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 
 ORG = "world"
-IN_SCOPE = ":src/a"
+IN_FILE_SCOPE = ":src/a"
 """The path of a question that lies in the scope of every role that has one."""
 _ROLES = tuple(f"r{number}" for number in range(10))
 _AGENTS = tuple(f"a{number}" for number in range(6))
@@ -126,7 +126,7 @@ class World:
             actions = [*[*self._levels[tool]] * 3, "use", *(["lock"] if kind == "lock" else [])]
             action, resource = self._one(actions), f"tool:{tool}"
             if kind == "bound" and self._chance(0.15):
-                resource += self._one([IN_SCOPE, ":../src/a"])
+                resource += self._one([IN_FILE_SCOPE, ":../src/a"])
         if self._chance(0.01):
             subject, action, resource = self._one(
                 [("role:nobody", action, resource), (subject, "nothing", resource), (subject, action, "tool:nowhere")]

@@ -93,7 +93,7 @@ TOOL_LOCKED = ProblemCode("TOOL_LOCKED", 409, "The tool is locked by another hol
     "Wait until the lock is released, or break it with the scope `lock`.")
 STALE_TOKEN = ProblemCode("STALE_TOKEN", 409, "The lock or the claim is no longer held",
     "It expired, was broken or transferred, or was taken again. Work under its token must stop.")
-SCOPE_CONFLICT = ProblemCode("SCOPE_CONFLICT", 409, "Somebody else has claimed the files",
+CLAIM_CONFLICT = ProblemCode("CLAIM_CONFLICT", 409, "Somebody else has claimed the files",
     "The detail names the path and its holder, and the help says when the claim ends. Nothing was claimed.")
 BAD_REPORT = ProblemCode("BAD_REPORT", 422, "The SALUTE report cannot be read",
     "`errors` lists what is wrong. `orgkernel schema salute_report` prints the JSON Schema of a report.")

@@ -112,12 +112,12 @@ def _line(state: RegistryState, org_id: str) -> OrganizationLine:
 
 def _role(view: OrgView, role_id: str) -> RoleLine:
     profile = view.records.posts[role_id].profile
-    command = view.command_of(role_id)
+    superior = view.superior_edge_of(role_id)
     return RoleLine(
         role_id=role_id,
         role_name=profile.name,
         role_type=profile.role_type,
-        reports_to=command.target if command else None,
+        reports_to=superior.target if superior else None,
         department=profile.department,
         domains=tuple(edge.target for edge in view.domains_of(role_id)),
     )

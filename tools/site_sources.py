@@ -21,7 +21,7 @@ CONFIG = "mkdocs.yml"
 FAMILIES = {
     "0": "reading",
     "1": "shape",
-    "2": "command",
+    "2": "chain of command",
     "3": "routing",
     "4": "authority",
     "5": "doctrine and reporting",

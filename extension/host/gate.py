@@ -60,7 +60,7 @@ def judge(
     # An action that nobody declares writes for all that is known.
     writes = grant is not None and (action in grant.scoped or (bool(grant.scoped) and action not in actions))
     if writes:
-        return _out_of_scope(active, role, tool, known, arguments)
+        return _out_of_file_scope(active, role, tool, known, arguments)
     if action is not None and actions.get(action) is False:
         allowed = [name for name, may in actions.items() if may]
         instead = f"Allowed: {', '.join(f'`{name}`' for name in allowed)}." if allowed else ""
@@ -117,7 +117,7 @@ def _quoted(names: Collection[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _out_of_scope(
+def _out_of_file_scope(
     active: Active,
     role: bundles.BundleRole,
     tool: str,

@@ -1,7 +1,7 @@
 """The active organization: `active.json`, its settings and its bundle, read again only when a file changed.
 
 A bundle is used only if it was compiled from what `active.json` and the role files say now; otherwise these files are
-compiled here (`by_hand.py`). Without `active.json` the layer is off, at once. An `active.json` or a bundle that cannot be read is reported as an
+compiled here (`by_hand.py`). Without `active.json` the activation is off, at once. An `active.json` or a bundle that cannot be read is reported as an
 error; an organization that was loaded before stays active until the files are fixed.
 """
 

@@ -14,7 +14,7 @@ _DISABLED = ("usr", "plugins", "orgkernel", ".toggle-0")
 
 
 def describe(agent: Any) -> dict[str, Any]:
-    """Whether the layer is on and why not, the role with its tier and reasons, its last report, and the effect."""
+    """Whether the activation is on and why not, the role with its tier and reasons, its last report, and the effect."""
     active, error = find_active()
     shown: dict[str, Any] = {"on": active is not None, "error": error, "effect": _effect(active, agent)}
     if active is None:

@@ -18,7 +18,7 @@ from .runtime import bundle as bundles
 from .runtime import neighbors, pace, report_files, signals, steering_words, supervisor
 from .saying import say
 
-_posts: dict[tuple[str, str], steering_words.PostInCommand] = {}
+_posts: dict[tuple[str, str], steering_words.PostInChainOfCommand] = {}
 _MOST_POSTS = 1_000
 _reports: dict[str, tuple[tuple[int, int, int] | None, Mapping[str, Any] | None]] = {}
 
@@ -105,7 +105,7 @@ def _supervise(
         say(agent, f"Supervisor steers {role.role_name}: {what}", content=steering.text)
 
 
-def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:
+def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInChainOfCommand:
     key = (active.bundle.checksum, role.role_id)
     if key not in _posts:
         if len(_posts) >= _MOST_POSTS:
@@ -114,9 +114,9 @@ def _post(active: Active, role: bundles.BundleRole) -> steering_words.PostInComm
     return _posts[key]
 
 
-def _build_post(active: Active, role: bundles.BundleRole) -> steering_words.PostInCommand:
+def _build_post(active: Active, role: bundles.BundleRole) -> steering_words.PostInChainOfCommand:
     names = {each.role_id: each.role_name for each in active.bundle.roles.values()}
-    return steering_words.PostInCommand(
+    return steering_words.PostInChainOfCommand(
         role.role_id,
         role.role_name,
         role.reports_to,

@@ -80,7 +80,7 @@ class ExplanationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     decision: AccessDecision
     reasons: tuple[Reason, ...]
     trace: tuple[TraceLine, ...]
-    """One or more lines for each layer, in the order of the layers."""
+    """One or more lines for each access layer, in their order."""
     remedies: tuple[Remedy, ...]
     who_can: Who
     ignored: tuple[str, ...]
@@ -98,7 +98,7 @@ class AccessRows(msgspec.Struct, frozen=True, kw_only=True):
 
 @router.post("/v1/orgs/{org}/why", **access_question(ExplanationAnswer, WhyQuestion, _EXAMPLE, org=True))
 async def post_why(request: Request, answers: AnswersOfApp, org: Org) -> Response:
-    """Explain a decision: every layer with its lines, the changes that would allow it, and who already can."""
+    """Explain a decision: every access layer with its lines, the changes that would allow it, and who already can."""
     require_scope(request, "read")
     question = await read_body(request, WhyQuestion, '{"subject": "role:co", …}')
     asked = _understand(org, question.subject, question.action, question.resource, question.context)

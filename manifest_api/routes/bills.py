@@ -30,7 +30,7 @@ MOST_LEFT_OUT = 1000
 
 
 class AssignmentQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who could take the parts of a bill now?"""
+    """Who could take the bill roles now?"""
 
     without: Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_LEFT_OUT)] = ()
     """Agents that are not available."""
@@ -44,7 +44,7 @@ async def get_bills(request: Request, answers: AnswersOfApp, org: Org) -> Respon
 
 @router.get("/v1/orgs/{org}/bills/{bill}", responses=told(BillPage, 404, 409, 503, org=True))
 async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: BillPath) -> Response:
-    """Get a bill: its parts, its steps, who may start it, and what its rules find."""
+    """Get a bill: its bill roles, its steps, who may start it, and what its rules find."""
     return await answers.respond(request, lambda kernel: kernel.bill(org, bill), org)
 
 
@@ -56,7 +56,7 @@ async def get_bill(request: Request, answers: AnswersOfApp, org: Org, bill: Bill
 async def post_bill_fill(
     request: Request, answers: AnswersOfApp, org: Org, bill: BillPath, as_of: AsOf = None
 ) -> Response:
-    """Propose who takes which part of a bill, by the crew as it is now. Nobody is assigned by it."""
+    """Propose who takes which bill role, by the crew as it is now. Nobody is assigned by it."""
     require_scope(request, "read")
     asked = await read_body(request, AssignmentQuestion, "{}")
     return await answers.respond_once(

@@ -100,7 +100,7 @@ CORRECTION_WITHOUT_ORIGINAL = Row(
 BLOCK_NOT_GENUINE = Row(
     "ORG665", "block-not-genuine", _E,
     "A blocker does not say what blocks the work.",
-    "A blocker is legal only for a missing credential, a destructive operation, a wider scope, or a real ambiguity.",
+    "A blocker is legal only for a missing credential, a destructive operation, more files, or a real ambiguity.",
     "Write the `question` and your `best_guess`, or decide and go on.",
 )  # fmt: skip
 BLOCK_NO_FALLBACK = Row(

@@ -17,7 +17,7 @@ Shown = Literal["setting", "ids", "texts", "derived"]
 """How the manifest is filled: with the value as a setting (with its default), with an item for each id or text of a list, or
 by a function of `manifest/role.py`, because the organization, a catalog or the state decides as well."""
 Decides = Literal[
-    "command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
+    "chain of command", "dispatch", "access", "crew", "contracts", "failures", "reports", "nothing", "not yet"
 ]
 """What depends on the field. `nothing`: people and agents read it. `not yet`: its description says so."""
 Gives = Literal["nothing", "items", "number", "levels", "own measure"]
@@ -77,10 +77,10 @@ def _row(
 # In the order in which reports and forms list them.
 ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _row("role_name", "role_name", "derived", "nothing", "nothing", None, "Another", specified=True),
-    _row("role_type", "role_type", "derived", "command", "nothing", Lost("role types"), "executive", specified=True),
+    _row("role_type", "role_type", "derived", "chain of command", "nothing", Lost("role types"), "executive", specified=True),
     _row("description", "description", "derived", "dispatch", "nothing", None, "Does it."),
-    _row("chain_of_command.reports_to", "chain_of_command", "derived", "command", "nothing", _COMMAND, "c", specified=True),
-    _row("chain_of_command.authority_level", _IDENTITY, "derived", "command", "number", Lost("authority levels"), 2, specified=True),
+    _row("chain_of_command.reports_to", "chain_of_command", "derived", "chain of command", "nothing", _COMMAND, "c", specified=True),
+    _row("chain_of_command.authority_level", _IDENTITY, "derived", "chain of command", "number", Lost("authority levels"), 2, specified=True),
     _row("chain_of_command.can_delegate", _IDENTITY, "derived", "dispatch", "number", Lost("rights to delegate"), True, specified=True),
     _row("dispatch.may_to", "dispatch_targets", "derived", "dispatch", "items", _DISPATCH_RIGHTS, ["c"]),
     _row("dispatch.may_from", "dispatch_sources", "derived", "dispatch", "nothing", _DISPATCH_RIGHTS, ["c"]),
@@ -107,7 +107,7 @@ ROLE_FIELDS: Final[tuple[RoleField, ...]] = (
     _row("standing_orders", "standing_orders", "texts", "nothing", "nothing", Lost("standing orders", _SAID_IN_TEXT), ["Ask."]),
     _row("department", "department", "derived", "access", "nothing", Lost("departments"), "d"),
     _row("layer", "layer", "derived", "dispatch", "nothing", Lost("layers"), "l"),
-    _row("tier", _IDENTITY, "setting", "command", "nothing", Lost("tiers of roles"), "utility"),
+    _row("crew_tier", _IDENTITY, "setting", "chain of command", "nothing", Lost("crew tiers"), "utility"),
     _row("position", _IDENTITY, "setting", "dispatch", "nothing", Lost("positions"), "worker"),
     _row("clearance", _IDENTITY, "setting", "not yet", (None, "basic", "enhanced", "full", "oracle"), Lost("clearances"), "basic"),
     _row("entry_rank", _IDENTITY, "setting", "crew", "nothing", _ENTRY_RANKS, "ensign"),

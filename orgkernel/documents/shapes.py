@@ -63,7 +63,7 @@ class BillActivation(Record, frozen=True, kw_only=True):
 
 
 class BillRole(Record, frozen=True, kw_only=True):
-    """A part in a bill, and who may take it. Every condition that is written must hold."""
+    """A role of a bill, and who may take it. Every condition that is written must hold."""
     description: str = ''
     role: RoleId | None = None
     department: Id | None = None
@@ -172,7 +172,7 @@ class RosterMember(Record, frozen=True, kw_only=True):
     trust: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
     trust_weight: Annotated[float, msgspec.Meta(gt=0.0)] = 4.0
     assignments: tuple[Assignment, ...] = ()
-    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     personality: PersonalitySeed | None = None
     description: str = ''
 
@@ -367,13 +367,13 @@ class SaluteReport(Document, frozen=True, kw_only=True):
     unit: Unit
     time: Time
     environment: Environment = Environment()
-OrderScope = Literal['federation', 'organization', 'department', 'role', 'unknown']
+OrderAudience = Literal['federation', 'organization', 'department', 'role', 'unknown']
 
 
 class StandingOrder(Document, frozen=True, kw_only=True):
     """Orders for everybody in a federation, an organization, a department or a role."""
     kind: Literal['orgkernel:standing_order'] = msgspec.field(default='orgkernel:standing_order', name='_schema')
-    scope: OrderScope
+    audience: OrderAudience
     target: str = ''
     body: str = ''
 
@@ -628,7 +628,7 @@ class RoleProfile(Document, frozen=True, kw_only=True):
     does_not_have: tuple[str, ...] = ()
     dispatch: DispatchRights = DispatchRights()
     department: Id | None = None
-    tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
+    crew_tier: Literal['crew', 'utility', 'infrastructure', 'external'] = 'crew'
     layer: Id | None = None
     position: Literal['manager', 'worker', 'unified'] | None = None
     clearance: Literal['basic', 'enhanced', 'full', 'oracle'] | None = None
@@ -1249,7 +1249,7 @@ class Rank(Record, frozen=True, kw_only=True):
 
 class Requirement(Record, frozen=True, kw_only=True):
     """A requirement on an agent's skills for a promotion."""
-    scope: Literal['universal', 'role', 'required_role']
+    skills: Literal['universal', 'role', 'required_role']
     min_proficiency: Proficiency
     min_count: Annotated[int, msgspec.Meta(ge=1)] | None = None
 

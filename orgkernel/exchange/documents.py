@@ -133,7 +133,7 @@ def _catalog(
 
 
 def _order_name(order: StandingOrder) -> str:
-    return f"standing_orders/{_FOLDERS.get(order.scope, '')}{order.target or order.scope}.md"
+    return f"standing_orders/{_FOLDERS.get(order.audience, '')}{order.target or order.audience}.md"
 
 
 def _order(document: SourceDocument, body: str) -> tuple[str, tuple[Place | None, ...]]:

@@ -12,7 +12,7 @@ PARTS = "what they deny or ask about in some paths, they deny or ask about as a 
 BEGINNINGS = "what they deny or ask about for some commands, they deny or ask about as a whole"
 LOCKS = "the caller must send `holds_lock`; without it, only taking the lock is allowed"
 GRANTING = "who may give a tool to others is decided by orgkernel"
-SCOPES = "the caller must compare the paths and send `in_scope`; without it, nothing is written"
+SCOPES = "the caller must compare the paths and send `in_file_scope`; without it, nothing is written"
 
 
 def losses_of(records: OrgRecords, why: Mapping[str, str]) -> Iterator[Loss]:

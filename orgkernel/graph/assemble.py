@@ -19,7 +19,7 @@ from orgkernel.diagnostics import Place
 from orgkernel.documents.records import Organization, RoleProfile
 from orgkernel.graph.governance import govern, layers_by_role
 from orgkernel.graph.records import OrgRecords, RolePost
-from orgkernel.graph.scopes import Duplicate, Group, Scope, Scopes
+from orgkernel.graph.visible_documents import Duplicate, Group, Visibility, VisibleDocuments
 from orgkernel.loading.sources import BrokenDocument, Packed, SourceDocument, Tree
 
 _INSTALLED = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -87,20 +87,20 @@ class Assembly:
 def assemble(tree: Tree) -> Assembly:
     """Resolve every organization of a tree."""
     org_documents, duplicates = _organizations(tree)
-    scopes = Scopes(tree)
+    visibility = Visibility(tree)
     included = {document.path: _included(_organization(document)) for document in org_documents}
     uses: dict[int, int] = defaultdict(int)
     including = Including(
         lambda: [(_organization(each).org_id, included[each.path]) for each in org_documents]
     )
     for document in org_documents:
-        scope = scopes.of(os.path.dirname(document.path))
+        visible = visibility.of(os.path.dirname(document.path))
         for role_id in included[document.path]:
-            if (profile := scope.profile(role_id)) is not None:
+            if (profile := visible.profile(role_id)) is not None:
                 uses[id(profile)] += 1
     organizations = tuple(
         _resolve(
-            document, scopes.of(os.path.dirname(document.path)), included[document.path], uses, including
+            document, visibility.of(os.path.dirname(document.path)), included[document.path], uses, including
         )
         for document in org_documents
     )
@@ -113,7 +113,7 @@ def assemble(tree: Tree) -> Assembly:
     unread_organization = any(document.kind in ("organization", None) for document in tree.broken)
     return Assembly(
         organizations,
-        tuple(dict.fromkeys([*duplicates, *scopes.duplicates()])),
+        tuple(dict.fromkeys([*duplicates, *visibility.duplicates()])),
         None if organizations else _loose_catalogs(tree),
         tuple(document for document in stray if not _is_overlay(document)),
         tuple(document for document in stray if _is_overlay(document) and id(document) not in laid_over),
@@ -152,10 +152,10 @@ def _organizations(tree: Tree) -> tuple[list[SourceDocument], list[Duplicate]]:
             )
         first.setdefault(org_id, document)
     unread = {
-        claim
+        declared_id
         for each in tree.broken
         if each.kind == "organization" and not _is_copy(each)
-        for claim in each.claims
+        for declared_id in each.declared_ids
     }
     for document in declared:
         if _is_copy(document) and _organization(document).org_id not in unread:
@@ -176,7 +176,7 @@ def _included(organization: Organization) -> dict[str, tuple[str | int, ...]]:
 
 def _resolve(
     document: SourceDocument,
-    scope: Scope,
+    visible: VisibleDocuments,
     included: Mapping[str, tuple[str | int, ...]],
     uses: Mapping[int, int],
     including: Including,
@@ -189,10 +189,10 @@ def _resolve(
         for superior, post in reversed(organization.hierarchy.items())
         for subordinate in post.subordinates
     }
-    overrides, governance = organization.overrides, scope.definitions["governance"]
+    overrides, governance = organization.overrides, visible.definitions["governance"]
     layers = layers_by_role(governance)
     for role_id, route in included.items():
-        source = scope.profile(role_id)
+        source = visible.profile(role_id)
         if source is None:
             without_profile[role_id] = document.place(*route, key=len(route) == 2)
             continue
@@ -201,21 +201,21 @@ def _resolve(
         posts[role_id] = RolePost(
             role_id, source, document, shared, superior, overrides.get(role_id), layers.get(role_id)
         )
-    missed = scope.missed(included)
-    contributing = parts_of([document, *(post.document for post in posts.values()), *scope.catalogs])
+    missed = visible.missed(included)
+    contributing = parts_of([document, *(post.document for post in posts.values()), *visible.catalogs])
     return OrgRecords(
         organization.org_id,
         document,
         govern(organization, governance),
         posts,
         without_profile,
-        excused=scope.excused,
-        incomplete=scope.incomplete,
+        excused=visible.excused,
+        incomplete=visible.incomplete,
         elsewhere=Elsewhere(including, organization.org_id),
         files=frozenset(each.name for each in contributing) | missed,
         unread=missed,
         digest=digest_documents(contributing, document),
-        **scope.definitions,
+        **visible.definitions,
     )
 
 
@@ -247,9 +247,9 @@ def _name_from(home: str, document: SourceDocument) -> str:
 def _loose_catalogs(tree: Tree) -> OrgRecords:
     """The catalogs of a tree without an organization, as one without roles would see them."""
     own = Group((each for each in tree.documents if not each.shared), tree.broken, own=True)
-    scope = Scope((own, Group(each for each in tree.documents if each.shared)))
+    visible = VisibleDocuments((own, Group(each for each in tree.documents if each.shared)))
     nobody = Organization(org_id="none", hierarchy={})
     document = SourceDocument("", "", "organization", Packed(encode(nobody), encode((0, {}))), "")
     return OrgRecords(
-        nobody.org_id, document, nobody, {}, {}, incomplete=scope.incomplete, **scope.definitions
+        nobody.org_id, document, nobody, {}, {}, incomplete=visible.incomplete, **visible.definitions
     )

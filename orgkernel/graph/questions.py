@@ -122,7 +122,7 @@ class OrgView(ABC):
         """Whether a file that could not be read seems to declare this role."""
         return role_id in self.records.excused
 
-    def command_of(self, role_id: str) -> Edge | None:
+    def superior_edge_of(self, role_id: str) -> Edge | None:
         """The edge to the superior, who may be external. None at the top."""
         edges = self.edges_from(EdgeKind.REPORTS_TO, role_id)
         return edges[0] if edges else None
@@ -153,20 +153,20 @@ class OrgView(ABC):
         return tuple(
             edge
             for edge in self.edges_to(EdgeKind.REPORTS_TO, role_id)
-            if self.command_of(edge.source) == edge
+            if self.superior_edge_of(edge.source) == edge
         )
 
     def chain_above(self, role_id: str) -> tuple[Edge, ...]:
         """The edges from the role up to the top. A cycle is followed once."""
         chain: list[Edge] = []
         seen = {role_id}
-        edge = self.command_of(role_id)
+        edge = self.superior_edge_of(role_id)
         while edge is not None:
             chain.append(edge)
             if edge.target in seen or edge.target in self.external:
                 break
             seen.add(edge.target)
-            edge = self.command_of(edge.target)
+            edge = self.superior_edge_of(edge.target)
         return tuple(chain)
 
     def superiors_above(self, role_id: str) -> tuple[str, ...]:

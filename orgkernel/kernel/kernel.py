@@ -507,14 +507,14 @@ class Kernel(Registry):
         return list_bills(self.access(org).view)
 
     def bill(self, org: str, bill: str) -> BillPage:
-        """A bill: its parts, its steps, and who may start it. Raises `UnknownBill` besides what `dispatch` raises."""
+        """A bill: its bill roles, its steps, and who may start it. Raises `UnknownBill` besides what `dispatch` raises."""
         from orgkernel.manifest.bills import show_bill
 
         desk = self.access(org)
         return show_bill(desk.view, _find_bill(desk.view, bill), self.organization(org).snapshot.diagnostics)
 
     def fill_bill(self, org: str, bill: str, *, without: Iterable[str] = ()) -> BillAssignment:
-        """Who could take the parts of a bill now, each agent at most one, and which parts stay vacant. Raises as `bill`.
+        """Who could take the bill roles now, each agent at most one, and which of them stay vacant. Raises as `bill`.
 
         >>> try:
         ...     Kernel.open().fill_bill("blank", "fire_drill")
@@ -522,11 +522,11 @@ class Kernel(Registry):
         ...     print(error.message)
         organization `blank` has no bill `fire_drill`
         """
-        from orgkernel.decisions.work.bills.filling import fill_parts
+        from orgkernel.decisions.work.bills.filling import fill_bill_roles
 
         desk = self.access(org)
         document = _find_bill(desk.view, bill)
-        return fill_parts(desk.view, desk.state, document, desk.here_and_now().now, frozenset(without))
+        return fill_bill_roles(desk.view, desk.state, document, desk.here_and_now().now, frozenset(without))
 
     def next_steps(
         self, org: str, instance: BillInstance, *, context: AccessContext | None = None

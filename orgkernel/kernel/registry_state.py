@@ -65,7 +65,9 @@ def next_state(
         if org_id in now:
             continue
         file = answering.snapshot.records.document.name
-        broken = [each for each in latest.tree.broken if org_id in each.claims or covers(each.name, file)]
+        broken = [
+            each for each in latest.tree.broken if org_id in each.declared_ids or covers(each.name, file)
+        ]
         if broken:
             now[org_id] = ServedOrganization(answering.snapshot, stale=True)
             names = {each.name for each in broken}
@@ -98,6 +100,6 @@ def _unreadable_organizations(latest: Snapshot) -> Iterator[tuple[str, str]]:
     for each in latest.tree.broken:
         folder, stem = os.path.split(os.path.splitext(each.path)[0])
         if each.kind == "organization" or (each.kind is None and stem == "org"):
-            claims = each.claims - {stem} or {os.path.basename(folder) if stem == "org" else stem}
-            for org_id in sorted(claims):
+            ids = each.declared_ids - {stem} or {os.path.basename(folder) if stem == "org" else stem}
+            for org_id in sorted(ids):
                 yield org_id, each.name

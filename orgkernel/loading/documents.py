@@ -60,7 +60,7 @@ _IS_JSON_SCHEMA = re.compile(r'\s*\{\s*"\$schema"\s*:')
 # Of this kind there may be a hundred thousand, so their marks are not kept at hand: as objects they cost more time than
 # they save.
 _MANY = "role_profile"
-# How much of a broken text is searched for ids that it claims, because it may be a text that is refused for its size.
+# How much of a broken text is searched for ids that it declares, because it may be a text that is refused for its size.
 _MOST_CLAIMING = 2 * 1024 * 1024
 _CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
@@ -131,8 +131,8 @@ def read_documents(
                 document.hold(read.record, None if read.kind == _MANY else each.marks)
             documents.append(document)
         elif any(refusal.row.severity is row.MISSING_FIELD.severity for refusal in read.refusals):
-            claims = _claims(source, each.value)
-            broken.append(BrokenDocument(source.name, source.path, read.kind, claims, shared))
+            declared_ids = _declared_ids(source, each.value)
+            broken.append(BrokenDocument(source.name, source.path, read.kind, declared_ids, shared))
         diagnostics += [diagnose(source, refusal) for refusal in read.refusals]
     return ReadFile(tuple(documents), tuple(broken), tuple(diagnostics))
 
@@ -291,18 +291,18 @@ def read_broken(
     source: SourceText, kind: str | None, refusals: Sequence[Refusal], shared: bool = False
 ) -> ReadFile:
     """A file that cannot be read, and why."""
-    broken = BrokenDocument(source.name, source.path, kind, _claims(source, None), shared)
+    broken = BrokenDocument(source.name, source.path, kind, _declared_ids(source, None), shared)
     return ReadFile(broken=(broken,), diagnostics=tuple(diagnose(source, refusal) for refusal in refusals))
 
 
-def _claims(source: SourceText, value: Any) -> frozenset[str]:
+def _declared_ids(source: SourceText, value: Any) -> frozenset[str]:
     stem = source.path.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
-    claims = {stem}
+    declared_ids = {stem}
     if isinstance(value, dict):
-        claims |= {value[field] for field in ("role_id", "org_id") if isinstance(value.get(field), str)}
+        declared_ids |= {value[field] for field in ("role_id", "org_id") if isinstance(value.get(field), str)}
     else:
-        claims |= set(_CLAIM.findall(source.text, 0, _MOST_CLAIMING))
-    return frozenset(claims)
+        declared_ids |= set(_CLAIM.findall(source.text, 0, _MOST_CLAIMING))
+    return frozenset(declared_ids)
 
 
 def diagnose(source: SourceText, refusal: Refusal) -> Diagnostic:

@@ -24,7 +24,7 @@ _FIRST = pack_mark(1, 1)
 _FENCE = re.compile(r"---[ \t]*\Z")
 # Fields of every document, and the one that the text of the file becomes: front matter cannot set them.
 _OURS = frozenset({"_schema", "_version", "suppressions", "body"})
-_SCOPE_OF_FOLDER = {"departments": "department", "roles": "role"}
+_AUDIENCE_OF_FOLDER = {"departments": "department", "roles": "role"}
 
 
 class ParsedMarkdown(NamedTuple):
@@ -58,10 +58,10 @@ def _parse(source: SourceText, kind: str) -> ParsedMarkdown:
 
 
 def _read_order(source: SourceText) -> ParsedMarkdown:
-    scope, target = _scope_of(source.path)
+    audience, target = _audience_of(source.path)
     value = {
         "_schema": f"{PREFIX}standing_order",
-        "scope": scope,
+        "audience": audience,
         "target": target,
         "body": source.text,
     }
@@ -71,12 +71,12 @@ def _read_order(source: SourceText) -> ParsedMarkdown:
     return ParsedMarkdown("standing_order", value, (_FIRST, {"body": (_FIRST, _FIRST)}), [])
 
 
-def _scope_of(path: str) -> tuple[str, str]:
+def _audience_of(path: str) -> tuple[str, str]:
     """For whom a file of orders is, by its place below `standing_orders`."""
     folder, name = os.path.split(path)
     stem, above = name.rpartition(".")[0], os.path.basename(folder)
-    if above in _SCOPE_OF_FOLDER:
-        return _SCOPE_OF_FOLDER[above], stem
+    if above in _AUDIENCE_OF_FOLDER:
+        return _AUDIENCE_OF_FOLDER[above], stem
     return (stem, "") if stem in ("federation", "organization") else ("unknown", stem)
 
 

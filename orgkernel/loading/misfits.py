@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
-from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS
+from orgkernel.documents.model.kinds import KINDS, MARKDOWN_KINDS, RENAMED_FIELDS
 from orgkernel.documents.model.record import Document
 from orgkernel.loading.marks import Marks, find_mark, has_value, route_text
 from orgkernel.loading.parsed import MAX_REFUSALS, Refusal, describe
@@ -96,7 +96,7 @@ def find_misfits(
     errors = [
         found for found in errors if not (_is_unknown(found) and str(found["loc"][-1]).startswith("x_"))
     ]
-    refusals = [_refusal(model, found, marks) for found in errors[:MAX_REFUSALS]]
+    refusals = [_refusal(kind, model, found, marks) for found in errors[:MAX_REFUSALS]]
     fatal = not all(_is_unknown(found) for found in errors)
     if more := len(errors) - len(refusals):
         what = "invalid fields and values" if fatal else "unknown fields"
@@ -116,39 +116,41 @@ def _is_unknown(found: Mapping[str, Any]) -> bool:
     return bool(found["type"] == "extra_forbidden")
 
 
-def _refusal(model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
-    kind, loc, context = found["type"], found["loc"], found.get("ctx") or {}
+def _refusal(kind: str, model: type[Document], found: Mapping[str, Any], marks: Marks) -> Refusal:
+    error, loc, context = found["type"], found["loc"], found.get("ctx") or {}
     bad_key = loc[-1:] == (_KEY,)
     at_key = _is_unknown(found) or bad_key
     route = _route(loc[:-1] if bad_key else loc, marks)
     mark = find_mark(marks, route, key=at_key)
     where = quote(route_text(route)) if route else "the document"
     value = found.get("input")
-    if kind == "missing":
+    if error == "missing":
         return Refusal(row.MISSING_FIELD, mark, f"the field {where} is missing")
-    if kind == "extra_forbidden":
-        return Refusal(row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _field_help(model, route))
-    if kind in _WRONG_TYPE:
-        expected = _EITHER.get(loc[-1], _WRONG_TYPE[kind])
+    if error == "extra_forbidden":
+        return Refusal(
+            row.UNKNOWN_FIELD, mark, f"the field {where} is unknown", _field_help(kind, model, route)
+        )
+    if error in _WRONG_TYPE:
+        expected = _EITHER.get(loc[-1], _WRONG_TYPE[error])
         return Refusal(row.WRONG_TYPE, mark, f"{where} is {describe(value)} but must be {expected}")
-    if kind == "literal_error":
+    if error == "literal_error":
         allowed = _allowed(context)
         help = did_you_mean(str(value), allowed) if isinstance(value, str) else ""
         message = f"{where} is {describe(value)}, which is not one of {listing(allowed)}"
         return Refusal(row.UNKNOWN_VALUE, mark, message, help)
-    if kind == "string_pattern_mismatch":
+    if error == "string_pattern_mismatch":
         what, help = _WORDS.get(str(context.get("pattern")), _ID)
         subject = f"the key {quote(value)}" if at_key else f"{where} is {quote(value)}, which"
         return Refusal(row.MALFORMED_ID, mark, f"{subject} is not {what}", help)
-    if kind in _BOUNDS:
-        name, words = _BOUNDS[kind]
+    if error in _BOUNDS:
+        name, words = _BOUNDS[error]
         return Refusal(
             row.OUT_OF_RANGE, mark, f"{where} is {quote(value)} but must be {words} {context[name]}"
         )
-    if kind in _LENGTHS:
+    if error in _LENGTHS:
         bound = context.get("min_length", context.get("max_length"))
         words = "at least" if "min_length" in context else "at most"
-        unit = "character" if kind.startswith("string") else "item"
+        unit = "character" if error.startswith("string") else "item"
         number = f"{bound} {unit}" if bound == 1 else f"{bound} {unit}s"
         return Refusal(row.WRONG_LENGTH, mark, f"{where} has the wrong length; it must have {words} {number}")
     return Refusal(
@@ -171,9 +173,12 @@ def _allowed(context: Mapping[str, Any]) -> list[str]:
     return [word.strip("' ") for word in expected.replace(" or ", ", ").split(",") if word.strip("' ")]
 
 
-def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
-    """The help for an unknown field: another spelling here, or the same name in another place."""
+def _field_help(kind: str, model: type[Document], route: tuple[str | int, ...]) -> str:
+    """The help for an unknown field: its new name, another spelling here, or the same name in another place."""
     name = str(route[-1])
+    new_name = _find_new_name(kind, route)
+    if new_name is not None:
+        return f"write {quote(new_name)}, its new name, or run `orgkernel upgrade`"
     homes = _fields_of(model)
     if name in homes:
         home = homes[name]
@@ -182,6 +187,16 @@ def _field_help(model: type[Document], route: tuple[str | int, ...]) -> str:
     if match is None:
         return "correct its name, or start it with `x_` if it is your own field"
     return f"did you mean {quote(match)}?"
+
+
+def _find_new_name(kind: str, route: tuple[str | int, ...]) -> str | None:
+    """The new name of a renamed field."""
+    for pattern, new_name in RENAMED_FIELDS.get(kind, ()):
+        if len(pattern) == len(route) and all(
+            step in (None, key) for step, key in zip(pattern, route, strict=True)
+        ):
+            return new_name
+    return None
 
 
 @cache

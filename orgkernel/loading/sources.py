@@ -295,7 +295,7 @@ class BrokenDocument:
     name: str
     path: str
     kind: str | None
-    claims: frozenset[str]
+    declared_ids: frozenset[str]
     shared: bool = False
     home: str = ""
     """As that of a document."""

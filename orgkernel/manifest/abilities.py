@@ -247,7 +247,7 @@ def _is_touched(view: OrgView, holder: Subject, tool: Resource, state: StateView
         or tool.rank_levels
         or tool.qualifications
         or tool.exclusive
-        or tool.is_scoped
+        or tool.has_file_scope
         or not tool.enabled
         or (tool.resource in holder.essential and holder.bound.get(tool.resource, FULL) < FULL)
         or holder.policies

@@ -170,7 +170,9 @@ def _next_rank(view: OrgView, state: StateView, decision: PromotionDecision, now
     return NextRank(
         **_said_of_rank(next(rank for rank in view.records.ranks if rank.id == path.rank)),
         requirements=tuple(
-            RequirementItem(scope=each.scope, min_proficiency=each.min_proficiency, min_count=each.min_count)
+            RequirementItem(
+                skills=each.skills, min_proficiency=each.min_proficiency, min_count=each.min_count
+            )
             for each in promotion.requirements
         ),
         qualifications=promotion.qualifications,

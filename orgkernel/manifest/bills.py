@@ -1,4 +1,4 @@
-"""The bills of an organization as an answer: their parts, steps and results, and who may start them."""
+"""The bills of an organization as an answer: their bill roles, steps and results, and who may start them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class BillLine(msgspec.Struct, frozen=True, kw_only=True):
     version: str
     title: str
     trigger: str
-    parts: int
+    bill_roles: int
     steps: int
     file: str
 
@@ -35,10 +35,10 @@ class BillList(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: str
 
 
-class BillPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a bill, and what an agent needs for it."""
+class BillRoleItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A bill role, and what an agent needs for it."""
 
-    part: str
+    bill_role: str
     description: str
     role: str | None
     department: str | None
@@ -73,7 +73,7 @@ class BillPage(msgspec.Struct, frozen=True, kw_only=True):
     authority: str
     activated_by: tuple[str, ...]
     """The roles that may start it by hand."""
-    parts: tuple[BillPart, ...]
+    bill_roles: tuple[BillRoleItem, ...]
     steps: tuple[BillStep, ...]
     """As they are written."""
     expected_results: tuple[str, ...]
@@ -90,7 +90,7 @@ def list_bills(view: OrgView) -> BillList:
         bill = read_bill(document)
         lines.append(
             BillLine(
-                bill=slug, version=bill.edition, title=bill.title, trigger=bill.activation.trigger, parts=len(bill.roles),
+                bill=slug, version=bill.edition, title=bill.title, trigger=bill.activation.trigger, bill_roles=len(bill.roles),
                 steps=len(bill.steps), file=document.name,
             )
         )  # fmt: skip
@@ -98,17 +98,17 @@ def list_bills(view: OrgView) -> BillList:
 
 
 def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Diagnostic]) -> BillPage:
-    """A bill with its parts and who can take them, and what the rules say about it."""
+    """A bill with its bill roles and who can take them, and what the rules say about it."""
     bill = read_bill(document)
     subject = f"bill:{bill.slug}"
-    parts = []
-    for part, wanted in bill.roles.items():
+    bill_roles = []
+    for bill_role, wanted in bill.roles.items():
         least, most = read_count(wanted.count) or (0, 0)
-        parts.append(
-            BillPart(
-                part=part, description=wanted.description, role=wanted.role, department=wanted.department,
+        bill_roles.append(
+            BillRoleItem(
+                bill_role=bill_role, description=wanted.description, role=wanted.role, department=wanted.department,
                 min_rank=wanted.min_rank, qualifications=wanted.qualifications, least=least, most=most,
-                roles=fitting_roles(view, wanted), why=(why_place(f"part {part}", document.place("roles", part, key=True)),),
+                roles=fitting_roles(view, wanted), why=(why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True)),),
             )
         )  # fmt: skip
     return BillPage(
@@ -121,7 +121,7 @@ def show_bill(view: OrgView, document: SourceDocument, diagnostics: Iterable[Dia
         trigger=bill.activation.trigger,
         authority=bill.activation.authority,
         activated_by=authorities(view, bill),
-        parts=tuple(parts),
+        bill_roles=tuple(bill_roles),
         steps=bill.steps,
         expected_results=bill.expected_results,
         constraints=bill.constraints,

@@ -36,13 +36,13 @@ def select_roles(view: OrgView, wanted: RoleFilter) -> tuple[str, ...]:
 
 def _fits(view: OrgView, role_id: str, wanted: RoleFilter) -> bool:
     profile = view.records.posts[role_id].profile
-    command = view.command_of(role_id)
+    superior = view.superior_edge_of(role_id)
     domain = (view.resolve_domain(wanted.domain) or wanted.domain) if wanted.domain is not None else None
     return (
         wanted.role_type in (None, profile.role_type)
         and wanted.department in (None, profile.department)
         and wanted.layer in (None, profile.layer)
-        and wanted.reports_to in (None, command.target if command else None)
+        and wanted.reports_to in (None, superior.target if superior else None)
         and (domain is None or any(edge.target == domain for edge in view.domains_of(role_id)))
         and (wanted.plan is None or any(edge.target == wanted.plan for edge in view.plans_of(role_id)))
         and (wanted.tool is None or any(edge.target == wanted.tool for edge in view.tools_of(role_id)))

@@ -47,8 +47,8 @@ def build_role_manifest(
     post = view.records.posts[role_id]
     profile = post.profile
     chain = view.chain_above(role_id)
-    commands = [_command_why(view, edge) for edge in chain]
-    under = [(edge, _command_why(view, edge)) for edge in view.subordinates_of(role_id)]
+    reasons_of_superiors = [_why_superior(view, edge) for edge in chain]
+    under = [(edge, _why_superior(view, edge)) for edge in view.subordinates_of(role_id)]
     tools = view.tools_of(role_id)
     essential = find_essential_tools(view, post, tools)
     targets = tuple(_dispatch_targets(view, role_id, under if profile.can_delegate else ()))
@@ -69,12 +69,12 @@ def build_role_manifest(
         department=_department(view, role_id),
         layer=_layer(post, profile.layer),
         chain_of_command=tuple(
-            _superior(view, edge.target, why) for edge, why in zip(chain, commands, strict=True)
+            _superior(view, edge.target, why) for edge, why in zip(chain, reasons_of_superiors, strict=True)
         ),
         subordinates=tuple(_member(view, edge.source, why) for edge, why in under),
         peers=tuple(_peers(view, role_id)),
         dispatch_targets=targets,
-        dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, commands)),
+        dispatch_sources=tuple(_dispatch_sources(view, role_id, chain, reasons_of_superiors)),
         depth_left=depth_left(view, dispatches=bool(targets)),
         domains=tuple(_domains(view, role_id)),
         intents=tuple(_intents(view, role_id)),
@@ -186,7 +186,7 @@ def _layer(post: RolePost, layer: str | None) -> v1.Item | None:
     )
 
 
-def _command_why(view: OrgView, edge: Edge) -> tuple[Why, ...]:
+def _why_superior(view: OrgView, edge: Edge) -> tuple[Why, ...]:
     """The edge that decides, and the profile if it says the same."""
     why = [why_edge(edge)]
     post = view.records.posts.get(edge.source)
@@ -258,16 +258,16 @@ def _may_hand_to(view: OrgView, sender: str, receiver: str) -> bool:
 def list_dispatch_sources(view: OrgView, role_id: str) -> Iterator[v1.Member]:
     """The roles that may dispatch to a role."""
     chain = view.chain_above(role_id)
-    return _dispatch_sources(view, role_id, chain, [_command_why(view, edge) for edge in chain])
+    return _dispatch_sources(view, role_id, chain, [_why_superior(view, edge) for edge in chain])
 
 
 def _dispatch_sources(
-    view: OrgView, role_id: str, chain: Sequence[Edge], commands: Sequence[tuple[Why, ...]]
+    view: OrgView, role_id: str, chain: Sequence[Edge], reasons_of_superiors: Sequence[tuple[Why, ...]]
 ) -> Iterator[v1.Member]:
     sources: dict[str, list[Why]] = {}
     superior = view.records.posts.get(chain[0].target) if chain else None
     if superior is not None and superior.profile.can_delegate:
-        sources[chain[0].target] = list(commands[0])
+        sources[chain[0].target] = list(reasons_of_superiors[0])
     for edge in view.edges_to(EdgeKind.MAY_DISPATCH, role_id):
         sources.setdefault(edge.source, []).append(why_edge(edge))
     return (

@@ -289,7 +289,7 @@ class RankItem(Named, frozen=True, kw_only=True):
 class RequirementItem(msgspec.Struct, frozen=True, kw_only=True):
     """Skills that a promotion requires."""
 
-    scope: str
+    skills: str
     min_proficiency: int
     """Lowest proficiency on the scale of 1 to 7."""
     min_count: int | None

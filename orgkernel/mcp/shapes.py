@@ -176,7 +176,7 @@ class AccessLayerStep(ToolAnswer, frozen=True, kw_only=True):
 
 
 class WhyAnswer(ToolAnswer, frozen=True, kw_only=True):
-    """A decision, layer by layer."""
+    """A decision, access layer by access layer."""
 
     outcome: Outcome
     codes: tuple[str, ...]

@@ -176,7 +176,7 @@ async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
 
     request, found, grantors = await asker.ask(look)
     decision = found.decision
-    layers = tuple(
+    access_layers = tuple(
         shapes.AccessLayerStep(
             access_layer=line.access_layer,
             statement=line.statement,
@@ -186,7 +186,7 @@ async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
         for line in found.trace
     )
     answer = shapes.WhyAnswer(
-        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, access_layers=layers,
+        outcome=decision.outcome, codes=decision.codes, reasons=found.reasons, access_layers=access_layers,
         snapshot=decision.snapshot, state_version=decision.state_version, **_ways(found, grantors),
     )  # fmt: skip
     text = decision_text(
@@ -195,7 +195,7 @@ async def _why(asker: Asker, asked: shapes.CanArguments) -> ToolReply:
     steps = [
         f"{each.access_layer}: {plain(each.statement)}"
         + (f" ({', '.join(map(plain, each.lines[:3]))})" if each.lines else "")
-        for each in layers
+        for each in access_layers
         if each.change or each.statement != NEUTRAL
     ]
     return answer, "\n".join([text, *(["layer by layer:"] if steps else []), *steps])

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from orgkernel.decisions.access.identity import SubjectIdentity, identify
-from orgkernel.decisions.access.layers.command import find_command, names_in_command
+from orgkernel.decisions.access.layers.chain_of_command import (
+    find_chain_of_command,
+    names_in_chain_of_command,
+)
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
@@ -135,7 +138,7 @@ def _find_superior_right(
         roles = _roles_of(view, subject)
         if not roles:
             continue
-        chain = _find_chain(view, _commanding_names(view, member), roles)
+        chain = _find_chain(view, _superior_names(view, member), roles)
         if chain:
             chains.append(chain)
         elif org_id in EVERYWHERE or subject.startswith("role:"):
@@ -150,16 +153,16 @@ def _reached(kernel: Kernel, org_id: str | None) -> tuple[OrgView, ...]:
     return views_of(kernel.state, org_id or ALL_ORGANIZATIONS)
 
 
-def _commanding_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
+def _superior_names(view: OrgView, member: ActingSubject) -> tuple[str, ...]:
     """The words under which chains of command name a subject: its roles, or the name of a person."""
     for known, identity in member.known:
         if known is view:
-            return identity.roles if identity.is_crew else names_in_command(identity)
+            return identity.roles if identity.is_crew else names_in_chain_of_command(identity)
     return ()
 
 
 def _find_chain(view: OrgView, superiors: tuple[str, ...], roles: Iterable[str]) -> tuple[Edge, ...]:
-    chains = (find_command(view, superiors, role) for role in roles if role not in superiors)
+    chains = (find_chain_of_command(view, superiors, role) for role in roles if role not in superiors)
     return next((chain for chain in chains if chain), ())
 
 
@@ -172,7 +175,7 @@ def _chains_above_member(view: OrgView, member: ActingSubject, subject: str) -> 
     """The chains of command that lead from the one that acts up to a subject, or to somebody it includes."""
     own = tuple(role for known, identity in member.known if known is view for role in identity.roles)
     for each in _included(view, subject):
-        names = each.roles if each.is_crew else names_in_command(each)
+        names = each.roles if each.is_crew else names_in_chain_of_command(each)
         if chain := _find_chain(view, names, own):
             yield chain
 
@@ -240,7 +243,7 @@ def _no_right(
         edge
         for view in views_of(kernel.state)
         for role in _roles_of(view, subject)
-        if (edge := view.command_of(role)) is not None
+        if (edge := view.superior_edge_of(role)) is not None
     )
     edge = next(edges, None)
     who = "a superior of it" if edge is None else f"a superior of it ({_line(edge)})"

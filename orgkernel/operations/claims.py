@@ -29,7 +29,7 @@ def claim_files(
 ) -> FileClaim:
     """Claim paths and globs for a holder, all or none. A claim is no permission to write.
 
-    Raises `Conflict` (`SCOPE_CONFLICT`), and `Refused`.
+    Raises `Conflict` (`CLAIM_CONFLICT`), and `Refused`.
     """
     org_id = _org_id(context, org)
     find_member(context.kernel, context.actor)  # it is declared and at work

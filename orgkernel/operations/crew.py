@@ -46,7 +46,7 @@ def set_status(
     org_id = choose_organization(context, org)
     require_one(org_id, f"the {kind}")
     view = context.documents.organization(org_id).snapshot.index
-    right = _right_of_command(context, view, kind)
+    right = _right_of_superior(context, view, kind)
     record = view.records.organization
     declared = record.alerts if kind == "alert" else record.watches
     if value not in declared:
@@ -59,7 +59,7 @@ def set_status(
     )
 
 
-def _right_of_command(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
+def _right_of_superior(context: Context, view: OrgView, kind: OrgStatusKind) -> Right | None:
     """The right of the owner, or of whoever has no superior in the organization."""
     member = find_member(context.kernel, context.actor)
     if member is None:

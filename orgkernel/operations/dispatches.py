@@ -79,7 +79,7 @@ def record_dispatch(
 ) -> DispatchRecord:
     """Write a dispatch down if it is permitted, and claim the files that its brief owns; both or nothing.
 
-    Raises `Refused` (`DISPATCH_REFUSED`, `DISPATCH_INCOMPLETE`) and `Conflict` (`SCOPE_CONFLICT`, `DISPATCH_DUPLICATE`).
+    Raises `Refused` (`DISPATCH_REFUSED`, `DISPATCH_INCOMPLETE`) and `Conflict` (`CLAIM_CONFLICT`, `DISPATCH_DUPLICATE`).
     """
     org_id = organization_of(context, org)
     find_member(context.kernel, context.actor)  # it is declared and at work
@@ -228,8 +228,8 @@ def _refusal(found: DispatchPermission) -> Refused:
     others = [each.code for each in found.findings if each is not first]
     more = f"; besides: {listing(dict.fromkeys(others))}" if others else ""
     help = "; ".join(first.remedies) or "`orgkernel task dispatch check` shows every step"
-    if found.code == "SCOPE_CONFLICT":
-        return Conflict(f"{first.text}{more}", help, code="SCOPE_CONFLICT")
+    if found.code == "CLAIM_CONFLICT":
+        return Conflict(f"{first.text}{more}", help, code="CLAIM_CONFLICT")
     said = f"{quote(found.sender)} may not dispatch {quote(found.receiver)}"
     if found.outcome == "cannot_tell":
         said = f"nobody can tell whether {quote(found.sender)} may dispatch {quote(found.receiver)}"

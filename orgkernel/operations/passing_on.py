@@ -180,7 +180,7 @@ def _ask_part(tables: AccessTables, request: AccessRequest, held: StateView, par
     asked = ask(tables, request, held)
     asked.required = asked.resource.required.get(request.action, FULL)
     if part is not None and scope_holds(asked, part):
-        asked.assumed = Assumed(in_scope=True)
+        asked.assumed = Assumed(in_file_scope=True)
     return asked
 
 

@@ -178,7 +178,7 @@ def _apply(
     expected: Any = tuple(document.value for document in parsed.documents)
     for change in found:
         if isinstance(change, TextChange):
-            expected = _with(expected, change.route, change.value)
+            expected = _with(expected, change.route, change.value, change.key)
     # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
     if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
         raise _LeaveAlone("the upgrade would change its meaning")
@@ -187,15 +187,19 @@ def _apply(
     return changed, after
 
 
-def _with(value: Any, route: ValueRoute, new: Any) -> Any:
-    """A value with a new value at a route. A missing key is added after `_schema`."""
+def _with(value: Any, route: ValueRoute, new: Any, new_key: str = "") -> Any:
+    """A value with a new value at a route, and a new name for the last key. A missing key is added after `_schema`."""
     if not route:
         return new
     step, rest = route[0], route[1:]
     if isinstance(step, int):
-        return (*value[:step], _with(value[step], rest, new), *value[step + 1 :])
+        return (*value[:step], _with(value[step], rest, new, new_key), *value[step + 1 :])
     if step in value:
-        return {key: _with(old, rest, new) if key == step else old for key, old in value.items()}
+        name = step if rest or not new_key else new_key
+        return {
+            name if key == step else key: _with(old, rest, new, new_key) if key == step else old
+            for key, old in value.items()
+        }
     result = {}
     for key, old in value.items():
         result[key] = old

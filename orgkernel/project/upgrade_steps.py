@@ -7,12 +7,13 @@ row. A step yields only the edits that move the fields; the driver writes the ne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.documents.model.kinds import RENAMED_FIELDS
 from orgkernel.loading.marks import LINE_BREAK, Marks, RouteStep, find_mark, start_of
 from orgkernel.project.edits.spans import Edit, TextPlaces
 from orgkernel.runtime.tiers import ABOVE_PRIMARY
@@ -59,6 +60,8 @@ class TextChange:
     what: str
     route: ValueRoute
     value: Any
+    key: str = ""
+    """The new name of the last key of the route. Empty keeps the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,7 @@ def tidy(draft: Draft) -> Iterator[TextChange | Left]:
     """Fields that are written in an outdated form."""
     yield from write_version(draft)
     yield from name_trigger_words(draft)
+    yield from rename_fields(draft)
 
 
 def write_version(draft: Draft, version: str | None = None) -> Iterator[TextChange | Left]:
@@ -189,11 +193,44 @@ def _trigger_routes(draft: Draft) -> Iterator[tuple[ValueRoute, str]]:
                 yield ("overrides", role_id, "pace_plan", tier, "trigger"), role_id
 
 
+def rename_fields(draft: Draft) -> Iterator[TextChange | Left]:
+    """Write the new names of renamed fields. A comment, the order and the value stay."""
+    for pattern, new_name in RENAMED_FIELDS.get(draft.kind, ()):
+        for route in _matching_routes(draft.value, pattern):
+            old_name = str(route[-1])
+            mark = draft.mark(*route, key=True)
+            span = draft.places.span_of(mark, old_name)
+            what = f"writes the field {quote(new_name)} instead of {quote(old_name)}"
+            siblings = _value_at(draft.value, route[:-1])
+            if span is None or new_name in siblings:
+                offset = draft.places.offset_of(mark)
+                yield Left(offset, f"the field {quote(old_name)} is renamed", f"write {quote(new_name)}")
+            else:
+                yield TextChange(Edit(*span, new_name), what, route, siblings[old_name], new_name)
+
+
+def _matching_routes(value: Any, pattern: tuple[str | None, ...]) -> Iterator[ValueRoute]:
+    """The routes of a document that match a pattern, where None matches every key and every number of a list."""
+    if not pattern:
+        yield ()
+        return
+    step, *rest = pattern
+    if isinstance(value, dict):
+        steps: Iterable[RouteStep] = value if step is None else [step] if step in value else []
+    else:
+        steps = range(len(value)) if step is None and isinstance(value, tuple) else ()
+    for each in steps:
+        yield from ((each, *route) for route in _matching_routes(value[each], tuple(rest)))
+
+
 def _value_at(value: Any, route: ValueRoute) -> Any:
     for step in route:
-        if not isinstance(value, dict):
+        if isinstance(value, tuple) and isinstance(step, int):
+            value = value[step]
+        elif isinstance(value, dict):
+            value = value.get(step)
+        else:
             return None
-        value = value.get(step)
     return value
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from orgkernel import rules
-from orgkernel.rules.rule import Rule, RuleScope
+from orgkernel.rules.rule import Rule, RuleTarget
 
 _PREFIX = "org"
 
@@ -28,9 +28,9 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 @cache
-def rules_of(scope: RuleScope) -> tuple[Rule, ...]:
-    """The rules of one scope, by code."""
-    return tuple(rule for rule in all_rules() if rule.scope is scope)
+def rules_of(target: RuleTarget) -> tuple[Rule, ...]:
+    """The rules with one target, by code."""
+    return tuple(rule for rule in all_rules() if rule.target is target)
 
 
 def page_of(rule: Rule) -> str:

@@ -1,4 +1,4 @@
-"""What a rule is: a code, a severity, what it looks at, and a generator of findings."""
+"""What a rule is: a code, a severity, its target, and a generator of findings."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 
 
-class RuleScope(Enum):
-    """What a rule receives."""
+class RuleTarget(Enum):
+    """What a rule checks: what its generator receives at a time."""
 
     DOCUMENT = "document"
     """`check(document: SourceDocument)`: one document of any kind."""
@@ -51,7 +51,7 @@ class Rule:
     code: str
     name: str
     severity: Severity
-    scope: RuleScope
+    target: RuleTarget
     check: Check
 
     def run(self, *arguments: Any) -> Iterator[Diagnostic]:

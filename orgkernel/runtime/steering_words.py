@@ -24,7 +24,7 @@ _FULL_ENOUGH: Final = 50
 """From this percentage on, the context fill of a report is mentioned."""
 
 
-class PostInCommand(NamedTuple):
+class PostInChainOfCommand(NamedTuple):
     """The role that is steered, and its place in the organization."""
 
     role_id: str
@@ -46,7 +46,7 @@ class PostInCommand(NamedTuple):
 
 
 def say_transition(
-    pace: PaceDecision, told: str, post: PostInCommand, failing: Sequence[str], why: str = ""
+    pace: PaceDecision, told: str, post: PostInChainOfCommand, failing: Sequence[str], why: str = ""
 ) -> tuple[str, ...]:
     """The sentences about the role's own tier. `told` is the tier that it was last told about."""
     because = "; ".join(tripped.text for tripped in pace.reasons) or (PROGRESS if pace.progressed else why)
@@ -59,7 +59,7 @@ def say_transition(
     return tuple(sentences)
 
 
-def _say_duty(duty: Obligation, post: PostInCommand, failing: Sequence[str]) -> list[str]:
+def _say_duty(duty: Obligation, post: PostInChainOfCommand, failing: Sequence[str]) -> list[str]:
     if duty.action == NORMAL:
         return ["Ignore earlier instructions about failures and continue with the task."]
     if duty.action == FALLBACK:
@@ -79,7 +79,7 @@ def _say_duty(duty: Obligation, post: PostInCommand, failing: Sequence[str]) -> 
     ]
 
 
-def _say_fallback(post: PostInCommand, failing: Sequence[str]) -> list[str]:
+def _say_fallback(post: PostInChainOfCommand, failing: Sequence[str]) -> list[str]:
     bad = [one_line(tool, _QUOTED) for tool in dict.fromkeys(failing)][:TOOLS_NAMED]
     others = [tool for tool in post.tools if tool not in failing and tool != "response"]
     sentences = [
@@ -99,11 +99,11 @@ def _whom(to: str | None) -> str:
     return to or USER
 
 
-def _name(whom: str, post: PostInCommand) -> str:
+def _name(whom: str, post: PostInChainOfCommand) -> str:
     return "the user" if whom == USER else post.name_of(whom)
 
 
-def say_report(report: Mapping[str, Any], tier: str, post: PostInCommand) -> tuple[str, ...]:
+def say_report(report: Mapping[str, Any], tier: str, post: PostInChainOfCommand) -> tuple[str, ...]:
     """The sentences about a subordinate's report that it is in a tier where it needs its superior."""
     unit, activity = _part(report, "unit"), _part(report, "activity")
     role_id = str(unit.get("role_id"))
@@ -111,7 +111,7 @@ def say_report(report: Mapping[str, Any], tier: str, post: PostInCommand) -> tup
     names = (
         {**post.names, role_id: named} if isinstance(named, str) and role_id not in post.names else post.names
     )
-    who = PostInCommand(post.role_id, post.role_name, names=names).name_of(role_id)
+    who = PostInChainOfCommand(post.role_id, post.role_name, names=names).name_of(role_id)
     task = activity.get("current_task")
     quoted = one_line(strip_own_text(task), _QUOTED) if isinstance(task, str) else ""
     about = f' Its task: "{quoted}".' if quoted else ""

@@ -25,7 +25,7 @@ from .own_text import mark_own_text
 from .pace import Obligation, PaceDecision
 from .signal_records import Signals
 from .signals import WARNING, claim, write
-from .steering_words import PostInCommand, say_measures, say_report, say_transition
+from .steering_words import PostInChainOfCommand, say_measures, say_report, say_transition
 from .tiers import ACTIONS, PRIMARY, TIERS
 
 LAYER: Final = "supervisor"
@@ -82,7 +82,7 @@ def steer(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: PostInCommand,
+    post: PostInChainOfCommand,
     *,
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
@@ -106,7 +106,7 @@ def supervise(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: PostInCommand,
+    post: PostInChainOfCommand,
     *,
     failing: Sequence[str] = (),
     cool_down: int = COOL_DOWN,
@@ -130,7 +130,7 @@ def _find_due(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: PostInCommand,
+    post: PostInChainOfCommand,
     failing: Sequence[str],
     cool_down: int,
 ) -> tuple[SupervisorMemory, list[_Notice]]:
@@ -161,7 +161,7 @@ def _find_own(
     pace: PaceDecision | None,
     reports: Sequence[Mapping[str, Any]],
     memory: SupervisorMemory,
-    post: PostInCommand,
+    post: PostInChainOfCommand,
     failing: Sequence[str],
 ) -> _Notice | None:
     told = memory.own.get(post.role_id, PRIMARY)
@@ -180,7 +180,7 @@ def _find_own(
 
 
 def _find_subordinates(
-    reports: Sequence[Mapping[str, Any]], memory: SupervisorMemory, post: PostInCommand
+    reports: Sequence[Mapping[str, Any]], memory: SupervisorMemory, post: PostInChainOfCommand
 ) -> tuple[SupervisorMemory, list[_Notice]]:
     """The messages due about subordinates, the worst first. Tiers that they handle alone are only recorded."""
     latest = {_subject_of(report): report for report in reports if _is_subordinate(report, post)}
@@ -229,7 +229,7 @@ def _is_report(report: object) -> bool:
     )
 
 
-def _is_subordinate(report: Mapping[str, Any], post: PostInCommand) -> bool:
+def _is_subordinate(report: Mapping[str, Any], post: PostInChainOfCommand) -> bool:
     unit = report["unit"]
     if unit["role_id"] == post.role_id:
         return False

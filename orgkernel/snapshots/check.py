@@ -14,13 +14,13 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.sources import SourceDocument, Tree
 from orgkernel.rules.catalog import rules_of
-from orgkernel.rules.rule import RuleScope
+from orgkernel.rules.rule import RuleTarget
 from orgkernel.snapshots.snapshot import FoundInDocuments
 
 
 def check_documents(tree: Tree, known: FoundInDocuments) -> FoundInDocuments:
     """Findings about single documents, before suppressions. Those of unchanged documents are reused."""
-    rules = rules_of(RuleScope.DOCUMENT)
+    rules = rules_of(RuleTarget.DOCUMENT)
     return {
         document: known[document]
         if document in known
@@ -44,7 +44,7 @@ def check_profiles(assembly: Assembly, known: FoundInDocuments) -> FoundInDocume
 
 def check_post(post: RolePost) -> tuple[Diagnostic, ...]:
     """Findings about one profile in its organization."""
-    return tuple(found for rule in rules_of(RuleScope.PROFILE) for found in rule.run((post,)))
+    return tuple(found for rule in rules_of(RuleTarget.PROFILE) for found in rule.run((post,)))
 
 
 def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Diagnostic]:
@@ -52,7 +52,7 @@ def check_organization(view: OrgView, in_profiles: FoundInDocuments) -> list[Dia
     found: list[Diagnostic] = []
     for post in view.posts:
         found += in_profiles[post.document] if post.is_as_written else check_post(post)
-    for rule in rules_of(RuleScope.CATALOG) + rules_of(RuleScope.ORGANIZATION):
+    for rule in rules_of(RuleTarget.CATALOG) + rules_of(RuleTarget.ORGANIZATION):
         found += rule.run(view)
     return found
 
@@ -65,9 +65,9 @@ def check_tree(
     for document in assembly.stray_profiles:
         found += in_profiles[document]
     if loose is not None:
-        for rule in rules_of(RuleScope.CATALOG):
+        for rule in rules_of(RuleTarget.CATALOG):
             found += rule.run(loose)
-    for rule in rules_of(RuleScope.TREE):
+    for rule in rules_of(RuleTarget.TREE):
         found += rule.run(assembly)
     return found
 
@@ -112,7 +112,7 @@ def suppress(diagnostics: Iterable[Diagnostic], tree: Tree) -> list[Diagnostic]:
     for each in by_file.values():
         for document in each:
             if document.record.suppressions and not tree.broken:
-                for rule in rules_of(RuleScope.SUPPRESSION):
+                for rule in rules_of(RuleTarget.SUPPRESSION):
                     kept += rule.run(document, frozenset(used[id(document)]))
     return kept
 

@@ -22,7 +22,7 @@ from orgkernel.graph.columns import EdgeColumns, PackedColumns
 from orgkernel.graph.governance import govern, layers_by_role
 from orgkernel.graph.org_index import OrgIndex
 from orgkernel.graph.records import OrgRecords, RolePost
-from orgkernel.graph.scopes import Scope
+from orgkernel.graph.visible_documents import VisibleDocuments
 from orgkernel.loading.files import Located
 from orgkernel.loading.formats import complete
 from orgkernel.loading.sources import (
@@ -244,15 +244,15 @@ def _restore(packed: PackedSnapshot, located: Sequence[Located]) -> Snapshot:
         raise OutdatedEntry
     findings = packed.findings
     including = Including(lambda: [(each.org_id, (*each.posts, *each.without_profile)) for each in restored])
-    scopes: dict[tuple[tuple[int, ...], tuple[int, ...]], Scope] = {}
+    visible_by_catalogs: dict[tuple[tuple[int, ...], tuple[int, ...]], VisibleDocuments] = {}
     restored: list[OrgRecords] = []
     organizations = {}
     for org in packed.organizations:
         seen = (org.catalogs, org.catalog_counts)
-        if seen not in scopes:
+        if seen not in visible_by_catalogs:
             catalogs = [_at(tree, number) for number in org.catalogs]
-            scopes[seen] = Scope.of_catalogs(catalogs, org.catalog_counts)
-        records = _records(org, tree, scopes[seen], including)
+            visible_by_catalogs[seen] = VisibleDocuments.of_catalogs(catalogs, org.catalog_counts)
+        records = _records(org, tree, visible_by_catalogs[seen], including)
         restored.append(records)
         columns = EdgeColumns.unpack(org.columns)
         organizations[records.org_id] = OrgSnapshot(
@@ -283,7 +283,9 @@ def _at(tree: Tree, number: int) -> SourceDocument:
     return tree.documents[number]
 
 
-def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: Including) -> OrgRecords:
+def _records(
+    packed: PackedOrganization, tree: Tree, visible: VisibleDocuments, including: Including
+) -> OrgRecords:
     document = _at(tree, packed.document)
     organization = document.record
     assert isinstance(organization, Organization)
@@ -291,7 +293,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
     if any(tree.documents[number].kind != "role_profile" for number in profiles):
         raise DamagedEntry("a post without a profile")
     superior_of, override_of = packed.superiors.get, organization.overrides.get
-    governance = scope.definitions["governance"]
+    governance = visible.definitions["governance"]
     layer_of = layers_by_role(governance).get
     posts = {
         role_id: RolePost(
@@ -305,7 +307,7 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
         )
         for role_id, number, shared in zip(packed.posts, profiles, packed.shared_profiles, strict=True)
     }
-    made_of = parts_of([document, *(tree.documents[number] for number in profiles), *scope.catalogs])
+    made_of = parts_of([document, *(tree.documents[number] for number in profiles), *visible.catalogs])
     return OrgRecords(
         organization.org_id,
         document,
@@ -318,5 +320,5 @@ def _records(packed: PackedOrganization, tree: Tree, scope: Scope, including: In
         files=frozenset(each.name for each in made_of) | packed.unread,
         unread=packed.unread,
         digest=packed.digest,
-        **scope.definitions,
+        **visible.definitions,
     )

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Select, func, insert, select, update
 
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.decisions.ownership.claims import ClaimConflict, FileClaim
-from orgkernel.decisions.ownership.overlap import read_scope
+from orgkernel.decisions.ownership.overlap import read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath
 from orgkernel.decisions.refusals import say_claim_end
 from orgkernel.diagnostics.wording import quote
@@ -66,7 +66,7 @@ class Claims:
         actor: str = "",
         reason: str = "",
     ) -> FileClaim:
-        """Claim paths and globs, all or none. Raises `Conflict` (`SCOPE_CONFLICT`) with whoever has claimed one of them."""
+        """Claim paths and globs, all or none. Raises `Conflict` (`CLAIM_CONFLICT`) with whoever has claimed one of them."""
         require_id("the organization", org_id)
         _require_holder(holder, session, planner)
         require_seconds(seconds)
@@ -156,7 +156,7 @@ class Claims:
 def claim_within(
     known: KnownClaims, transaction: Transaction, org_id: str, wanted: WantedClaim, actor: str
 ) -> FileClaim:
-    """Within a change: claim files, all or none. Raises `Conflict` (`SCOPE_CONFLICT`)."""
+    """Within a change: claim files, all or none. Raises `Conflict` (`CLAIM_CONFLICT`)."""
     end_expired(transaction, org_id)
     live = known.read(transaction.connection, transaction.version, org_id)
     found = live.find_conflicts(wanted.paths, transaction.now)
@@ -244,7 +244,7 @@ def _conflict(conflicts: Sequence[ClaimConflict]) -> Conflict:
         f"{quote(first.path)} overlaps with {quote(first.claimed)}, which is claimed by {quote(claim.holder)}"
         f"{whom}{more}",
         say_claim_end(claim.token, as_utc(claim.expires_at)),
-        code="SCOPE_CONFLICT",
+        code="CLAIM_CONFLICT",
     )
 
 
@@ -268,16 +268,16 @@ def require_paths(paths: Iterable[str]) -> tuple[str, ...]:
     """The paths in one form, each once; raises `Refused`."""
     found: dict[str, None] = {}
     for path in paths:
-        scope = read_scope(path)
-        if isinstance(scope, BadPath):
+        owned = read_owned_path(path)
+        if isinstance(owned, BadPath):
             raise Refused(
-                f"{quote(path)} {scope.problem}",
+                f"{quote(path)} {owned.problem}",
                 "write a path or a glob from the root of the project",
                 "BAD_VALUE",
             )
-        if clean_text(scope.text) != scope.text:
+        if clean_text(owned.text) != owned.text:
             raise Refused(f"the path {quote(path)} cannot be stored", "it looks like a secret", "BAD_VALUE")
-        found[scope.text] = None
+        found[owned.text] = None
     if not 0 < len(found) <= MOST_PATHS:
         raise Refused(f"a claim cannot have {len(found)} paths", f"it has 1 to {MOST_PATHS}", "BAD_VALUE")
     return tuple(found)

@@ -60,7 +60,7 @@ class Dispatches:
         """Write a dispatch down, with its brief and the claim of its files: all of it or nothing.
 
         `decide` says what is written, or raises; nothing changes in between. Raises `Conflict` (`DISPATCH_DUPLICATE`,
-        `SCOPE_CONFLICT`, `CONTRACT_EXISTS`) and `Refused`.
+        `CLAIM_CONFLICT`, `CONTRACT_EXISTS`) and `Refused`.
         """
         require_id("the organization", org_id)
 

@@ -28,7 +28,7 @@ def answer(text: str = "done") -> dict[str, Any]:
 
 
 def org_lines(agent: Agent) -> list[str]:
-    """What we wrote to the log, without our mark and without the line that says that the layer is on."""
+    """What we wrote to the log, without our mark and without the line that says that the activation is on."""
     lines = [
         text.removeprefix("[ORG] ").rpartition("…; ")[2]  # a heading that was cut, then the whole
         for _, text in agent.context.log.entries

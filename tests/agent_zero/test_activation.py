@@ -359,7 +359,7 @@ def test_the_command_switches_on_and_off_and_says_what_is_on(host: tuple[str, Pa
     assert "(outdated: the documents have changed; activate again)" in shown
     assert run("host", "deactivate", "--agent-zero", root, cwd=tmp_path).returncode == 0
     shown = run("host", "status", "--agent-zero", root, cwd=tmp_path).stdout
-    assert shown.startswith("layer:          off: the extension is not installed\n")
+    assert shown.startswith("activation:     off: the extension is not installed\n")
     assert (
         run("host", "deactivate", "--agent-zero", root, cwd=tmp_path).stderr == "no organization was active\n"
     )

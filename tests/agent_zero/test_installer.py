@@ -504,7 +504,7 @@ def test_the_command_runs_the_script(host: tuple[str, Path], tmp_path: Path) -> 
     assert picture(root) == before
     done = run_here("host", "install", "--agent-zero", root, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert run_here("host", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("layer:          off: no organization is active\n")  # fmt: skip
+    assert run_here("host", "status", "--agent-zero", root, cwd=tmp_path).stdout.startswith("activation:     off: no organization is active\n")  # fmt: skip
     assert run_here("host", "uninstall", "--agent-zero", root, cwd=tmp_path).returncode == 0
     assert picture(root) == before
 

@@ -30,7 +30,10 @@ def test_bills_are_listed_and_shown(ship: TestClient) -> None:
     shown = ship.get(f"{BILLS}/general_quarters").json()
     assert shown["trigger"] == "alert:RED"
     assert shown["findings"] == []
-    assert [part["roles"] for part in shown["parts"]][:2] == [["first_officer"], ["chief_security"]]
+    assert [bill_role["roles"] for bill_role in shown["bill_roles"]][:2] == [
+        ["first_officer"],
+        ["chief_security"],
+    ]
     assert shown["steps"][0]["branches"] == ["find_threat", "check_systems", "open_sickbay", "plan_relief"]
 
 
@@ -38,7 +41,7 @@ def test_a_bill_runs_from_its_proposal_to_its_end(ship: TestClient) -> None:
     """A runtime that does what it is told reaches the end, and the captain's word is the last."""
     path = f"{BILLS}/general_quarters"
     filled = ship.post(f"{path}/fill", json={"without": ["tally"]}).json()
-    assert [each["role"] for each in filled["vacancies"]] == ["stores"]
+    assert [each["bill_role"] for each in filled["vacancies"]] == ["stores"]
     filled = ship.post(f"{path}/fill", json={}).json()
     outputs = {
         "find_threat": {"threat": "contained"},
@@ -51,7 +54,7 @@ def test_a_bill_runs_from_its_proposal_to_its_end(ship: TestClient) -> None:
     order = []
     while (found := ship.post(f"{path}/next", json=instance).json())["may_start"]:
         for step in found["may_start"]:
-            by = f"agent:{step['parts'][0]['agents'][0]}" if step["parts"] else "person:captain"
+            by = f"agent:{step['bill_roles'][0]['agents'][0]}" if step["bill_roles"] else "person:captain"
             report = {"status": "completed", "by": by, "outputs": outputs.get(step["step"], {})}
             instance["steps"] |= {step["step"]: report}
             order.append(step["step"])

@@ -27,7 +27,7 @@ def test_claims_are_listed_by_organization_and_path(local: TestClient, store: St
     said = problem(
         local.post("/v1/orgs/active/claims", json=asked | {"paths": ["src/a.py"]}, headers=admin),
         409,
-        "SCOPE_CONFLICT",
+        "CLAIM_CONFLICT",
     )
     assert "`agent:clerk`" in said["detail"]
     assert said["help"].startswith("claim 1 ends at ")

@@ -40,9 +40,9 @@ def test_dispatches_are_listed_by_who_and_where(local: TestClient, store: StoreL
     )
     assert "`s-1`" in said["detail"]
     other = with_brief | {"brief": changed("brief", PLAIN | {"id": "0b8f6f3e-52b6-4c0a-9d0c-6a1f6c1f7a56"})}
-    problem(local.post("/v1/orgs/household/dispatches", json=other, headers=admin), 409, "SCOPE_CONFLICT")
+    problem(local.post("/v1/orgs/household/dispatches", json=other, headers=admin), 409, "CLAIM_CONFLICT")
     checked = local.post("/v1/orgs/household/dispatch/check", json={"from": "agent:butler", "to": "record_keeper", "brief": other["brief"]}).json()  # fmt: skip
-    assert (checked["outcome"], checked["code"]) == ("deny", "SCOPE_CONFLICT")
+    assert (checked["outcome"], checked["code"]) == ("deny", "CLAIM_CONFLICT")
     reader = bearer(new_key(store, ["read"]))
     problem(local.post("/v1/orgs/household/dispatches", json=asked, headers=reader), 403, "SCOPE_MISSING")
     problem(

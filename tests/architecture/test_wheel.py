@@ -94,7 +94,7 @@ def test_the_installed_command_installs_the_extension(installed: Path, tmp_path:
     done = run_installed(installed, tmp_path, "host", "activate", "software_dev", "--agent-zero", str(root))
     assert done.returncode == 0, done.stderr
     done = run_installed(installed, tmp_path, "host", "status", "--agent-zero", str(root))
-    assert done.stdout.startswith("layer:          on: an organization is active\n"), done.stdout
+    assert done.stdout.startswith("activation:     on: an organization is active\n"), done.stdout
 
 
 def test_the_installed_templates_and_ontology_are_those_of_the_wheel(installed: Path, tmp_path: Path) -> None:

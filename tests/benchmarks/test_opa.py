@@ -31,7 +31,7 @@ _UNDECLARED = {"UNKNOWN_PRINCIPAL", "TOOL_UNKNOWN", "CREDENTIAL_UNKNOWN", "DATA_
 # Every code that a layer stops, asks or gives by.
 _CODES = {
     "BOUND_TO_ROLE", "ESSENTIAL_TOOL", "POLICY_ALLOW", "TOOL_DISABLED", "NOT_VISIBLE", "NOT_IN_RESTRICTED_TO", "RANK_TOO_LOW",
-    "QUALIFICATION_MISSING", "POSITION_CAP", "WRITE_OUT_OF_SCOPE", "LOCKED", "POLICY_DENY", "POLICY_CEILING", "ASK_APPROVAL",
+    "QUALIFICATION_MISSING", "POSITION_CAP", "WRITE_OUT_OF_FILE_SCOPE", "LOCKED", "POLICY_DENY", "POLICY_CEILING", "ASK_APPROVAL",
     "CONTEXT_MISSING",
 }  # fmt: skip
 
@@ -153,7 +153,7 @@ GOOD = {"subject": "role:r1", "action": "use", "resource": "tool:plain_0", "cont
         ({"context": {"now": 0, "pace": "emergency"}}, "context.pace"),
         ({"context": {"now": 0, "input": {}}}, "context.input"),
         ({"context": {"now": 0, "channel": 1}}, "context.channel"),
-        ({"context": {"now": 0, "in_scope": "yes"}}, "context.in_scope"),
+        ({"context": {"now": 0, "in_file_scope": "yes"}}, "context.in_file_scope"),
         ({"context": {"now": 0, "utc_offset": "+1"}}, "context.utc_offset"),
         ({"resource": "tool:bound_0:src/a"}, "resource"),
         ({"resource": "role:r0", "action": "dispatch"}, "resource"),

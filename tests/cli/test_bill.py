@@ -24,12 +24,12 @@ def ask(folder: Path, *words: str, code: int = 0) -> str:
 
 
 def test_a_bill_is_shown_with_its_parts_and_steps(yard: Path) -> None:
-    """With the roles that can take a part, who may start the bill, and the lines that say so."""
+    """With the roles that can take a bill role, who may start the bill, and the lines that say so."""
     assert [line.split()[0] for line in ask(yard, "list").splitlines()[1:]] == ["craft", "fire", "repair"]
     shown = ask(yard, "show", "fire").splitlines()
     assert shown[:2] == ["fire 2", "  started by alert:RED, or by hand by chief, guard"]
-    assert "  part hands: 1-2 of chief, mason" in shown
-    assert "  part watch: 1 of guard, needs senior or above" in shown
+    assert "  bill role hands: 1-2 of chief, mason" in shown
+    assert "  bill role watch: 1 of guard, needs senior or above" in shown
     assert "      bills/fire.yaml:6" in shown
     assert "  step close: tool seal by lead, watch" in shown
     assert "  step stand_down: captain_approval by the owner" in shown
@@ -38,18 +38,18 @@ def test_a_bill_is_shown_with_its_parts_and_steps(yard: Path) -> None:
 
 
 def test_what_is_stored_decides_who_may_do_what(yard: Path) -> None:
-    """A suspended guard leaves a part vacant, and may not do the step of an instance that runs."""
+    """A suspended guard leaves a bill role vacant, and may not do the step of an instance that runs."""
     ask(yard, "check", "fire")
     done = run_here("agent", "add", "cid", "--org", "yard", "--lifecycle", "suspended", cwd=yard)
     assert done.returncode == 0, done.stderr
     checked = ask(yard, "check", "fire", code=1)
-    assert checked.startswith("part watch is 1 short now\n")
+    assert checked.startswith("bill role watch is 1 short now\n")
     assert "  because agent `cid` is suspended\n" in checked
     case = next(each for each in CORPUS["fire"]["cases"] if each["name"].startswith("every branch whose"))
     (yard / "instance.json").write_text(json.dumps(case["instance"]), encoding="utf-8")
     said = ask(yard, "next", "fire", "instance.json")
     assert (
-        "    no agent of part `watch` may do step `count` now\n    not cid: agent `cid` is suspended\n"
+        "    no agent of bill role `watch` may do step `count` now\n    not cid: agent `cid` is suspended\n"
         in said
     )
     before = ask(yard, "next", "fire", "instance.json", "--as-of", "1d")

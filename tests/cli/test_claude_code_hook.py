@@ -106,10 +106,10 @@ def project(tmp_path: Path) -> AgentProject:
     ("path", "answer", "code"),
     [
         ("src/a/new.py", "allow", ""),
-        ("src/b/two.py", "deny", "WRITE_OUT_OF_SCOPE"),
-        ("src/A/one.py", "deny", "WRITE_OUT_OF_SCOPE"),
-        ("src/a/../b/two.py", "deny", "WRITE_OUT_OF_SCOPE"),
-        ("../elsewhere.py", "deny", "WRITE_OUT_OF_SCOPE"),
+        ("src/b/two.py", "deny", "WRITE_NOT_OWNED"),
+        ("src/A/one.py", "deny", "WRITE_NOT_OWNED"),
+        ("src/a/../b/two.py", "deny", "WRITE_NOT_OWNED"),
+        ("../elsewhere.py", "deny", "WRITE_NOT_OWNED"),
         ("src/auth/login.py", "deny", "SACRED_SCOPE_LOCKED"),
         ("src/a/.env", "deny", "SACRED_SCOPE"),
         (".orgkernel/brief.yaml", "deny", "SACRED_SCOPE"),
@@ -177,7 +177,7 @@ def test_links_are_followed(shared: AgentProject) -> None:
 
 def test_what_was_passed_once_is_passed_quickly_until_something_changes(project: AgentProject) -> None:
     """The script passes it alone; after a change of the brief or of the documents, it asks again."""
-    scope = project.folder / ".orgkernel/write-scope.json"
+    scope = project.folder / ".orgkernel/owned-files.json"
     assert project.writes("src/a/one.py", content="")[0] == "allow"
     for name, answer in (
         ("src/a/one.py", True),

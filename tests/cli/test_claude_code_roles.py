@@ -563,7 +563,7 @@ def test_nothing_is_half_done(tmp_path: Path) -> None:
     (tmp_path / ".orgkernel").unlink()
     assert run_here(*activate, cwd=tmp_path).returncode == 0
     assert run_here("host", "status", "--claude-code", ".", cwd=tmp_path).stdout.startswith(
-        "layer:          on"
+        "activation:     on"
     )
     assert run_here("host", "deactivate", "--claude-code", ".", cwd=tmp_path).returncode == 0
     assert settings.read_text() == "{}"

@@ -79,11 +79,11 @@ def test_files_of_others_and_of_nobody(project: Project) -> None:
     answer = project.audit("--brief", one, "--brief", other)
     assert sorted(said(answer)) == [
         ("FILE_OWNED_BY_OTHER", "src/b/two.py", one),
-        ("WRITE_OUT_OF_SCOPE", "README.md", other),
+        ("WRITE_NOT_OWNED", "README.md", other),
     ]
     assert answer["unowned"] == ["README.md"]
     union = project.audit("--brief", one, "--brief", other, "--union")
-    assert said(union) == [("WRITE_OUT_OF_SCOPE", "README.md", None)]
+    assert said(union) == [("WRITE_NOT_OWNED", "README.md", None)]
 
 
 def test_one_brief_is_that_of_all_commits(project: Project) -> None:
@@ -92,7 +92,7 @@ def test_one_brief_is_that_of_all_commits(project: Project) -> None:
     project.commit({"src/a/one.py": "1\n"})
     assert project.audit("--brief", brief)["outcome"] == "clean"
     project.commit({"src/b/two.py": "2\n"})
-    assert said(project.audit("--brief", brief)) == [("WRITE_OUT_OF_SCOPE", "src/b/two.py", brief)]
+    assert said(project.audit("--brief", brief)) == [("WRITE_NOT_OWNED", "src/b/two.py", brief)]
 
 
 @pytest.mark.parametrize("trailer", [None, C, f"{A}\nBrief: {B}"])
@@ -122,12 +122,12 @@ def test_both_sides_of_a_rename_count(project: Project) -> None:
     project.git("mv", "src/a/one.py", "src/c.py")
     project.commit()
     answer = project.audit("--brief", out)
-    assert said(answer) == [("MOVE_OUT_OF_SCOPE", "src/c.py", out)]
+    assert said(answer) == [("MOVE_NOT_OWNED", "src/c.py", out)]
     assert [(each["path"], each["change"], each["before"]) for each in answer["files"]] == [
         ("src/c.py", "renamed", "src/a/one.py")
     ]
     into = project.brief(B, ["src/c.py"])
-    assert said(project.audit("--brief", into)) == [("WRITE_OUT_OF_SCOPE", "src/a/one.py", into)]
+    assert said(project.audit("--brief", into)) == [("WRITE_NOT_OWNED", "src/a/one.py", into)]
     assert project.audit("--brief", project.brief(C, ["src/c.py", "src/a/one.py"]))["outcome"] == "clean"
 
 
@@ -155,7 +155,7 @@ def test_deletions_modes_and_links(project: Project) -> None:
         ("docs/guide.md", "deleted"),
         ("src/b/two.py", "mode_changed"),
     ]
-    assert {each["code"] for each in answer["findings"]} == {"WRITE_OUT_OF_SCOPE"}
+    assert {each["code"] for each in answer["findings"]} == {"WRITE_NOT_OWNED"}
     assert len(answer["findings"]) == 3
 
 
@@ -167,7 +167,7 @@ def test_a_submodule_is_a_path(project: Project) -> None:
     project.git("commit", "-qm", "lib")
     project.git("config", "diff.ignoreSubmodules", "all")
     brief = project.brief(A, [".gitmodules", "lib/**"])
-    assert said(project.audit("--brief", brief)) == [("WRITE_OUT_OF_SCOPE", "lib", brief)]
+    assert said(project.audit("--brief", brief)) == [("WRITE_NOT_OWNED", "lib", brief)]
     assert project.audit("--brief", project.brief(B, [".gitmodules", "lib"]))["outcome"] == "clean"
 
 
@@ -222,7 +222,7 @@ def test_a_merge_changes_what_it_takes_from_nobody(project: Project) -> None:
     project.write({"src/a/one.py": "one = 1\n" * 9, "docs/guide.md": "slipped in\n"})
     project.git("commit", "-q", "--all", "--amend", "-m", f"evil\n\nBrief: {B}")
     answer = project.audit(*briefs)
-    assert [(code, path) for code, path, _ in said(answer)] == [("WRITE_OUT_OF_SCOPE", "docs/guide.md")]
+    assert [(code, path) for code, path, _ in said(answer)] == [("WRITE_NOT_OWNED", "docs/guide.md")]
     # The file of A is as before at the end, because B has taken the change back.
     assert answer["restored"] == ["src/a/one.py"]
     project.write({"src/a/more.py": "other\n"})
@@ -295,7 +295,7 @@ def test_names_that_are_nearly_equal(project: Project, owned: str, touched: str)
     one, other = project.brief(A, [owned]), project.brief(B, ["src/b/**", "docs/c*", "docs/G*"])
     project.commit({touched: "x\n"})
     alone = project.audit("--brief", one)
-    assert said(alone) == [("WRITE_OUT_OF_SCOPE", touched, one)]
+    assert said(alone) == [("WRITE_NOT_OWNED", touched, one)]
     assert "letter case" in alone["findings"][0]["text"]
     assert alone["outcome"] == "violations"
     project.git("commit", "-q", "--amend", "-m", f"x\n\nBrief: {B}")
@@ -321,7 +321,7 @@ def test_a_changed_file_of_two_owners(project: Project) -> None:
     assert clean["outcome"] == "clean"
     assert [(each["path"], each["other_path"]) for each in clean["overlaps"]] == [("src/**", "src/b/*.py")]
     project.commit({"src/b/two.py": "1\n"}, B)
-    assert said(project.audit(*briefs)) == [("SCOPE_CONFLICT", "src/b/two.py", None)]
+    assert said(project.audit(*briefs)) == [("CLAIM_CONFLICT", "src/b/two.py", None)]
     handed_down = ("--brief", briefs[1], "--brief", project.brief(B, ["src/b/*.py"], parent=A))
     answer = project.audit(*handed_down)
     assert (answer["outcome"], answer["overlaps"]) == ("clean", [])
@@ -348,7 +348,7 @@ def test_settings_of_a_repository_run_nothing_and_hide_nothing(project: Project)
     }.items():  # fmt: skip
         project.git("config", name, value)
     answer = project.audit("--brief", project.brief(A, ["src/a/**"]), "--brief", project.brief(B, ["docs"]))
-    assert [(code, path) for code, path, _ in said(answer)] == [("WRITE_OUT_OF_SCOPE", ".gitattributes")]
+    assert [(code, path) for code, path, _ in said(answer)] == [("WRITE_NOT_OWNED", ".gitattributes")]
     assert not (project.beside / "trapped").exists()
 
 
@@ -361,7 +361,7 @@ def test_no_other_history_stands_in_for_the_real_one(project: Project) -> None:
     project.git("replace", bad, harmless)
     (project.folder / ".git/info").mkdir(exist_ok=True)
     (project.folder / ".git/info/grafts").write_text(f"{bad} {harmless}\n")
-    assert said(project.audit("--brief", brief)) == [("WRITE_OUT_OF_SCOPE", "README.md", brief)]
+    assert said(project.audit("--brief", brief)) == [("WRITE_NOT_OWNED", "README.md", brief)]
 
 
 def test_what_cannot_be_told(project: Project, tmp_path: Path) -> None:
@@ -470,7 +470,7 @@ def test_links_out_of_the_project(project: Project) -> None:
     answer = project.audit("--brief", project.brief(A, ["src/a/**"]))
     assert sorted((code, path) for code, path, _ in said(answer)) == [
         ("SACRED_SCOPE", "src/a/vault"),
-        ("WRITE_OUT_OF_SCOPE", "src/a/out"),
+        ("WRITE_NOT_OWNED", "src/a/out"),
     ]
 
 
@@ -499,7 +499,7 @@ def test_claims_say_who_owns_what(project: Project) -> None:
     assert project.audit("--claims", base=base)["outcome"] == "clean"
     project.write({"README.md": "3\n"})
     project.git("commit", "-qam", "x")
-    assert said(project.audit("--claims", base=base)) == [("WRITE_OUT_OF_SCOPE", "README.md", None)]
+    assert said(project.audit("--claims", base=base)) == [("WRITE_NOT_OWNED", "README.md", None)]
     both = project.audit("--claims", "--brief", project.brief(A, ["src"]), base=base)
     assert "in place of briefs" in both["error"]
 
@@ -528,7 +528,7 @@ def test_trees_that_git_would_not_make(project: Project, name: str) -> None:
     commit = project.git("commit-tree", tree, "-p", project.base, "-m", "x")
     brief = project.brief(A, ["**", "src/**", "docs/**"])
     answer = project.audit("--brief", brief, "--head", commit)
-    assert ("WRITE_OUT_OF_SCOPE", f"src/a/{name}", brief) in said(answer)
+    assert ("WRITE_NOT_OWNED", f"src/a/{name}", brief) in said(answer)
 
 
 def test_whoever_changes_what_is_sacred_is_not_passed(governed: Project, tmp_path: Path) -> None:

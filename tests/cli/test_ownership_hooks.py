@@ -74,13 +74,13 @@ def test_a_commit(hooked: Hooked) -> None:
     hooked.git("add", "README.md")
     refused = hooked.tries("commit", "-m", "x")
     assert refused.returncode == 1
-    assert "WRITE_OUT_OF_SCOPE: `README.md` is changed by" in refused.stderr
+    assert "WRITE_NOT_OWNED: `README.md` is changed by" in refused.stderr
     assert hooked.tries("commit", "-m", "x", "src/a/one.py").returncode == 0
     assert hooked.git("show", "--stat", "--format=").startswith("src/a/one.py")
     hooked.git("reset", "-q", "--hard")
     hooked.git("mv", "src/a/one.py", "src/one.py")
     moved = hooked.tries("commit", "-am", "x")
-    assert "MOVE_OUT_OF_SCOPE" in moved.stderr
+    assert "MOVE_NOT_OWNED" in moved.stderr
     hooked.git("reset", "-q", "--hard")
     hooked.write({"src/a/.env": "A=b\n"})
     hooked.git("add", ".")
@@ -116,7 +116,7 @@ def test_claims(hooked: Hooked) -> None:
 
     claimed = commits()
     assert claimed.returncode == 1
-    assert "SCOPE_CONFLICT" in claimed.stderr
+    assert "CLAIM_CONFLICT" in claimed.stderr
     assert "agent:butler (claim 2 of household)" in claimed.stderr
     assert commits(ORGKERNEL_HOLDER="agent:butler").returncode == 0, (
         "the claim is its own, and the brief owns it"
@@ -142,8 +142,8 @@ def test_a_merge(hooked: Hooked) -> None:
     hooked.write({"src/a/one.py": "5\n", "README.md": "slipped in\n"})
     hooked.git("add", ".")
     refused = hooked.tries("commit", "-m", "merge")
-    assert [line for line in refused.stderr.splitlines() if "OUT_OF_SCOPE" in line] == [
-        "  WRITE_OUT_OF_SCOPE: `README.md` is changed by `.orgkernel/brief.yaml`, and the brief does not own it"
+    assert [line for line in refused.stderr.splitlines() if "NOT_OWNED" in line] == [
+        "  WRITE_NOT_OWNED: `README.md` is changed by `.orgkernel/brief.yaml`, and the brief does not own it"
     ]
     hooked.git("checkout", "-q", "HEAD", "README.md")
     assert hooked.tries("commit", "-m", "merge").returncode == 0
@@ -162,7 +162,7 @@ def test_a_push(hooked: Hooked, tmp_path: Path) -> None:
     hooked.write({"README.md": "changed\n"})
     hooked.git("-c", "core.hooksPath=/dev/null", "commit", "-qam", "x")
     refused = hooked.tries("push", "origin", "work", "main:new")
-    assert (refused.returncode, "WRITE_OUT_OF_SCOPE: `README.md`" in refused.stderr) == (1, True)
+    assert (refused.returncode, "WRITE_NOT_OWNED: `README.md`" in refused.stderr) == (1, True)
     assert "work" in hooked.git("ls-remote", "origin", "work")
     hooked.git("-c", "core.hooksPath=/dev/null", "revert", "--no-edit", "HEAD")
     assert hooked.tries("push", "origin", "work").returncode == 0

@@ -48,7 +48,7 @@ def test_the_map_fits_a_terminal(tmp_path: Path) -> None:
 
 def test_the_map_as_json(tmp_path: Path) -> None:
     """The same for a program."""
-    layers = json.loads(run("host", "signals", "--format", "json", cwd=tmp_path).stdout)["layers"]
+    layers = json.loads(run("host", "signals", "--format", "json", cwd=tmp_path).stdout)["signal_layers"]
     assert [layer["name"] for layer in layers][:2] == ["working_memory", "bst"]
     assert layers[1] == {
         "name": "bst",
@@ -66,7 +66,7 @@ def test_a_dump_is_told(tmp_path: Path) -> None:
     assert done.stdout == (
         "In turn 7, fallback warned.\n"
         "\n"
-        "layer                    signals\n"
+        "signal layer             signals\n"
         "bst             said     active=True, domain=bugfix, confidence=0.93\n"
         "working_memory  derived  active=True, entity_count=1\n"
         "fallback        spoke    fired_this_turn=True, advice_type=timeout\n"
@@ -83,7 +83,7 @@ def test_a_dump_as_json(tmp_path: Path) -> None:
     """With every value as it was dumped."""
     told = json.loads(run("host", "signals", dumped(tmp_path, DUMP), "--format", "json", cwd=tmp_path).stdout)
     assert (told["turn"], told["held_by"], told["counts"]) == (7, "fallback", {"deferred": 3, "conflict": 1})
-    assert told["layers"][2] == {
+    assert told["signal_layers"][2] == {
         "name": "fallback",
         "source": "said",
         "fields": {"fired_this_turn": True, "advice_type": "timeout", "turn": 7},
@@ -95,14 +95,14 @@ def test_two_that_spoke_are_pointed_out(tmp_path: Path) -> None:
     """A conflict of the turn that is still going on."""
     bare = {"fallback": {"fired_this_turn": True}, "meta_gate": {"correction_applied": True}}
     done = run("host", "signals", dumped(tmp_path, bare), cwd=tmp_path)
-    assert done.stdout.startswith("In the turn, more than one layer spoke: fallback, meta_gate.\n")
+    assert done.stdout.startswith("In the turn, more than one signal layer spoke: fallback, meta_gate.\n")
 
 
 def test_nobody_said_anything(tmp_path: Path) -> None:
     """An empty dump is a quiet turn, and every layer is unknown."""
     done = run("host", "signals", dumped(tmp_path, {}), cwd=tmp_path)
     assert done.stdout == (
-        "In the turn, no layer warned.\n\n"
+        "In the turn, no signal layer warned.\n\n"
         "unknown: bst, working_memory, org_kernel, fallback, meta_gate, supervisor, structured_retry,"
         " memory_classifier\n"
     )

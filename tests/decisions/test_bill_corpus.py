@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from manifest_api import create_app
 from orgkernel.decisions.access.request import AccessContext
 from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult, SkillRecord, StateView
-from orgkernel.decisions.work.bills.filling import fill_parts
+from orgkernel.decisions.work.bills.filling import fill_bill_roles
 from orgkernel.decisions.work.bills.instance import BillInstance
 from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 from orgkernel.kernel.kernel import Kernel
@@ -139,14 +139,14 @@ SURFACES = {
 }
 
 
-def parts_of(step: Mapping[str, Any]) -> dict[str, Any]:
+def bill_roles_of(step: Mapping[str, Any]) -> dict[str, Any]:
     """Who may do a step, who has to ask, and what is said of those who may not."""
     found: dict[str, Any] = {}
-    for part in step["parts"]:
-        found[part["role"]] = part["agents"]
-        for agent in part["asking"]:
+    for bill_role in step["bill_roles"]:
+        found[bill_role["bill_role"]] = bill_role["agents"]
+        for agent in bill_role["asking"]:
             found[f"{agent} asks"] = True
-        for each in part["unfit"]:
+        for each in bill_role["unfit"]:
             found[f"not {each['agent']}"] = [reason["code"] for reason in each["reasons"]]
     return found
 
@@ -159,7 +159,7 @@ def shown(answer: Mapping[str, Any]) -> dict[str, Any]:
         "because": [reason["code"] for reason in answer["reasons"]],
         "may_start": {
             step["step"]: {
-                **parts_of(step),
+                **bill_roles_of(step),
                 **({"inputs": step["inputs"]} if step["inputs"] else {}),
                 "obligations": [each["code"] for each in step["obligations"]],
                 "because": [reason["code"] for reason in step["reasons"]],
@@ -170,7 +170,7 @@ def shown(answer: Mapping[str, Any]) -> dict[str, Any]:
             step["step"]: "overdue" if step["overdue"] else step["due_at"] for step in answer["running"]
         },
         "blocked": {
-            step["step"]: {"because": [reason["code"] for reason in step["reasons"]], **parts_of(step)}
+            step["step"]: {"because": [reason["code"] for reason in step["reasons"]], **bill_roles_of(step)}
             for step in answer["blocked"]
         },
         "completed": answer["completed"],
@@ -222,7 +222,9 @@ def places_in(data: Any) -> Iterator[dict[str, Any]]:
 def fill_index(organization: Organization, case: Mapping[str, Any]) -> Any:
     view = organization.kernel.state.latest.organizations[organization.id].index
     state = build_state(organization.id, case.get("given", {}))
-    return as_data(fill_parts(view, state, view.records.bills[case["bill"]], NOW, case.get("without", ())))
+    return as_data(
+        fill_bill_roles(view, state, view.records.bills[case["bill"]], NOW, case.get("without", ()))
+    )
 
 
 def fill_kernel(organization: Organization, case: Mapping[str, Any]) -> Any:
@@ -247,10 +249,16 @@ def shown_fill(answer: Mapping[str, Any]) -> dict[str, Any]:
     said = {
         "outcome": answer["outcome"],
         "assignments": answer["assignments"],
-        "others": {part["role"]: part["others"] for part in answer["parts"] if part["others"]},
-        "because": sorted({reason["code"] for part in answer["parts"] for reason in part["reasons"]}),
+        "others": {
+            bill_role["bill_role"]: bill_role["others"]
+            for bill_role in answer["bill_roles"]
+            if bill_role["others"]
+        },
+        "because": sorted(
+            {reason["code"] for bill_role in answer["bill_roles"] for reason in bill_role["reasons"]}
+        ),
         "vacancies": {
-            each["role"]: [each["missing"], *(reason["code"] for reason in each["reasons"])]
+            each["bill_role"]: [each["missing"], *(reason["code"] for reason in each["reasons"])]
             for each in answer["vacancies"]
         },
     }
@@ -276,5 +284,5 @@ def test_who_may_begin_no_work_starts_nothing(organizations: dict[str, Organizat
     context = AccessContext(now=NOW, pace="emergency")
     found = organization.there(case).next_steps(organization.id, instance_of(case), context=context)
     assert not found.may_start
-    (unfit,) = next(each for each in found.blocked if each.step == "count").parts[0].unfit
+    (unfit,) = next(each for each in found.blocked if each.step == "count").bill_roles[0].unfit
     assert [reason.code for reason in unfit.reasons] == ["PACE_CAP"]

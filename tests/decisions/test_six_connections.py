@@ -45,7 +45,7 @@ FILES = {
         _schema: orgkernel:rank_ladder
         ranks: [{id: ensign}, {id: lieutenant, trust_from: 0.5}, {id: commander, trust_from: 0.7}]
         promotions:
-          lieutenant: {requirements: [{scope: required_role, min_proficiency: 2}], qualifications: [helm_test]}
+          lieutenant: {requirements: [{skills: required_role, min_proficiency: 2}], qualifications: [helm_test]}
         ---
         _schema: orgkernel:crew_roster
         agents:

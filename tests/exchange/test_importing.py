@@ -125,7 +125,7 @@ def test_what_is_lost_is_told(copied: Path) -> None:
 def test_changes_of_both_sides_are_kept(copied: Path) -> None:
     """What somebody added here stays, and what changed there comes."""
     role = copied / "copy/roles/b.yaml"
-    role.write_text(role.read_text() + "tier: utility\n", encoding="utf-8")
+    role.write_text(role.read_text() + "crew_tier: utility\n", encoding="utf-8")
     write_tree(
         copied,
         {"copy/domains.yaml": "_schema: orgkernel:domain_catalog\ndomains: {review: {passthrough: true}}\n"},
@@ -139,7 +139,7 @@ def test_changes_of_both_sides_are_kept(copied: Path) -> None:
     assert "Glob" not in role.read_text()
     assert run_here("import", "claude-code", "team", "copy", cwd=copied).returncode == 0
     assert "    - Glob\n" in role.read_text()
-    assert role.read_text().endswith("\ntier: utility\n")
+    assert role.read_text().endswith("\ncrew_tier: utility\n")
     assert "  a: {}  # the first\n  b: {}\n  c: {}\n" in (copied / "copy/org.yaml").read_text()
     assert (copied / "copy/domains.yaml").exists()
     assert run_here("check", "copy", "--fail-on", "info", cwd=copied).returncode == 0
@@ -177,7 +177,7 @@ def test_whole_documents_can_clash(copied: Path) -> None:
         copied / "team" / AGENTS / "a.md", "description: Works. Use it first.", "description: Another."
     )
     role = copied / "copy/roles/b.yaml"
-    role.write_text(role.read_text() + "tier: utility\n", encoding="utf-8")
+    role.write_text(role.read_text() + "crew_tier: utility\n", encoding="utf-8")
     (copied / "team" / AGENTS / "b.md").unlink()
     write_tree(
         copied, {f"team/{AGENTS}/c.md": agent("c", "Works. Use it third."), "copy/roles/c.yaml": "x: 1\n"}

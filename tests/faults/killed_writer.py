@@ -77,7 +77,7 @@ def write_until_killed(folder: str, pipe: int, moment: tuple[str, int]) -> None:
             )
             wanted = WantedDispatch(
                 sender="role:planner", receiver="role:worker", holder="agent:worf", session=name, queue_mode="queue",
-                session_key="key", code="COMMANDS", snapshot="s", seconds=60, claim=claim,
+                session_key="key", code="CHAIN_OF_COMMAND", snapshot="s", seconds=60, claim=claim,
                 brief=WantedContract("brief", {"id": name}, str),
             )  # fmt: skip
             store.dispatches.record("yard", partial(_ask_for, wanted), actor="a")

@@ -184,7 +184,7 @@ def test_a_running_kernel_follows_both_files(tmp_path: Path) -> None:
     )
     change_line(tree / "org/roles/reviewer.yaml", "overlay: true", "overlay: true\nrole_name: Twice")
     assert kernel.reload().kept == ("shop",)
-    change_line(tree / "org/roles/reviewer.yaml", "role_name: Twice", "tier: utility")
+    change_line(tree / "org/roles/reviewer.yaml", "role_name: Twice", "crew_tier: utility")
     assert kernel.reload().kept == ()
     (tree / "team").rename(tree / "crew")
     assert kernel.reload().kept == ("shop",)

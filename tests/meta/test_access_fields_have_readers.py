@@ -45,7 +45,7 @@ LADDER = {
     "ranks": [{"id": "lieutenant"}, {"id": "commander", "trust_from": 0.7}],
     "promotions": {
         "commander": {
-            "requirements": [{"scope": "universal", "min_proficiency": 2, "min_count": 3}],
+            "requirements": [{"skills": "universal", "min_proficiency": 2, "min_count": 3}],
             "qualifications": ["safety"],
         }
     },
@@ -90,7 +90,7 @@ FIELDS: dict[str, Any] = {
     "rank_ladder:ranks.0.id": "private",
     "rank_ladder:ranks.1.trust_from": 0.5,
     "rank_ladder:promotions.commander.requirements.0.min_count": 30,
-    "rank_ladder:promotions.commander.requirements.0.scope": "required_role",
+    "rank_ladder:promotions.commander.requirements.0.skills": "required_role",
     "rank_ladder:promotions.commander.qualifications": ["saefty"],
     "rank_ladder:matrices.mine.0.name": "post",
     "rank_ladder:matrices.mine.0.types": ["browser"],
@@ -160,7 +160,7 @@ FIELDS: dict[str, Any] = {
     "crew_roster:agents.clerk.trust": 0.9,
     "crew_roster:agents.butler.assignments.0.role": "record_keeper",
     "crew_roster:agents.butler.assignments.0.org": "elsewhere",
-    "crew_roster:agents.clerk.tier": "utility",
+    "crew_roster:agents.clerk.crew_tier": "utility",
 }
 # Kind and route to another valid value, which a manifest of an agent or of the organization shows.
 SHOWN: dict[str, Any] = {
@@ -171,7 +171,7 @@ SHOWN: dict[str, Any] = {
     "rank_ladder:ranks.0.agency": "suggestive",
     "rank_ladder:ranks.0.recall_tier": "enhanced",
     "rank_ladder:promotions.commander.requirements.0.min_proficiency": 4,
-    "rank_ladder:promotions.commander.requirements.0.scope": "role",
+    "rank_ladder:promotions.commander.requirements.0.skills": "role",
     "qualification_catalog:qualifications.spare.name": "A spare test",
     "qualification_catalog:qualifications.spare.description": "Another.",
     "qualification_catalog:qualifications.spare.tier": 2,

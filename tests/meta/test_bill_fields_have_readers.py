@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from orgkernel.decisions.access.request import AccessContext
-from orgkernel.decisions.work.bills.filling import fill_parts
+from orgkernel.decisions.work.bills.filling import fill_bill_roles
 from orgkernel.decisions.work.bills.next_steps import decide_next_steps
 from tests.decisions.test_bill_corpus import CORPUS, NOW, build_state, instance_of
 from tests.support.trees import read, write_tree
@@ -72,7 +72,7 @@ def observe(folder: Path) -> Any:
             state = build_state("yard", case.get("given", {}))
             found = decide_next_steps(view, state, document, instance_of(case), AccessContext(now=NOW))
             seen.append(without_digests(found))
-            seen.append(without_digests(fill_parts(view, state, document, NOW)))
+            seen.append(without_digests(fill_bill_roles(view, state, document, NOW)))
     return seen
 
 

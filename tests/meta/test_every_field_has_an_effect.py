@@ -104,7 +104,7 @@ qualifications: {basics: {unlocks: [notes]}, more: {prerequisites: [basics], unl
 ---
 _schema: orgkernel:rank_ladder
 ranks: [{id: apprentice, agency: autonomous}, {id: master, trust_from: 0.9}]
-promotions: {master: {requirements: [{scope: universal, min_proficiency: 2, min_count: 2}]}}
+promotions: {master: {requirements: [{skills: universal, min_proficiency: 2, min_count: 2}]}}
 matrices: {usual: [{name: all, types: [deterministic_function], side_effects: [destructive], levels: {apprentice: write}}]}
 ---
 _schema: orgkernel:procedure_catalog
@@ -246,7 +246,7 @@ CHANGES: dict[str, Any] = {
     "qualification_catalog:qualifications.basics.digests": {"model": "m1"},
     "qualification_catalog:qualifications.more.prerequisites": ["more"],
     "qualification_catalog:qualifications.more.raises": ["nothing"],
-    "rank_ladder:promotions.master.requirements.0.scope": "role",
+    "rank_ladder:promotions.master.requirements.0.skills": "role",
     "rank_ladder:promotions.master.requirements.0.min_count": 9,
     "rank_ladder:promotions.master.requirements.0.min_proficiency": 3,
     "rank_ladder:trust_margin": 0.01,
@@ -291,7 +291,7 @@ CHANGES: dict[str, Any] = {
     "mason:dispatch.may_to": [],
     "mason:dispatch.may_from": ["guard"],
     "mason:department": "works",
-    "chief:tier": "external",
+    "chief:crew_tier": "external",
     "guard:layer": "bottom",
     "mason:position": "worker",
     "mason:entry_rank": "nobody",
@@ -332,7 +332,7 @@ TOGETHER = {
     "mason:department": {"organization:overrides.mason.department": None},
     "mason:capabilities.skills.0.optional": {
         "rank_ladder:promotions.master.requirements": [
-            {"scope": "required_role", "min_proficiency": 2, "min_count": 1}
+            {"skills": "required_role", "min_proficiency": 2, "min_count": 1}
         ]
     },
     "mason:doctrine.salute_interval_turns": {"organization:overrides.mason.doctrine": None},

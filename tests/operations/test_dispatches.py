@@ -128,7 +128,7 @@ def test_only_whoever_got_a_brief_hands_it_on(context: Context) -> None:
     said = refusal(context, "agent:max", "worker", child)
     assert said.endswith("was dispatched to `agent:ada` and not to `agent:max`")
     assert refusal(context, "agent:max", "worker", brief(3, "src/a.py"), depth=2).startswith(
-        "SCOPE_CONFLICT the brief owns `src/a.py`, which overlaps with `src/**`, claimed by `agent:ada`"
+        "CLAIM_CONFLICT the brief owns `src/a.py`, which overlaps with `src/**`, claimed by `agent:ada`"
     )
     assert dispatch(context, "agent:ada", "worker", child, session="w-1").sender == "agent:ada"
     assert "not to `role:intake`" in refusal(context, "intake", "worker", brief(4, "src/b.py", parent=1))
@@ -209,7 +209,7 @@ def test_a_planner_that_lost_its_claim_conflicts_with_the_next_one(context: Cont
     clock.now += 20
     other = brief(5, "src/**")
     dispatch(context, "intake", "planner", other, from_session="shop", session="plan-2", holder="agent:max")
-    assert refusal(context, "planner", "worker", brief(2, "src/a.py", parent=1)).startswith("SCOPE_CONFLICT")
+    assert refusal(context, "planner", "worker", brief(2, "src/a.py", parent=1)).startswith("CLAIM_CONFLICT")
 
 
 def test_a_stopped_agent_dispatches_nothing(context: Context) -> None:

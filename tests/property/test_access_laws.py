@@ -610,7 +610,7 @@ def test_remedies_are_minimal_and_work(seed: int) -> None:
         for changes in stating:
             rest = frozenset(change for change in changes if change.kind not in STATED)
             codes = {*decide(*apply(world, each, rest)).codes}
-            assert codes <= {"WRITE_OUT_OF_SCOPE", "PART_NOT_STATED", "ASK_APPROVAL"}, (each, changes)
+            assert codes <= {"WRITE_OUT_OF_FILE_SCOPE", "PART_NOT_STATED", "ASK_APPROVAL"}, (each, changes)
         found -= stating
         organizational = {frozenset(change for change in each if change.kind != "state") for each in found}
         assert organizational == set(minimal(world, each)), each

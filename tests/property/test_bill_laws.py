@@ -13,7 +13,7 @@ from orgkernel.decisions.evidence.state_view import EMPTY_STATE
 from orgkernel.decisions.work.bills.conditions import OutputComparison, evaluate, parse_condition
 from orgkernel.decisions.work.bills.instance import BillInstance, NextSteps, StepReport
 from orgkernel.decisions.work.bills.next_steps import decide_next_steps
-from orgkernel.graph.matching import match_parts
+from orgkernel.graph.matching import match_seats
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.loading.documents import read_documents
 from orgkernel.loading.files import SourceText
@@ -201,15 +201,18 @@ def test_any_text_is_a_condition_or_a_problem_with_its_place(text: str) -> None:
         max_size=4,
     )
 )
-def test_an_assignment_is_as_large_as_any(parts: dict[str, tuple[int, list[str]]]) -> None:
-    """Nobody takes two parts or one that he cannot take, and no other choice fills more seats."""
-    needed = {part: least for part, (least, _) in parts.items()}
-    able = {part: agents for part, (_, agents) in parts.items()}
-    found = match_parts(needed, able)
+def test_an_assignment_is_as_large_as_any(bill_roles: dict[str, tuple[int, list[str]]]) -> None:
+    """Nobody takes two bill roles or one that he cannot take, and no other choice fills more seats."""
+    needed = {bill_role: least for bill_role, (least, _) in bill_roles.items()}
+    able = {bill_role: agents for bill_role, (_, agents) in bill_roles.items()}
+    found = match_seats(needed, able)
     taken = [agent for agents in found.values() for agent in agents]
     assert len(taken) == len(set(taken))
-    assert all(set(found[part]) <= set(able[part]) and len(found[part]) <= needed[part] for part in needed)
-    seats = [part for part, least in needed.items() for _ in range(least)]
+    assert all(
+        set(found[bill_role]) <= set(able[bill_role]) and len(found[bill_role]) <= needed[bill_role]
+        for bill_role in needed
+    )
+    seats = [bill_role for bill_role, least in needed.items() for _ in range(least)]
     assert len(taken) == most(seats, able, frozenset())
 
 

@@ -298,7 +298,7 @@ plans:
     "ladder.yaml": """\
 _schema: orgkernel:rank_ladder
 ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
-promotions: {senior: {requirements: [{scope: role, min_proficiency: 1, min_count: 2}]}}
+promotions: {senior: {requirements: [{skills: role, min_proficiency: 1, min_count: 2}]}}
 """,
     "policies.yaml": """\
 _schema: orgkernel:access_policies

@@ -18,7 +18,7 @@ from orgkernel.decisions.dispatch.permission.decide import decide_dispatch, deci
 from orgkernel.decisions.dispatch.permission.permission import STEPS, HandoverQuestion
 from orgkernel.decisions.evidence.state_view import Grant, StateView
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import scopes_overlap
+from orgkernel.decisions.ownership.overlap import owned_paths_overlap
 from orgkernel.decisions.work.contracts.reading import ReadContract, read_contract
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.files import decode
@@ -144,7 +144,7 @@ def test_an_allowed_pair_has_an_edge_and_a_right(
         return
     records = view.records
     assert not found.findings
-    assert any(reason.code in ("COMMANDS", "MAY_DISPATCH", "GRANTED") for reason in found.reasons)
+    assert any(reason.code in ("CHAIN_OF_COMMAND", "MAY_DISPATCH", "GRANTED") for reason in found.reasons)
     if records.governance is not None:
         layers = [records.posts[role].profile.layer for role in (sender, receiver)]
         assert layers in [[edge.source, edge.target] for edge in records.organization.dispatch_edges]
@@ -164,7 +164,7 @@ def test_child_scope_within_parent(mine: list[str], theirs: list[str]) -> None:
             if any(is_inside(path, glob) for glob in theirs):
                 assert any(is_inside(path, glob) for glob in mine), (path, mine, theirs)
     else:
-        assert {each.code for each in found.findings} == {"CHILD_SCOPE_EXCEEDS_PARENT"}
+        assert {each.code for each in found.findings} == {"BRIEF_EXCEEDS_PARENT"}
 
 
 @given(
@@ -236,7 +236,7 @@ def test_the_quick_answer_is_the_explained_one(
             assert getattr(quick, name) == getattr(told, name)
         decide_dispatch(view, asked, state)
     taken = [text for claim in claims.claims if claim.expires_at > 5 for text in claim.paths]
-    overlaps = any(scopes_overlap(mine, theirs) for mine in files for theirs in taken)
+    overlaps = any(owned_paths_overlap(mine, theirs) for mine in files for theirs in taken)
     assert (
         overlaps == ("live claims" in {step for step, _ in quick.failures})
         or told.findings[0].step == "names"

@@ -15,8 +15,8 @@ from orgkernel.decisions.ownership.changes import ChangedFiles, FileChange, Rang
 from orgkernel.decisions.ownership.owners import AuditedWorker, OwnedPaths
 from orgkernel.decisions.ownership.sacred import SacredFiles, TouchedFile
 from orgkernel.documents.records import Brief, BriefScope, BriefSpec, SacredScope
-from orgkernel.project.hooks.write_hook import SCOPE
-from orgkernel.project.hooks.write_scope import write_scope
+from orgkernel.project.hooks.owned_files import write_owned_files
+from orgkernel.project.hooks.write_hook import OWNED_FILES
 
 NAME = st.sampled_from(
     ["a", "b", "A", "a.py", "b.py", ".env", "x-y", "é", "$a", "[a]", "migrations", "go.mod", "a b"]
@@ -85,9 +85,9 @@ def test_the_script_passes_only_what_the_audit_passes(
 ) -> None:
     """What the hook remembers opens nothing that the audit would hold."""
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / SCOPE).parent.mkdir()
-        write_scope(folder, owned, [*sacred, *claimed], [])
-        scope = json.loads((Path(folder) / SCOPE).read_text(encoding="utf-8"))
+        (Path(folder) / OWNED_FILES).parent.mkdir()
+        write_owned_files(folder, owned, [*sacred, *claimed], [])
+        scope = json.loads((Path(folder) / OWNED_FILES).read_text(encoding="utf-8"))
     passes = (
         path.isascii()
         and any(re.fullmatch(each, path) for each in scope["owned"])

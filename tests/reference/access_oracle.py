@@ -41,7 +41,7 @@ ORDER = [
     "RESTRICTED",
     "POSITION_CAP",
     "WORKER_CANNOT_DISPATCH",
-    "WRITE_OUT_OF_SCOPE",
+    "WRITE_OUT_OF_FILE_SCOPE",
     "PARENT_CAP",
     "DEPTH_EXCEEDED",
     "CHILD_LIMIT",
@@ -353,7 +353,7 @@ def weigh(world: World, request: Request, subject: Subject) -> tuple[set[str], i
         stated = stated_paths(request, tool)
         if globs and not (stated and all(surely_in(world, each, globs) for each in stated)):
             ceiling = min(ceiling, 2)
-            failing.add("WRITE_OUT_OF_SCOPE")
+            failing.add("WRITE_OUT_OF_FILE_SCOPE")
     return failing, granted, ceiling
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from orgkernel.decisions.evidence.state_records import AuditFilter
 from orgkernel.decisions.ownership.claims import FileClaim
-from orgkernel.decisions.ownership.overlap import scopes_overlap
+from orgkernel.decisions.ownership.overlap import owned_paths_overlap
 from orgkernel.errors import Conflict, Refused
 from orgkernel.state.audit import read_rows
 from orgkernel.state.location import StoreLocation
@@ -27,14 +27,14 @@ def claimed(store: Store, *paths: str, holder: str = "agent:worf", **said: Any) 
 def refused_claim(store: Store, *paths: str, **said: Any) -> Conflict:
     with pytest.raises(Conflict) as refused:
         claimed(store, *paths, **said)
-    assert refused.value.code == "SCOPE_CONFLICT"
+    assert refused.value.code == "CLAIM_CONFLICT"
     return refused.value
 
 
 def no_two_live_claims_overlap(claims: tuple[FileClaim, ...]) -> bool:
     """The law: whatever was claimed in whatever order."""
     return not any(
-        one.org_id == other.org_id and scopes_overlap(mine, theirs)
+        one.org_id == other.org_id and owned_paths_overlap(mine, theirs)
         for one, other in combinations(claims, 2)
         for mine in one.paths
         for theirs in other.paths
@@ -63,7 +63,7 @@ def claim_all(place: StoreLocation, number: int) -> list[int]:
             thread.start()
         for thread in threads:
             thread.join()
-    assert codes == {"SCOPE_CONFLICT"}
+    assert codes == {"CLAIM_CONFLICT"}
     return tokens
 
 

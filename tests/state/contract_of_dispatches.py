@@ -33,7 +33,7 @@ def wanted(number: int, *files: str, parent: str | None = None, **said: Any) -> 
     )  # fmt: skip
     known = {
         "sender": "role:planner", "receiver": "role:worker", "holder": "agent:worf", "session": session,
-        "queue_mode": "queue", "session_key": "key", "code": "COMMANDS", "snapshot": "sha256:0", "seconds": 60,
+        "queue_mode": "queue", "session_key": "key", "code": "CHAIN_OF_COMMAND", "snapshot": "sha256:0", "seconds": 60,
         "brief": WantedContract("brief", {"id": brief, "mission": "Do it", "parent": parent}, str), "mission": parent,
         "claim": claim if files else None,
     }  # fmt: skip
@@ -67,7 +67,7 @@ def dispatch_all(place: StoreLocation, number: int) -> list[int]:
                 found.append(dispatched(store, number * 100 + step, f"src/{(number + step) % 4}.py").number)
             except Conflict as conflict:
                 codes.add(conflict.code)
-    assert codes == {"SCOPE_CONFLICT"}
+    assert codes == {"CLAIM_CONFLICT"}
     return found
 
 

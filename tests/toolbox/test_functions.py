@@ -344,11 +344,11 @@ def test_a_scope_holds_for_calls_and_links_lead_out_of_none(
         assert context.invoke_blocking("files", {"path": path}, action="write").output == "written", path
     for path in ("secret", "out/link", "out/folder/passwd", "/etc/passwd", "out/../secret", "OUT/a", ""):
         result = context.invoke_blocking("files", {"path": path}, action="write")
-        assert (result.steps[0].outcome, result.code) == ("denied", "WRITE_OUT_OF_SCOPE"), path
+        assert (result.steps[0].outcome, result.code) == ("denied", "WRITE_OUT_OF_FILE_SCOPE"), path
     assert context.invoke_blocking("files", {"path": "secret"}, action="read").output == "read"
     monkeypatch.chdir("/")
     result = context.invoke_blocking("files", {"path": "out/a"}, action="write")
-    assert result.code == "WRITE_OUT_OF_SCOPE", (
+    assert result.code == "WRITE_OUT_OF_FILE_SCOPE", (
         "the function would open another file than the one decided about"
     )
 

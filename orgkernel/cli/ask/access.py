@@ -75,7 +75,7 @@ def can(**question: Any) -> None:
 @click.command("why")
 @_question_options
 def why(**question: Any) -> None:
-    """Explain why SUBJECT may or may not do ACTION on RESOURCE: each layer, what it changed, and its lines.
+    """Explain why SUBJECT may or may not do ACTION on RESOURCE: each access layer, what it changed, and its lines.
 
     Subjects, resources and exit codes are the same as for `orgkernel can`.
     """
@@ -216,7 +216,7 @@ def render_decision(asked: str, explanation: AccessExplanation) -> str:
 
 
 def _render_why(asked: str, explanation: AccessExplanation) -> str:
-    """The whole explanation: every layer, what it changed, and its lines."""
+    """The whole explanation: every access layer, what it changed, and its lines."""
     decision = explanation.decision
     lines = [
         f"{decision.outcome}: {asked}",

@@ -1,4 +1,4 @@
-"""`orgkernel bill`: procedures of several roles: what they are, who could take their parts, what may happen next."""
+"""`orgkernel bill`: procedures of several roles: what they are, who could take their bill roles, what may happen next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from orgkernel.errors import UsageError
 from orgkernel.manifest.bills import BillList, BillPage
 from orgkernel.prepared_types import prepared
 
-_EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"PART": ["AGENT"]}, "steps": {}}`'
+_EXAMPLE = 'write `{"activated_by": "agent:ID", "assignments": {"BILL_ROLE": ["AGENT"]}, "steps": {}}`'
 _bill_argument = click.argument("bill", shell_complete=completing.bills)
 _where = with_options(
     org_option, path_option, as_of_option, store_option, cache_option, format_option("text", "json")
@@ -27,7 +27,7 @@ _where = with_options(
 
 @click.group("bill", cls=CommandGroup)
 def command() -> None:
-    """Show procedures of several roles, and decide who can take their parts and which steps may start.
+    """Show procedures of several roles, and decide who can take their bill roles and which steps may start.
 
     The kernel runs none of them and keeps nothing of them.
     """
@@ -45,16 +45,16 @@ def list_(org: str, form: str, **where: Any) -> None:
 @_bill_argument
 @_where
 def show(bill: str, org: str, form: str, **where: Any) -> None:
-    """Show the parts and the steps of BILL, and who may start it."""
+    """Show the bill roles and the steps of BILL, and who may start it."""
     found = open_with_state(org=org, **where).bill(org, bill)
     echo_answer(form, found, lambda: _render_page(found))
 
 
-@command.command("check", short_help="Check a bill, and whether the crew can take its parts.")
+@command.command("check", short_help="Check a bill, and whether the crew can take its roles.")
 @_bill_argument
 @_where
 def check(bill: str, org: str, form: str, **where: Any) -> None:
-    """Check BILL by its rules, and whether the crew as it is now can take its parts. Exits with 1 if not."""
+    """Check BILL by its rules, and whether the crew as it is now can take its bill roles. Exits with 1 if not."""
     kernel = open_with_state(org=org, **where)
     page, proposal = kernel.bill(org, bill), kernel.fill_bill(org, bill)
     answer = {"findings": page.findings, "vacancies": proposal.vacancies}
@@ -63,7 +63,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
         click.get_current_context().exit(1)
 
 
-@command.command("fill")
+@command.command("fill", short_help="Propose who takes which role of a bill.")
 @_bill_argument
 @click.option(
     "--without",
@@ -74,7 +74,7 @@ def check(bill: str, org: str, form: str, **where: Any) -> None:
 )
 @_where
 def fill(bill: str, without: tuple[str, ...], org: str, form: str, **where: Any) -> None:
-    """Propose who takes which part of BILL, by the crew as it is now. Nobody is assigned by it."""
+    """Propose who takes which bill role of BILL, by the crew as it is now. Nobody is assigned by it."""
     found = open_with_state(org=org, **where).fill_bill(org, bill, without=without)
     echo_answer(form, found, lambda: _render_fill(found))
 
@@ -112,10 +112,16 @@ def _parse(bill: str, text: bytes) -> BillInstance:
 def _render_list(found: BillList) -> str:
     from orgkernel.cli.tables import draw, new_table
 
-    table = new_table("bill", "version", "title", "trigger", "parts", "steps", "file")
+    table = new_table("bill", "version", "title", "trigger", "bill roles", "steps", "file")
     for each in found.bills:
         table.add_row(
-            each.bill, each.version, each.title, each.trigger, str(each.parts), str(each.steps), each.file
+            each.bill,
+            each.version,
+            each.title,
+            each.trigger,
+            str(each.bill_roles),
+            str(each.steps),
+            each.file,
         )
     return draw(table) if found.bills else "no bills\n"
 
@@ -128,12 +134,18 @@ def _render_page(page: BillPage) -> str:
     lines.append(
         f"  started {by_hand}" if page.trigger == "manual" else f"  started by {page.trigger}, or {by_hand}"
     )
-    for part in page.parts:
-        count = str(part.least) if part.least == part.most else f"{part.least}-{part.most}"
-        needs = [part.min_rank and f"{part.min_rank} or above", *part.qualifications]
+    for bill_role in page.bill_roles:
+        count = (
+            str(bill_role.least)
+            if bill_role.least == bill_role.most
+            else f"{bill_role.least}-{bill_role.most}"
+        )
+        needs = [bill_role.min_rank and f"{bill_role.min_rank} or above", *bill_role.qualifications]
         needed = f", needs {', '.join(each for each in needs if each)}" if any(needs) else ""
-        lines.append(f"  part {part.part}: {count} of {', '.join(part.roles) or 'nobody'}{needed}")
-        lines += places(part.why)
+        lines.append(
+            f"  bill role {bill_role.bill_role}: {count} of {', '.join(bill_role.roles) or 'nobody'}{needed}"
+        )
+        lines += places(bill_role.why)
     for step in page.steps:
         doing = ", ".join(filter(None, (step.role, *step.roles))) or "the owner"
         with_what = step.tool or step.skill or step.channel or step.sub_bill
@@ -146,17 +158,17 @@ def _render_page(page: BillPage) -> str:
 def _render_check(page: BillPage, proposal: BillAssignment) -> str:
     lines = [f"{each.file}:{each.line}: {each.code}: {each.message}" for each in page.findings]
     for each in proposal.vacancies:
-        lines += [f"part {each.role} is {each.missing} short now", *because(each.reasons)]
-    return as_text(lines or [f"{page.bill}: no findings, and the crew can take every part now"])
+        lines += [f"bill role {each.bill_role} is {each.missing} short now", *because(each.reasons)]
+    return as_text(lines or [f"{page.bill}: no findings, and the crew can take every bill role now"])
 
 
 def _render_fill(found: BillAssignment) -> str:
     lines = [f"{found.bill} → {found.outcome}"]
-    for part in found.parts:
-        others = f" (or {', '.join(part.others)})" if part.others else ""
-        lines.append(f"  {part.role}: {', '.join(part.agents) or 'nobody'}{others}")
+    for filled in found.bill_roles:
+        others = f" (or {', '.join(filled.others)})" if filled.others else ""
+        lines.append(f"  {filled.bill_role}: {', '.join(filled.agents) or 'nobody'}{others}")
     for each in found.vacancies:
-        lines += [f"  {each.role} is {each.missing} short", *because(each.reasons)]
+        lines += [f"  {each.bill_role} is {each.missing} short", *because(each.reasons)]
     return as_text(lines)
 
 
@@ -166,16 +178,16 @@ def _render_next(found: NextSteps) -> str:
         lines.append(f"  may start {step.step}: {step.name or step.action}")
         lines += [f"    {each.text}" for each in step.obligations]
         lines += [f"    gets {name} = {value!r}" for name, value in step.inputs.items()]
-        for part in step.parts:
-            for agent in part.unfit:
+        for bill_role in step.bill_roles:
+            for agent in bill_role.unfit:
                 lines += [f"    not {agent.agent}: {reason.text}" for reason in agent.reasons]
     for running in found.running:
         lines.append(f"  running {running.step} by {running.by}{', overdue' if running.overdue else ''}")
     for blocked in found.blocked:
         lines.append(f"  blocked {blocked.step}")
         lines += [f"    {reason.text}" for reason in blocked.reasons]
-        for part in blocked.parts:
-            for agent in part.unfit:
+        for bill_role in blocked.bill_roles:
+            for agent in bill_role.unfit:
                 lines += [f"    not {agent.agent}: {reason.text}" for reason in agent.reasons]
     if found.completed:
         lines.append(f"  completed: {', '.join(found.completed)}")

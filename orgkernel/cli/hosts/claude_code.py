@@ -92,7 +92,7 @@ def show_status(project: str, form: str) -> None:
 
 
 def _lines(status: HookStatus) -> Iterator[tuple[str, str]]:
-    yield "layer", f"{'on' if status.on else 'off'}: {status.why}"
+    yield "activation", f"{'on' if status.on else 'off'}: {status.why}"
     yield "hook", status.hook
     if status.settings is None:
         return

@@ -65,7 +65,7 @@ def _is_claude_code(root: str | None, project: str | None) -> bool:
 
 _SETTINGS = {
     "enforcement": "observe: change nothing; trim: show only the role's tools; enforce: also refuse other tools.",
-    "on_error": "What happens to tool calls after an error of the layer: pass or refuse them.",
+    "on_error": "What happens to tool calls after an error of the extension: pass or refuse them.",
     "unlisted_tools": "What happens to tools that no catalog lists: warn about or refuse them.",
 }
 
@@ -125,7 +125,7 @@ def activate_command(
     status = read_status(root)
     click.echo(f"{snapshot.org_id} is active with enforcement {status.enforcement}", err=True)
     if not status.on:
-        click.echo(printable(f"note: the layer is off: {status.why}"), err=True)
+        click.echo(printable(f"note: the activation is off: {status.why}"), err=True)
 
 
 @command.command("deactivate")
@@ -282,7 +282,7 @@ def _lines(status: HostStatus) -> list[tuple[str, str]]:
     )
     loaded = status.loaded if status.loaded != status.digest else None
     shown = {
-        "layer": f"{'on' if status.on else 'off'}: {status.why}",
+        "activation": f"{'on' if status.on else 'off'}: {status.why}",
         "organization": status.organization,
         "bundle": f"{status.bundle}{behind}" if status.bundle else None,
         "digest": status.digest,

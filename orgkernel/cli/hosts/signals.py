@@ -1,4 +1,4 @@
-"""`orgkernel host signals`: which layer writes what in a turn, and what happened in one turn."""
+"""`orgkernel host signals`: which signal layer writes what in a turn, and what happened in one turn."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LIMIT = 10_000_000
 """Most bytes of a dump."""
 
 
-@click.command("signals", short_help="Show how the layers of an agent coordinate.")
+@click.command("signals", short_help="Show how the signal layers of an agent coordinate.")
 @click.argument("dump", metavar="[FILE]", type=click.File("rb"), required=False)
 @format_option("text", "json")
 def command(dump: BinaryIO | None, form: str) -> None:
-    """Print the map of layer signals: which layer writes what at which hook, and which layers read it.
+    """Print the map of signals: which signal layer writes what at which hook, and which of them read it.
 
-    With FILE (`-` for standard input), a JSON dump of an agent's `data` or of its `_layer_signals`: show which layers
+    With FILE (`-` for standard input), a JSON dump of an agent's `data` or of its `_layer_signals`: show which signal layers
     spoke in that turn, which deferred to which, and conflicts.
     """
     from orgkernel.decisions.status.signals import CIRCULATION, trace_turn
 
     if dump is None:
-        data: dict[str, Any] = {"layers": [asdict(layer) for layer in CIRCULATION]}
+        data: dict[str, Any] = {"signal_layers": [asdict(layer) for layer in CIRCULATION]}
         text = _render_map(CIRCULATION)
     else:
         trace = trace_turn(_read(dump))
@@ -56,10 +56,10 @@ def _read(dump: BinaryIO) -> dict[str, Any]:
 
 
 def _render_map(layers: Sequence[Layer]) -> str:
-    """One row per layer in the order of a turn, then which layer reads which, and how it reacts."""
+    """One row per signal layer in the order of a turn, then which of them reads which, and how it reacts."""
     from orgkernel.cli.tables import draw, new_table
 
-    said = new_table("layer", "hook", "writes", "or derived from")
+    said = new_table("signal layer", "hook", "writes", "or derived from")
     for layer in layers:
         says = (f"{name}!" if name == layer.spoken_by else name for name in layer.says)
         said.add_row(layer.name, layer.hook, ", ".join(says), layer.seen_in or "–")
@@ -70,23 +70,23 @@ def _render_map(layers: Sequence[Layer]) -> str:
             read.add_row(layer.name, ", ".join(others), does)
     lane = ", ".join(layer.name for layer in layers if layer.spoken_by)
     return (
-        "All layers share one value per turn: `_layer_signals`.\n"
-        f"One layer may warn per turn, the first of: {lane}.\n\n"
-        f"{draw(said)}\n! this field says that the layer has warned or corrected\n\n{draw(read)}\n"
-        "An absent layer is unknown. No layer needs another.\n"
+        "All signal layers share one value per turn: `_layer_signals`.\n"
+        f"One signal layer may warn per turn, the first of: {lane}.\n\n"
+        f"{draw(said)}\n! this field says that the signal layer has warned or corrected\n\n{draw(read)}\n"
+        "An absent signal layer is unknown. None needs another.\n"
     )
 
 
 def _render_trace(trace: TurnTrace) -> str:
-    """A turn: the signals of each layer, the layer that warned, and the deferrals and conflicts."""
+    """A turn: the signals of each signal layer, the one that warned, and the deferrals and conflicts."""
     from orgkernel.cli.tables import draw, new_table
 
     turn = "the turn" if trace.turn is None else f"turn {trace.turn}"
-    table = new_table("layer", "", "signals")
-    for layer in trace.layers:
+    table = new_table("signal layer", "", "signals")
+    for layer in trace.signal_layers:
         fields = ", ".join(f"{name}={value}" for name, value in layer.fields.items() if name != "turn")
         table.add_row(printable(layer.name), "spoke" if layer.spoke else layer.source, printable(fields))
-    text = f"In {turn}, {_holder(trace)}.\n\n" + (f"{draw(table)}\n" if trace.layers else "")
+    text = f"In {turn}, {_holder(trace)}.\n\n" + (f"{draw(table)}\n" if trace.signal_layers else "")
     if trace.silent:
         text += f"unknown: {', '.join(trace.silent)}\n"
     if trace.events:
@@ -97,10 +97,10 @@ def _render_trace(trace: TurnTrace) -> str:
 
 
 def _holder(trace: TurnTrace) -> str:
-    spoke = [layer.name for layer in trace.layers if layer.spoke]
+    spoke = [layer.name for layer in trace.signal_layers if layer.spoke]
     if len(spoke) > 1:
-        return f"more than one layer spoke: {printable(', '.join(spoke))}"
-    return f"{printable(trace.held_by)} warned" if trace.held_by else "no layer warned"
+        return f"more than one signal layer spoke: {printable(', '.join(spoke))}"
+    return f"{printable(trace.held_by)} warned" if trace.held_by else "no signal layer warned"
 
 
 def _event(event: Event) -> str:

@@ -21,9 +21,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import OrgkernelError, UsageError
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.kernel.settings import FILE
+from orgkernel.project.hooks.owned_files import write_owned_files
 from orgkernel.project.hooks.tool_calls import PlannedWrites, read_tool_call
-from orgkernel.project.hooks.write_hook import SCOPE
-from orgkernel.project.hooks.write_scope import write_scope
+from orgkernel.project.hooks.write_hook import OWNED_FILES
 
 if TYPE_CHECKING:
     from orgkernel.kernel.kernel import Kernel
@@ -84,7 +84,7 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
 
 def _refusals(planned: PlannedWrites) -> Iterator[str]:
     for path in planned.outside:
-        yield f"WRITE_OUT_OF_SCOPE: {quote(path)} lies outside of the project. Write to a file that the brief owns."
+        yield f"WRITE_NOT_OWNED: {quote(path)} lies outside of the project. Write to a file that the brief owns."
     for path in dict.fromkeys(path for each in planned.changed.files for path in each.touched):
         if any(name in _OF_THE_RULES for name in path.lower().split("/")):
             yield f"SACRED_SCOPE: {quote(path)} belongs to git, or to what checks this. A person changes it."
@@ -96,7 +96,7 @@ def _note_for_next_time(
     worker: AuditedWorker, others: list[AuditedWorker], sacred: SacredFiles, kernel: Kernel | None, root: str
 ) -> None:
     """Write down what the script of the hook may pass without asking. Without it, it asks."""
-    if not os.path.isdir(os.path.dirname(SCOPE)) or any(True for _ in sacred.unreadable()):
+    if not os.path.isdir(os.path.dirname(OWNED_FILES)) or any(True for _ in sacred.unreadable()):
         return
     store = located(None)
     if not store.path:
@@ -109,4 +109,4 @@ def _note_for_next_time(
     }  # fmt: skip
     held = [*sacred.held_from(worker.brief), *(path for each in others for path in each.brief.files_owned)]
     with contextlib.suppress(OSError):
-        write_scope(root, worker.brief.files_owned, held, sorted(map(os.path.abspath, watched)))
+        write_owned_files(root, worker.brief.files_owned, held, sorted(map(os.path.abspath, watched)))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from orgkernel.decisions.access.compiled import AccessTables
-from orgkernel.decisions.access.layers.command import find_command, names_in_command
+from orgkernel.decisions.access.layers.chain_of_command import (
+    find_chain_of_command,
+    names_in_chain_of_command,
+)
 from orgkernel.decisions.access.resource import Resource
 from orgkernel.decisions.access.stored_index import roots_of
 from orgkernel.decisions.access.subject import Subject
@@ -122,8 +125,8 @@ def _reachable(tables: AccessTables, subject: Subject) -> Iterator[str]:
     """Roles a subject could dispatch or escalate to."""
     view = tables.view
     if not subject.is_crew:
-        superiors = names_in_command(subject.identity)
-        yield from (role for role in view.roles if superiors and find_command(view, superiors, role))
+        superiors = names_in_chain_of_command(subject.identity)
+        yield from (role for role in view.roles if superiors and find_chain_of_command(view, superiors, role))
         return
     reached: set[str] = set()
     for role_id in subject.identity.roles:

@@ -67,7 +67,7 @@ class AccessTables:
         return {tool: f"tool:{tool}" for tool in self.view.records.tools}
 
     @cached_property
-    def has_scopes(self) -> bool:
+    def has_file_scopes(self) -> bool:
         """Whether any role may write only to a part of the files."""
         return any(post.profile.file_scope for post in self.view.records.posts.values())
 
@@ -139,7 +139,7 @@ class AccessTables:
             return resource, path
         if resource.kind == "tool":
             resource.resource = self.tool_resources[resource.id]
-            resource.is_scoped = resource.opens_files and self.has_scopes
+            resource.has_file_scope = resource.opens_files and self.has_file_scopes
             resource.is_divided = self.policies.divides(resource.kind, resource.id)
         resource.depends = self.policies.depends
         return self.resources.setdefault(resource.resource, resource), path

@@ -65,7 +65,7 @@ class TraceLine(msgspec.Struct, frozen=True):
     access_layer: str
     statement: str
     value: Literal["granted", "ceiling", "stopped", ""]
-    """The value it speaks of; empty where the layer has nothing to say."""
+    """The value it speaks of; empty where the access layer has nothing to say."""
     before: str
     after: str
     why: tuple[Why, ...] = ()

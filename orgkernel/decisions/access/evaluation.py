@@ -50,7 +50,7 @@ class Assumed(NamedTuple):
     grants: tuple[Grant, ...] = ()
     policies: PolicySet | None = None
     """What policies say, whatever the circumstances."""
-    in_scope: bool = False
+    in_file_scope: bool = False
     """Whether the request states paths in every scope."""
     off_paths: bool = False
     """Whether it states paths outside of every part that a policy is about."""

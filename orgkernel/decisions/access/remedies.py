@@ -17,7 +17,7 @@ from orgkernel.decisions.access.compiled import AccessTables
 from orgkernel.decisions.access.decision import MOST_CHANGES, ChangeKind, Remedy, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
-from orgkernel.decisions.access.layers.command import MAY_DISPATCH, TARGET_NOT_ALLOWED
+from orgkernel.decisions.access.layers.chain_of_command import MAY_DISPATCH, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
 from orgkernel.decisions.access.layers.identity import RESUMED_AS
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
@@ -267,10 +267,10 @@ class Search:
         # Which path or command would do depends on the roles and policies that there are by then.
         find = again.tables.order.changes
         found = (kind in values and values[kind][0] in find[kind](again) for kind in STATED)
-        in_scope, off_paths, off_commands = found
-        if in_scope or off_paths or off_commands:
+        in_file_scope, off_paths, off_commands = found
+        if in_file_scope or off_paths or off_commands:
             stated = (assumed or Assumed())._replace(
-                in_scope=in_scope, off_paths=off_paths, off_commands=off_commands
+                in_file_scope=in_file_scope, off_paths=off_paths, off_commands=off_commands
             )
             again = evaluate(again.again(assumed=stated, is_complete=is_complete))
         if removed and evaluation.resource.kind == "credential":

@@ -37,10 +37,10 @@ class Resource:
         "depends",
         "enabled",
         "exclusive",
+        "has_file_scope",
         "id",
         "is_divided",
         "is_essential",
-        "is_scoped",
         "kind",
         "levels",
         "moves",
@@ -91,7 +91,7 @@ class Resource:
         """The arguments that hold paths."""
         self.command_arguments: tuple[str, ...] = ()
         """The arguments that hold shell commands."""
-        self.is_scoped = False
+        self.has_file_scope = False
         """Whether it opens files, and some role may write only to a part of them."""
         self.is_divided = False
         """Whether a policy is about a part of it."""

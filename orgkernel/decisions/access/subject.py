@@ -19,7 +19,7 @@ _MOST_SETS = 64
 class Subject:
     """A subject with everything that does not depend on the state, the time or the request."""
 
-    __slots__ = ("_table", "bound", "commands", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
+    __slots__ = ("_table", "bound", "chains_of_command", "deciding", "departments", "depends", "essential", "group", "has_rank", "identity",
                  "is_agent", "is_crew", "is_worker", "keys", "names", "open_to_probation", "policies", "rank", "sets", "subject",
                  "times")  # fmt: skip
 
@@ -32,7 +32,7 @@ class Subject:
         self.is_crew = identity.is_crew
         self.is_agent = identity.kind == "agent"
         self.group: SubjectGroup = "agent" if self.is_agent else "role" if self.is_crew else "outsider"
-        self.commands: dict[tuple[str, str], tuple[int, int]] = {}
+        self.chains_of_command: dict[tuple[str, str], tuple[int, int]] = {}
         """What it may dispatch and escalate to, as far as it was asked."""
         self.bound: dict[str, int] = {}
         """Resource to the level its roles give."""
@@ -84,7 +84,7 @@ class Subject:
         for name in ("subject", "is_crew", "is_agent", "group"):
             setattr(joined, name, getattr(self, name))
         joined.identity, joined.keys = identity, identity.keys
-        joined.commands = {}
+        joined.chains_of_command = {}
         joined.bound = {resource: max(self.bound.get(resource, 0), other.bound.get(resource, 0))}
         joined._adopt(view, table, self.essential | other.essential)
         return joined
@@ -95,7 +95,7 @@ class Subject:
         for name in Subject.__slots__:
             setattr(wider, name, getattr(self, name))
         wider.bound = {**self.bound, resource.resource: max(level, self.bound.get(resource.resource, 0))}
-        wider.commands = {(action, resource.resource): (source, 0)} if source else {}
+        wider.chains_of_command = {(action, resource.resource): (source, 0)} if source else {}
         return wider
 
     def policy_set(self, context: AccessContext) -> PolicySet:

@@ -177,7 +177,7 @@ def _checks(
 
 MOST_TOLD = 5
 """Missing skills in one sentence; `missing` has all of them."""
-_SCOPES = {
+_SKILLS = {
     "universal": "universal skills",
     "role": "skills of its roles",
     "required_role": "required skills of its roles",
@@ -191,13 +191,13 @@ def _check_skills(
     levels: Mapping[str, int],
     why: Why,
 ) -> RequirementCheck:
-    """All skills of the scope are looked at, whether the agent holds them or not.
+    """All of these skills are looked at, whether the agent holds them or not.
 
     Where all of them are required, a role's own lowest level counts if it is higher. Where a number of them is, only the
     level of the requirement counts.
     """
     needed: dict[str, int]
-    if requirement.scope == "universal":
+    if requirement.skills == "universal":
         needed = dict.fromkeys(universal_skills(view), requirement.min_proficiency)
     else:
         needed = {
@@ -205,9 +205,9 @@ def _check_skills(
             if requirement.min_count is not None
             else max(requirement.min_proficiency, each.required)
             for each in asked.values()
-            if requirement.scope == "role" or not each.optional
+            if requirement.skills == "role" or not each.optional
         }
-    what = _SCOPES[requirement.scope]
+    what = _SKILLS[requirement.skills]
     reached = [skill for skill, level in needed.items() if levels.get(skill, 0) >= level]
     wanted = len(needed) if requirement.min_count is None else requirement.min_count
     is_met = bool(needed) and len(reached) >= wanted
@@ -227,7 +227,7 @@ def _check_skills(
         text += f"; and {len(missing) - MOST_TOLD} more" if len(missing) > MOST_TOLD else ""
     edges = (why_edge(asked[skill].edge) for skill in needed if skill in asked and skill not in reached)
     return RequirementCheck(
-        kind=requirement.scope, met=is_met, text=text, missing=() if is_met else missing,
+        kind=requirement.skills, met=is_met, text=text, missing=() if is_met else missing,
         why=(why, *(() if is_met else edges)),
     )  # fmt: skip
 

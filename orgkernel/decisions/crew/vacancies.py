@@ -72,7 +72,7 @@ def decide_vacancies(view: OrgView, state: StateView, now: float) -> VacancyAnsw
         for role_id in view.roles:
             post = view.records.posts[role_id]
             holders = view.agents_in(role_id)
-            if post.profile.tier == "external" or any(working.get(each.source) for each in holders):
+            if post.profile.crew_tier == "external" or any(working.get(each.source) for each in holders):
                 continue
             names = tuple(edge.source for edge in holders)
             text = (

@@ -315,7 +315,7 @@ class DispatchRecord(msgspec.Struct, frozen=True, kw_only=True):
     queue_mode: str
     session_key: str
     code: str
-    """What gives the right, such as `COMMANDS`."""
+    """What gives the right, such as `CHAIN_OF_COMMAND`."""
     obligations: tuple[str, ...]
     """What goes with the work, such as `preflight:force_push`."""
     expires_at: float

@@ -22,9 +22,9 @@ from orgkernel.decisions.ownership.changes import (
 from orgkernel.decisions.ownership.owners import (
     AuditedWorker,
     OwnedPaths,
-    ScopeOverlap,
+    OwnershipOverlap,
     find_author,
-    find_scope_overlaps,
+    find_ownership_overlaps,
     without_parents,
 )
 from orgkernel.decisions.ownership.sacred import SacredFiles, SacredTouch, TouchedFile
@@ -83,7 +83,7 @@ class OwnershipAudit(msgspec.Struct, frozen=True, kw_only=True):
     workers: tuple[AuditedWork, ...] = ()
     unowned: tuple[str, ...] = ()
     """Changed files that no brief owns."""
-    overlaps: tuple[ScopeOverlap, ...] = ()
+    overlaps: tuple[OwnershipOverlap, ...] = ()
     """Owned paths of two workers that may hold one file. Only a changed file in both is a violation."""
     restored: tuple[str, ...] = ()
     """Files that a commit changed and that are as before at the end."""
@@ -111,7 +111,7 @@ def audit_changes(
         files=tuple(map(case.file, changed.files)),
         workers=tuple(map(case.work, workers)),
         unowned=tuple(shown_path(each) for each in case.touched if not case.owners[each]),
-        overlaps=find_scope_overlaps(workers),
+        overlaps=find_ownership_overlaps(workers),
         restored=tuple(sorted(shown_path(each) for each in case.commits_of if each not in case.owners)),
     )
 
@@ -168,7 +168,7 @@ class _Audit:
         ]
         if len(conflicting) > 1 and any(each in owners for each in conflicting):
             yield OwnershipFinding(
-                code="SCOPE_CONFLICT",
+                code="CLAIM_CONFLICT",
                 path=path,
                 commits=tuple(each.id for each in commits),
                 text=f"{_verb(change, path)}, and {listing(each.name for each in conflicting)} own it",
@@ -201,7 +201,7 @@ class _Audit:
         leads = f"{quote(shown_path(change.path))} is a link to {quote(shown_path(change.link or ''))}"
         if not target:
             yield OwnershipFinding(
-                code="WRITE_OUT_OF_SCOPE",
+                code="WRITE_NOT_OWNED",
                 path=change.path,
                 commits=tuple(each.id for each in commits),
                 text=f"{leads}, which leads out of the project",
@@ -250,10 +250,10 @@ class _Audit:
             text = f"{_verb(change, path)}{by}, and {listing(each.name for each in others)} own{'s' if len(others) == 1 else ''} it"
             help = "undo the change, and leave it to the owner"
         else:
-            code = "MOVE_OUT_OF_SCOPE" if is_moved_out else "WRITE_OUT_OF_SCOPE"
+            code = "MOVE_NOT_OWNED" if is_moved_out else "WRITE_NOT_OWNED"
             whose = "no brief" if author is None or len(self.workers) > 1 else "the brief does not"
             text = f"{_verb(change, path)}{by}, and {whose} own{'s' if whose == 'no brief' else ''} it"
-            help = "undo the change, or ask for a wider scope and report it as pending"
+            help = "undo the change, or ask for more files and report it as pending"
         if any(self.owned[each.name].may_own(path) for each in own):
             text += "; a path that is owned differs only in letter case or in the form of accents"
         return OwnershipFinding(

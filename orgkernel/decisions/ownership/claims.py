@@ -1,7 +1,7 @@
-"""Live claims of files: who works on which paths until when, and which of them a scope would overlap.
+"""Live claims of files: who works on which paths until when, and which of them a path or glob would overlap.
 
-Claims are found by the fixed names at the beginning of a scope, so that one question looks at a few claims and not at
-all of them. What a look finds is what `scopes_overlap` says of every claim.
+Claims are found by the fixed names at the beginning of a path, so that one question looks at a few claims and not at
+all of them. What a look finds is what `owned_paths_overlap` says of every claim.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from orgkernel.decisions.ownership.overlap import OwnedScope, read_scope, read_scopes_overlap
+from orgkernel.decisions.ownership.overlap import OwnedPath, read_owned_path, read_owned_paths_overlap
 from orgkernel.decisions.ownership.paths import BadPath, Key
 from orgkernel.runtime.paths import fixed_names
 
@@ -58,7 +58,7 @@ class ClaimConflict(NamedTuple):
 class _Entry(NamedTuple):
     order: tuple[str, int, int]
     """Organization, token, and place among the paths of the claim."""
-    scope: OwnedScope | BadPath
+    owned: OwnedPath | BadPath
     text: str
     claim: FileClaim
 
@@ -154,7 +154,7 @@ class ClaimIndex:
         at, below = self._tables
         found: list[ClaimConflict] = []
         for path in paths:
-            scope, start = _read_asked(path)
+            owned, start = _read_asked(path)
             # What may be anywhere is compared with everything.
             near = [*below.get(start, ())] if start else [each for entries in at.values() for each in entries]
             for length in range(len(start) + 1) if start else ():
@@ -163,7 +163,7 @@ class ClaimIndex:
             found += [
                 ClaimConflict(path, entry.claim, entry.text)
                 for entry in near
-                if entry.claim.expires_at > now and read_scopes_overlap(scope, entry.scope)
+                if entry.claim.expires_at > now and read_owned_paths_overlap(owned, entry.owned)
             ]
         return tuple(found)
 
@@ -206,10 +206,10 @@ def _below(entry: _Entry) -> Iterable[Key]:
     return (start[:length] for length in range(1, len(start)))
 
 
-def _read(path: str) -> tuple[OwnedScope | BadPath, Key]:
-    """A scope, and the names it is found by: two scopes overlap only if one's names are the beginning of the other's."""
-    scope = read_scope(path)
-    return scope, _fixed_start(scope)
+def _read(path: str) -> tuple[OwnedPath | BadPath, Key]:
+    """A path or glob, and the names it is found by: two of them overlap only if one's names are the beginning of the other's."""
+    owned = read_owned_path(path)
+    return owned, _fixed_start(owned)
 
 
 # An index is made anew from the same claims again and again, and a brief is asked about several times.
@@ -218,7 +218,7 @@ _read_asked = lru_cache(maxsize=4_096)(_read)
 
 
 def may_be_anywhere(path: str) -> bool:
-    """Whether a scope may hold files anywhere in the project, so that nobody knows which.
+    """Whether a path or glob may hold files anywhere in the project, so that nobody knows which.
 
     >>> may_be_anywhere("**/*.py"), may_be_anywhere("src/**")
     (True, False)
@@ -226,12 +226,12 @@ def may_be_anywhere(path: str) -> bool:
     return not _read_asked(path)[1]
 
 
-def _fixed_start(scope: OwnedScope | BadPath) -> Key:
-    if isinstance(scope, BadPath):
+def _fixed_start(owned: OwnedPath | BadPath) -> Key:
+    if isinstance(owned, BadPath):
         return ()
-    if scope.key is not None:
+    if owned.key is not None:
         # What globs cannot be compared with is compared with paths by its names, and with every glob.
-        is_plain = _PLAIN.fullmatch(scope.text) is not None
-        return scope.key if is_plain or fixed_names(scope.text) is not None else ()
-    fixed = fixed_names(scope.text) if "/" in scope.text else None
+        is_plain = _PLAIN.fullmatch(owned.text) is not None
+        return owned.key if is_plain or fixed_names(owned.text) is not None else ()
+    fixed = fixed_names(owned.text) if "/" in owned.text else None
     return () if fixed is None else fixed[1]

@@ -1,4 +1,4 @@
-"""Whether two owned scopes, each a path or a glob, may hold one file. A false conflict is possible, a missed one is not.
+"""Whether two paths or globs may hold one file. A false conflict is possible, a missed one is not.
 
 - Two paths overlap if they are equal or one is a folder above the other.
 - A path and a glob overlap if the glob matches the path, a folder above it or something below it.
@@ -17,7 +17,7 @@ from orgkernel.runtime.paths import ANYWHERE, globs_may_meet, may_touch
 _WILD: Final = frozenset("*?[")
 
 
-class OwnedScope(NamedTuple):
+class OwnedPath(NamedTuple):
     """A path or a glob below the root of a project."""
 
     text: str
@@ -28,12 +28,12 @@ class OwnedScope(NamedTuple):
     """The names as they are compared if nothing in them is wild: `[id]` may be the name of a folder."""
 
 
-def read_scope(text: str) -> OwnedScope | BadPath:
+def read_owned_path(text: str) -> OwnedPath | BadPath:
     r"""A path of a file or a folder, or a glob.
 
-    >>> read_scope("src\\.//a.py").text, read_scope("src/").key, read_scope("src/*.py").key
+    >>> read_owned_path("src\\.//a.py").text, read_owned_path("src/").key, read_owned_path("src/*.py").key
     ('src/a.py', ('src',), None)
-    >>> read_scope("../a").problem, read_scope("!a").problem
+    >>> read_owned_path("../a").problem, read_owned_path("!a").problem
     ('leaves the project', 'is negated')
     """
     path = text.replace("\\", "/")
@@ -46,22 +46,22 @@ def read_scope(text: str) -> OwnedScope | BadPath:
         # `**/..` may lead anywhere.
         return BadPath("cannot be compared")
     if _WILD.isdisjoint(plain):
-        return OwnedScope(str(read), read.key, read.key)
+        return OwnedPath(str(read), read.key, read.key)
     names = [name for name in plain.split("/") if name not in ("", ".")]
-    return OwnedScope("/".join(names), None, read.key)
+    return OwnedPath("/".join(names), None, read.key)
 
 
-def scopes_overlap(one: str, other: str) -> bool:
+def owned_paths_overlap(one: str, other: str) -> bool:
     """Whether two paths or globs may hold one file.
 
-    >>> scopes_overlap("src/**", "SRC/a.py"), scopes_overlap("src/*.py", "src/a.md"), scopes_overlap("src/*", "docs/*")
+    >>> owned_paths_overlap("src/**", "SRC/a.py"), owned_paths_overlap("src/*.py", "src/a.md"), owned_paths_overlap("src/*", "docs/*")
     (True, False, False)
     """
-    return read_scopes_overlap(read_scope(one), read_scope(other))
+    return read_owned_paths_overlap(read_owned_path(one), read_owned_path(other))
 
 
-def read_scopes_overlap(first: OwnedScope | BadPath, second: OwnedScope | BadPath) -> bool:
-    """The same for two scopes that were read."""
+def read_owned_paths_overlap(first: OwnedPath | BadPath, second: OwnedPath | BadPath) -> bool:
+    """The same for two that were read."""
     if isinstance(first, BadPath) or isinstance(second, BadPath):
         return True
     if keys_overlap(first.literal, second.literal) and (
@@ -81,5 +81,5 @@ def read_scopes_overlap(first: OwnedScope | BadPath, second: OwnedScope | BadPat
     return depth or may_touch(path.text, globs[0].text)
 
 
-def _may_be_anywhere(glob: OwnedScope) -> bool:
+def _may_be_anywhere(glob: OwnedPath) -> bool:
     return "/" not in glob.text

@@ -9,7 +9,7 @@ import msgspec
 
 from orgkernel.decisions.ownership.changes import RangeCommit
 from orgkernel.decisions.ownership.claims import ClaimIndex, FileClaim
-from orgkernel.decisions.ownership.overlap import read_scope
+from orgkernel.decisions.ownership.overlap import read_owned_path
 from orgkernel.decisions.ownership.paths import BadPath, Key
 from orgkernel.documents.records import Brief, BriefScope, BriefSpec
 from orgkernel.errors import UsageError
@@ -39,13 +39,13 @@ class OwnedPaths:
         self._folded: set[Key] = set()
         self._globs: list[str] = []
         for each in owned:
-            scope = read_scope(each)
-            if isinstance(scope, BadPath) or scope.key is None or "\\" in each:
+            read = read_owned_path(each)
+            if isinstance(read, BadPath) or read.key is None or "\\" in each:
                 self._globs.append(each)
             else:
-                self._plain.add(tuple(scope.text.split("/")))
-            if not isinstance(scope, BadPath):
-                self._folded.add(scope.literal)
+                self._plain.add(tuple(read.text.split("/")))
+            if not isinstance(read, BadPath):
+                self._folded.add(read.literal)
 
     def owns(self, path: str) -> bool:
         """Whether a file is surely among them. What may lead elsewhere, or into the folder of git, is not."""
@@ -67,7 +67,7 @@ class OwnedPaths:
         )
 
 
-class ScopeOverlap(msgspec.Struct, frozen=True):
+class OwnershipOverlap(msgspec.Struct, frozen=True):
     """Paths of two workers that may hold one file."""
 
     worker: str
@@ -117,14 +117,14 @@ def without_parents(workers: Sequence[AuditedWorker]) -> list[AuditedWorker]:
     return [each for each in workers if each.name not in above]
 
 
-def find_scope_overlaps(workers: Sequence[AuditedWorker]) -> tuple[ScopeOverlap, ...]:
+def find_ownership_overlaps(workers: Sequence[AuditedWorker]) -> tuple[OwnershipOverlap, ...]:
     """Owned paths of two workers that may hold one file, whether or not it was touched."""
-    found: list[ScopeOverlap] = []
+    found: list[OwnershipOverlap] = []
     before: list[FileClaim] = []
     for number, worker in enumerate(without_parents(workers)):
         owned = worker.brief.files_owned
         found += [
-            ScopeOverlap(each.claim.holder, worker.name, each.claimed, each.path)
+            OwnershipOverlap(each.claim.holder, worker.name, each.claimed, each.path)
             for each in ClaimIndex(before).find_conflicts(owned)
         ]
         before.append(

@@ -1,4 +1,4 @@
-"""The map of layer signals: which layer writes what, which layers read it, at which hook; and what happened in one turn.
+"""The map of signals: which signal layer writes what, which of them read it, at which hook; and what happened in one turn.
 
 `orgkernel.runtime.signals` is the protocol itself. This module describes it for people (docs/signals.md).
 """
@@ -16,7 +16,7 @@ from orgkernel.runtime.signals import KEY, WARNING, Event, find_ledger, read_cou
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One layer of the map. Hooks and positions are those of Agent-Zero."""
+    """One signal layer of the map. Hooks and positions are those of Agent-Zero."""
 
     name: str
     hook: str
@@ -89,11 +89,11 @@ CIRCULATION: Final = (
     ),
     _layer("memory_classifier", "monologue_end", seen_in="agent._memory_health"),
 )
-"""All layers of the specification, in the order of a turn."""
+"""All signal layers of the specification, in the order of a turn."""
 
 
 @dataclass(frozen=True, slots=True)
-class LayerTrace:
+class SignalLayerTrace:
     """One layer in one turn: its own signals, or signals derived from its store."""
 
     name: str
@@ -109,10 +109,10 @@ class TurnTrace:
 
     turn: int | None
     held_by: str | None
-    """The layer that holds the one warning of the turn."""
-    layers: tuple[LayerTrace, ...]
+    """The signal layer that holds the one warning of the turn."""
+    signal_layers: tuple[SignalLayerTrace, ...]
     silent: tuple[str, ...]
-    """Layers of the map that are unknown this turn."""
+    """Signal layers of the map that are unknown this turn."""
     events: tuple[Event, ...]
     """The latest deferrals and conflicts, of this turn and earlier ones."""
     counts: Mapping[str, int]
@@ -137,11 +137,11 @@ def trace_turn(dump: Mapping[str, Any]) -> TurnTrace:
     layers = []
     for name in order:
         if name in said:
-            layers.append(LayerTrace(name, "said", dict(said[name]), has_spoken(said[name])))
+            layers.append(SignalLayerTrace(name, "said", dict(said[name]), has_spoken(said[name])))
         elif record := signals.derived.get(name):
             fields = {each: getattr(record, each) for each in field_names(name)}
             known = {each: value for each, value in fields.items() if value is not None and each != "turn"}
-            layers.append(LayerTrace(name, "derived", known, spoke=False))
+            layers.append(SignalLayerTrace(name, "derived", known, spoke=False))
     known_names = {layer.name for layer in layers}
     held_by = ledger["held"].get(WARNING) if ledger else None
     return TurnTrace(

@@ -48,7 +48,7 @@ class BillActivation(Record):
 
 
 class BillRole(Record):
-    """A part in a bill, and who may take it. Every condition that is written must hold."""
+    """A role of a bill, and who may take it. Every condition that is written must hold."""
 
     description: str = ""
     role: RoleId | None = None
@@ -60,7 +60,7 @@ class BillRole(Record):
     qualifications: tuple[QualificationId, ...] = ()
     """Tests that the agent has passed and that still count."""
     count: RoleCount = "1"
-    """How many agents take the part: a number, or a range such as `1-3`."""
+    """How many agents take the bill role: a number, or a range such as `1-3`."""
 
 
 class StepInput(Record):
@@ -104,9 +104,9 @@ class BillStep(Record):
     name: str = ""
     action: BillAction
     role: Id | None = None
-    """The part that does the step."""
+    """The bill role that does the step."""
     roles: tuple[Id, ...] = ()
-    """The parts that do the step together, instead of `role`."""
+    """The bill roles that do the step together, instead of `role`."""
     skill: SkillId | None = None
     """The skill that the step exercises."""
     tool: ToolId | None = None
@@ -117,7 +117,7 @@ class BillStep(Record):
     inputs: tuple[StepInput, ...] = ()
     outputs: tuple[StepOutput, ...] = ()
     gate: Id | None = None
-    """A part of the bill, or a role of the organization, that has to approve the step before it starts."""
+    """A bill role, or a role of the organization, that has to approve the step before it starts."""
     timeout: Annotated[float, Field(gt=0.0)] = 300.0
     """Seconds after which a started step is overdue."""
     condition: str | None = None
@@ -143,7 +143,7 @@ class Bill(Document):
     author: str = ""
     activation: BillActivation = BillActivation.model_construct()
     roles: dict[Id, BillRole] = Field(default_factory=dict)
-    """The parts that agents take."""
+    """The bill roles that agents take."""
     steps: tuple[BillStep, ...] = ()
     expected_results: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()

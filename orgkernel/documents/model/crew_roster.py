@@ -48,7 +48,7 @@ class RosterMember(Record):
     """How many recorded outcomes the starting trust weighs as much as."""
     assignments: tuple[Assignment, ...] = ()
     """Roles that the agent fills. An agent may fill several roles, and several agents may fill one role."""
-    tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
+    crew_tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
     """Only `crew` is part of the chain of command."""
     personality: PersonalitySeed | None = None
     """The personality that observations are compared with. Default: 0.5 in every trait. No permission depends on it."""

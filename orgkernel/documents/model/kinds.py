@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from orgkernel.documents.model.record import Document
@@ -75,3 +76,15 @@ MARKDOWN_KINDS: Mapping[str, type[Document]] = _Kinds(_MARKDOWN_MODELS)
 # Kinds that this version does not read yet or only emits. They are known names, so that they are not reported as
 # spelling mistakes.
 LATER_KINDS = ("crew_manifest",)
+
+RENAMED_FIELDS: Final[Mapping[str, tuple[tuple[tuple[str | None, ...], str], ...]]] = MappingProxyType(
+    {
+        "role_profile": ((("tier",), "crew_tier"),),
+        "crew_roster": ((("agents", None, "tier"), "crew_tier"),),
+        "rank_ladder": ((("promotions", None, "requirements", None, "scope"), "skills"),),
+    }
+)
+"""Fields whose name has changed: the old route (None for every entry of a mapping or a list) and the new name.
+
+The old name is an unknown field whose help states the new one, and `orgkernel upgrade` writes the new one.
+"""

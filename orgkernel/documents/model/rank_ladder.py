@@ -31,7 +31,7 @@ class Rank(Record):
 class Requirement(Record):
     """A requirement on an agent's skills for a promotion."""
 
-    scope: Literal["universal", "role", "required_role"]
+    skills: Literal["universal", "role", "required_role"]
     """Which skills count: universal skills, the role's skills, or only skills that the role requires."""
     min_proficiency: Proficiency
     """Lowest proficiency on the seven-step scale."""

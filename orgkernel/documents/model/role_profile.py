@@ -154,7 +154,7 @@ class RoleProfile(Document):
     dispatch: DispatchRights = DispatchRights.model_construct()
     department: Id | None = None
     """Department of the organization (orgkernel)."""
-    tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
+    crew_tier: Literal["crew", "utility", "infrastructure", "external"] = "crew"
     """`external` is a person or system outside the crew (orgkernel)."""
     layer: Id | None = None
     """Dispatch layer of the organization (orgkernel)."""

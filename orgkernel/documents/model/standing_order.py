@@ -8,14 +8,14 @@ from pydantic import Field
 
 from orgkernel.documents.model.record import Document
 
-OrderScope = Literal["federation", "organization", "department", "role", "unknown"]
+OrderAudience = Literal["federation", "organization", "department", "role", "unknown"]
 
 
 class StandingOrder(Document):
     """Orders for everybody in a federation, an organization, a department or a role."""
 
     kind: Literal["orgkernel:standing_order"] = Field(default="orgkernel:standing_order", alias="_schema")
-    scope: OrderScope
+    audience: OrderAudience
     """For whom the orders are; `unknown` where the name of the file says nothing."""
     target: str = ""
     """Id of the department or role."""

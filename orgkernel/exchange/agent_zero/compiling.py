@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.resource import LOCK
 from orgkernel.decisions.dispatch.order import rank_candidates
@@ -205,7 +205,7 @@ def _scoped_actions(view: OrgView, role_id: str) -> dict[str, list[str]]:
     """Tools and their actions that a role may use on paths in its file scope."""
     found: dict[str, list[str]] = {}
     for row in what_can(view, f"role:{role_id}"):
-        waits = row.code == WRITE_OUT_OF_SCOPE.name and all(
+        waits = row.code == WRITE_OUT_OF_FILE_SCOPE.name and all(
             each.startswith("path:") for each in row.conditions
         )
         if row.outcome == "deny" and waits:

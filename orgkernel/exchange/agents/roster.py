@@ -121,12 +121,12 @@ def _role(
 ) -> ExportedRole:
     post = view.records.posts[role_id]
     profile = post.profile
-    command = view.command_of(role_id)
+    edge = view.superior_edge_of(role_id)
     says = {
         "description": post.place("description"),
         "model": post.place("requirements", "preferred_model"),
         "turns": post.place("doctrine", "max_turns_without_progress"),
-        "superior": command.place if command is not None else post.place(),
+        "superior": edge.place if edge is not None else post.place(),
     }
     description = profile.description.strip() or f"{profile.name} of {view.records.organization.name}."
     tools = tuple(_tools(view, role_id))
@@ -211,7 +211,7 @@ def _body(
     yield "", here
     yield "## Chain of command", here
     yield "", here
-    edge = view.command_of(role_id)
+    edge = view.superior_edge_of(role_id)
     at = edge.place if edge is not None else here
     outside = "the user" if edge is None or edge.target == USER else edge.target
     yield f"- You report to {names[superior] if superior else outside}.", at

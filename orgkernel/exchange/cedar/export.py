@@ -34,7 +34,7 @@ namespace OrgKernel {
     approved?: Bool,
     holds_lock?: Bool,
     // Whether the paths that the tool writes lie in the file scope of the subject.
-    in_scope?: Bool,
+    in_file_scope?: Bool,
   };
 
   // Roles that get a resource (`tool:ID/LEVEL`, `credential:ID`, `data:ID`), `crew`, `delegating`, `outside`, `owner`, `unknown`.
@@ -131,7 +131,7 @@ _ALWAYS = (
     STORED_STATE,
     Loss("delegation", "on whose behalf, by which path and within which envelope a subject acts"),
     Loss("runs", "PACE tier, depth and number of runs: the caller of Cedar must stop such requests itself"),
-    Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`, and send `in_scope`"),
+    Loss("paths", "ask for `tool:ID` instead of `tool:ID:PATH`, and send `in_file_scope`"),
     Loss("dispatching and escalating", "the chain of command, `dispatch` and layers are not exported"),
     Loss("what decided", "Cedar names policies, but no lines of YAML, remedies or obligations, and no reason if no policy permits"),
 )  # fmt: skip

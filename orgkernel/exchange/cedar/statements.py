@@ -156,10 +156,10 @@ unless {{ {ESSENTIAL} }};
 forbid (principal, action, resource is OrgKernel::ToolAction)
 when {{ resource.tool.delegating && principal has worker && principal.worker }};
 
-@id("WRITE_OUT_OF_SCOPE")
+@id("WRITE_OUT_OF_FILE_SCOPE")
 forbid (principal, action, resource is OrgKernel::ToolAction)
 when {{ principal has scoped && principal.scoped.contains(resource.word) }}
-unless {{ context has in_scope && context.in_scope }};
+unless {{ context has in_file_scope && context.in_file_scope }};
 
 @id("LOCKED")
 forbid (principal, action, resource is OrgKernel::ToolAction)

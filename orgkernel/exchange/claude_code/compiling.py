@@ -19,7 +19,7 @@ import msgspec
 
 from orgkernel.decisions.access.decision import AccessExplanation
 from orgkernel.decisions.access.explain import explain_access
-from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_SCOPE
+from orgkernel.decisions.access.layers.file_scope import WRITE_OUT_OF_FILE_SCOPE
 from orgkernel.decisions.access.listing import what_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.resource import DISPATCH
@@ -190,7 +190,7 @@ class _Compiler:
             return self._plain(request, found)
         role = request.subject.partition(":")[2]
         globs = self.view.records.posts[role].profile.file_scope
-        if {row.code for row in rows} == {WRITE_OUT_OF_SCOPE.name} and conditions == {
+        if {row.code for row in rows} == {WRITE_OUT_OF_FILE_SCOPE.name} and conditions == {
             f"path:{glob}" for glob in globs
         }:
             return self._by_scope(request, arguments, state, found, globs)

@@ -111,9 +111,9 @@ def _lay_over_roles(
     for document in documents:
         if isinstance(document.record, RoleProfile):
             role_id = document.record.role_id
-            overlay, is_commanded = overlays.get(role_id), role_id in commanded
-            if overlay is not None or is_commanded:
-                made[id(document)] = _lay_over(document, overlay, is_commanded)
+            overlay, has_superior = overlays.get(role_id), role_id in commanded
+            if overlay is not None or has_superior:
+                made[id(document)] = _lay_over(document, overlay, has_superior)
     return made
 
 
@@ -122,7 +122,7 @@ def _hierarchy(document: SourceDocument) -> Mapping[str, HierarchyEntry]:
     return document.record.hierarchy
 
 
-def _lay_over(role: SourceDocument, overlay: SourceDocument | None, is_commanded: bool) -> SourceDocument:
+def _lay_over(role: SourceDocument, overlay: SourceDocument | None, has_superior: bool) -> SourceDocument:
     """A role of a source with what an overlay adds; the superior that a hierarchy gives it is said there alone."""
     role = _as_understood(role)
     record = role.record
@@ -132,7 +132,7 @@ def _lay_over(role: SourceDocument, overlay: SourceDocument | None, is_commanded
         record = _merged(record, overlay.record, (), role, overlay)
         parts = (role, overlay)
     made = MergedDocument(role, parts, role.packed)
-    if is_commanded and not made.has("chain_of_command", "reports_to"):
+    if has_superior and not made.has("chain_of_command", "reports_to"):
         # `user` stands for "nobody says it", and would contradict the hierarchy.
         record = replace(record, chain_of_command=replace(record.chain_of_command, reports_to=None))
     made.packed = Packed(msgspec.msgpack.encode(record), role.packed.marks, role.packed.unknown)

@@ -1,7 +1,7 @@
 """The script that a coding agent runs before each write. It passes at once what is surely allowed, and asks us the rest.
 
 Standard library only, and run by its path: importing anything of ours takes longer than everything here. What is surely
-allowed is written down by `orgkernel.project.hooks.write_scope` when we are asked, and counts for a short time only.
+allowed is written down by `orgkernel.project.hooks.owned_files` when we are asked, and counts for a short time only.
 """
 
 import json
@@ -10,7 +10,7 @@ import re
 import sys
 import time
 
-SCOPE = os.path.join(".orgkernel", "write-scope.json")
+OWNED_FILES = os.path.join(".orgkernel", "owned-files.json")
 VARIABLES = ("ORGKERNEL_BRIEF", "ORGKERNEL_HOLDER", "ORGKERNEL_SESSION", "ORGKERNEL_STORE")
 PLAIN = r"(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]/)*[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 
@@ -20,16 +20,16 @@ def is_surely_allowed(path: str, root: str) -> bool:
     if not path.startswith(root + "/") or os.path.realpath(path) != path or os.path.realpath(root) != root:
         return False
     relative = path[len(root) + 1 :]
-    with open(os.path.join(root, SCOPE), encoding="utf-8") as file:
-        scope = json.load(file)
+    with open(os.path.join(root, OWNED_FILES), encoding="utf-8") as file:
+        owned_files = json.load(file)
     return (
         re.fullmatch(PLAIN, relative) is not None
-        and scope["python"] == sys.executable
-        and time.time() < scope["until"]
-        and scope["said"] == [os.environ.get(name) for name in VARIABLES]
-        and all(stamp(each) == written for each, written in scope["files"].items())
-        and any(re.fullmatch(each, relative) for each in scope["owned"])
-        and not any(re.fullmatch(each, relative.lower()) for each in scope["held"])
+        and owned_files["python"] == sys.executable
+        and time.time() < owned_files["until"]
+        and owned_files["said"] == [os.environ.get(name) for name in VARIABLES]
+        and all(stamp(each) == written for each, written in owned_files["files"].items())
+        and any(re.fullmatch(each, relative) for each in owned_files["owned"])
+        and not any(re.fullmatch(each, relative.lower()) for each in owned_files["held"])
     )
 
 

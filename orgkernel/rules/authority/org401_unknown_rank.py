@@ -47,7 +47,7 @@ from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -86,4 +86,4 @@ def _of_ladder(document: SourceDocument, ladder: RankLadder) -> Iterator[Referen
                 yield Reference(place, "matrix", f"{matrix_id}/{row.name}", "gives a level to", rank_id)
 
 
-RULE = Rule("ORG401", "unknown-rank", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG401", "unknown-rank", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -44,7 +44,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Rank, RankLadder
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -77,4 +77,4 @@ def _of_ladder(document: SourceDocument, ranks: tuple[Rank, ...]) -> Iterator[Fi
             )
 
 
-RULE = Rule("ORG402", "ranks-out-of-order", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG402", "ranks-out-of-order", Severity.ERROR, RuleTarget.CATALOG, check)

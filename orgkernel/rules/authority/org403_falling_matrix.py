@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS, ToolLevel
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -84,4 +84,4 @@ def _falling(
             highest = (height, rank_id)
 
 
-RULE = Rule("ORG403", "falling-matrix", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG403", "falling-matrix", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -38,7 +38,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import is_matrix
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG404", "unknown-matrix", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG404", "unknown-matrix", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -40,7 +40,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -61,4 +61,4 @@ def _of_promotions(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "promotion", promotion.id, "needs", word)
 
 
-RULE = Rule("ORG405", "unknown-qualification", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG405", "unknown-qualification", Severity.ERROR, RuleTarget.CATALOG, check)

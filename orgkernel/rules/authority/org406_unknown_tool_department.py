@@ -40,7 +40,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, unknown_to_all
 
 
@@ -69,4 +69,4 @@ def _departments(records: OrgRecords) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in used if each is not None))
 
 
-RULE = Rule("ORG406", "unknown-tool-department", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG406", "unknown-tool-department", Severity.ERROR, RuleTarget.TREE, check)

@@ -39,7 +39,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_to_all
 
 
@@ -60,4 +60,4 @@ def _references(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
             yield Reference(place, "tool", tool.id, "is restricted to", word), known
 
 
-RULE = Rule("ORG407", "unknown-tool-user", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG407", "unknown-tool-user", Severity.ERROR, RuleTarget.TREE, check)

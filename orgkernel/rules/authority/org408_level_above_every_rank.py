@@ -41,7 +41,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RankRow
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -97,4 +97,4 @@ def _related(row: RankRow) -> tuple[Related, ...]:
     return (Related(row.place, f"the highest level of a rank is {quote(top)}"),)
 
 
-RULE = Rule("ORG408", "level-above-every-rank", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG408", "level-above-every-rank", Severity.WARNING, RuleTarget.ORGANIZATION, check)

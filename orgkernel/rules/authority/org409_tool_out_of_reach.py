@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -74,4 +74,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG409", "tool-out-of-reach", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG409", "tool-out-of-reach", Severity.ERROR, RuleTarget.ORGANIZATION, check)

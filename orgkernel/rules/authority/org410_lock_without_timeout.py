@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -52,4 +52,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG410", "lock-without-timeout", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG410", "lock-without-timeout", Severity.WARNING, RuleTarget.CATALOG, check)

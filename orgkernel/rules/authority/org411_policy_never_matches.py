@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.policy_matches import contradiction
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import wrong_for_all
 
 
@@ -69,4 +69,4 @@ def _contradictions(records: OrgRecords) -> Iterator[tuple[Place, Finding | None
         yield place, Finding(place, message, "", f"policy:{policy.id}") if why else None
 
 
-RULE = Rule("ORG411", "policy-never-matches", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG411", "policy-never-matches", Severity.WARNING, RuleTarget.TREE, check)

@@ -54,7 +54,7 @@ from orgkernel.documents.records import DATA_TIERS, STAR, Modifiers, Policy, Ses
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.rules.policy_matches import contradiction, covers
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import wrong_for_all
 
 
@@ -162,4 +162,4 @@ def _gives_all(other: Policy, policy: Policy) -> bool:
     return tools and credentials and order.index(narrow.data) <= order.index(wide.data)
 
 
-RULE = Rule("ORG412", "shadowed-policy", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG412", "shadowed-policy", Severity.WARNING, RuleTarget.TREE, check)

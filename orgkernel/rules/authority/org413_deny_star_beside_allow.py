@@ -43,7 +43,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import STAR, ToolRules
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -59,4 +59,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG413", "deny-star-beside-allow", Severity.WARNING, RuleTarget.CATALOG, check)

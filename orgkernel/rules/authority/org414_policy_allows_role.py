@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -64,4 +64,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG414", "policy-allows-role", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG414", "policy-allows-role", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -49,7 +49,7 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS, STAR
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, knows_agent, knows_role, unknown_to_all
 
 _WORDS = {
@@ -99,4 +99,4 @@ def _declared(records: OrgRecords, field: str) -> Collection[str]:
     }[field]
 
 
-RULE = Rule("ORG415", "unknown-principal", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG415", "unknown-principal", Severity.ERROR, RuleTarget.TREE, check)

@@ -54,7 +54,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.policy_matches import can_meet, contradiction
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -80,4 +80,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG416", "pinned-sessions-collide", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG416", "pinned-sessions-collide", Severity.WARNING, RuleTarget.CATALOG, check)

@@ -42,7 +42,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Person
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             others.append((person, number))
 
 
-RULE = Rule("ORG417", "duplicate-identity", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG417", "duplicate-identity", Severity.ERROR, RuleTarget.CATALOG, check)

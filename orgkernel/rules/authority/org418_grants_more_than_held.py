@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG418", "grants-more-than-held", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Separation
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -105,4 +105,4 @@ def _finding(does: str, both: list[Edge], name: str, subject: str, kept_apart: R
     )
 
 
-RULE = Rule("ORG419", "duties-not-separated", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG419", "duties-not-separated", Severity.ERROR, RuleTarget.ORGANIZATION, check)

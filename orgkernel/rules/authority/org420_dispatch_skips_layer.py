@@ -45,7 +45,7 @@ from orgkernel.documents.records import Organization
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -84,4 +84,4 @@ def _may(organization: Organization, source: str, target: str) -> bool:
     return layers.index(target) == layers.index(source) + 1
 
 
-RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG420", "dispatch-skips-layer", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -44,7 +44,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -65,4 +65,4 @@ def _of_document(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG421", "policy-field-unknown", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG421", "policy-field-unknown", Severity.ERROR, RuleTarget.CATALOG, check)

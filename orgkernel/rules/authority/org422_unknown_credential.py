@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, unknown_to_all
 
 
@@ -76,4 +76,4 @@ def _used(records: OrgRecords) -> frozenset[str]:
     return frozenset((*by_tools, *by_roles))
 
 
-RULE = Rule("ORG422", "unknown-credential", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG422", "unknown-credential", Severity.WARNING, RuleTarget.TREE, check)

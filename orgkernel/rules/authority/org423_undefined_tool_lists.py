@@ -49,7 +49,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import STAR, Policy, ToolRules
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -101,4 +101,4 @@ def _parts(policy: Definition[Policy]) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG423", "undefined-tool-lists", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG423", "undefined-tool-lists", Severity.ERROR, RuleTarget.CATALOG, check)

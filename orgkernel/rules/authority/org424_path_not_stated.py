@@ -8,7 +8,7 @@ arguments that hold paths in `path_arguments`, or says with an empty list that i
 
 ## Why it matters
 
-Nobody can tell where such a call writes. It is refused with `WRITE_OUT_OF_SCOPE`, unless the caller names the path in the
+Nobody can tell where such a call writes. It is refused with `WRITE_OUT_OF_FILE_SCOPE`, unless the caller names the path in the
 resource.
 
 ## Example
@@ -44,7 +44,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import LEVELS
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WRITE = LEVELS.index("write")
 
@@ -78,4 +78,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG424", "path-not-stated", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG424", "path-not-stated", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -49,7 +49,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import STAR, Policy, ToolRules
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import wrong_for_all
 
 
@@ -123,4 +123,4 @@ def _prefixes(policy: Definition[Policy]) -> Iterator[tuple[Place, str]]:
                 yield policy.place("permissions", "tools", *route, number), word
 
 
-RULE = Rule("ORG425", "policy-part-without-effect", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG425", "policy-part-without-effect", Severity.WARNING, RuleTarget.TREE, check)

@@ -45,7 +45,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Policy, Tool
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _ARGUMENTS = {"paths": "path_arguments", "commands": "command_arguments"}
 
@@ -87,4 +87,4 @@ def _finding(
     )
 
 
-RULE = Rule("ORG426", "part-never-stated", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG426", "part-never-stated", Severity.WARNING, RuleTarget.ORGANIZATION, check)

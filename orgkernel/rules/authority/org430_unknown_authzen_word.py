@@ -48,7 +48,7 @@ from orgkernel.documents.records import BUILT_IN_ORIGINS, DATA_TIERS, USER
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.references import Reference, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _STANDS_FOR = "stands for"
 _ACTION = "action"
@@ -122,4 +122,4 @@ _DECLARED: dict[str, Callable[[OrgRecords], Collection[str]]] = {
 }
 
 
-RULE = Rule("ORG430", "unknown-authzen-word", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG430", "unknown-authzen-word", Severity.ERROR, RuleTarget.ORGANIZATION, check)

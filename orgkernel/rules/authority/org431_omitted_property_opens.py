@@ -54,7 +54,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import LEVELS, AuthzenTypes
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 # An action that a tool does not have is always refused.
 _REFUSED = len(LEVELS)
@@ -95,4 +95,4 @@ def _tools(view: OrgView, types: AuthzenTypes) -> Iterator[str]:
     yield from (each for each in named if each in declared)
 
 
-RULE = Rule("ORG431", "omitted-property-opens", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG431", "omitted-property-opens", Severity.ERROR, RuleTarget.ORGANIZATION, check)

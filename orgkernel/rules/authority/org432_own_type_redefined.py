@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SUBJECTS = ("role", "agent", "person", "system", "webhook", "sender")
 _RESOURCES = ("tool", "credential", "data", "role")
@@ -67,4 +67,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG432", "own-type-redefined", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG432", "own-type-redefined", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -51,7 +51,7 @@ def bills_of(view: OrgView) -> Iterator[WrittenBill]:
 
 
 def is_declared(view: OrgView, wanted: BillRole) -> bool:
-    """Whether everything that a part names is declared: what is not is ORG631."""
+    """Whether everything that a bill role names is declared: what is not is ORG631."""
     records = view.records
     return (
         (wanted.role is None or view.is_role(wanted.role))
@@ -69,5 +69,5 @@ def known_departments(view: OrgView) -> frozenset[str]:
 
 
 def roles_for(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
-    """The roles whose holders can take a part; none where it names what nobody declares."""
+    """The roles whose holders can take a bill role; none where it names what nobody declares."""
     return fitting_roles(view, wanted) if is_declared(view, wanted) else ()

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-Roles, departments, ranks and tests of the parts of a bill, and skills, tools, actions of tools, channels and bills of its
-steps are declared, and so is the alert that starts it. The authority that starts it is a role or `department_chief`. Every part that a step names is a part of
-the bill, and a gate names a part or a role.
+Roles, departments, ranks and tests of the bill roles, and skills, tools, actions of tools, channels and bills of its
+steps are declared, and so is the alert that starts it. The authority that starts it is a role or `department_chief`. Every bill
+role that a step names is declared under `roles`, and a gate names a bill role or a role.
 
 ## Why it matters
 
-A part that asks for an unknown rank or test fits nobody, and a step with an unknown tool is refused to everybody. The bill
+A bill role that asks for an unknown rank or test fits nobody, and a step with an unknown tool is refused to everybody. The bill
 stops there, usually in an emergency.
 
 ## Example
@@ -41,13 +41,13 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from orgkernel.decisions.work.bills.fitness import CHIEF
-from orgkernel.decisions.work.bills.flow import parts_of
+from orgkernel.decisions.work.bills.flow import bill_roles_of
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.marks import RouteStep
 from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, known_departments
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 class _Named(NamedTuple):
@@ -86,18 +86,18 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
         yield _Named("alert", alert, records.organization.alerts, "", ("activation", "trigger"))
     if authority != CHIEF:
         yield _Named("role", authority, roles, "role_profile", ("activation", "authority"))
-    for part, wanted in bill.roles.items():
-        yield _Named("role", wanted.role, roles, "role_profile", ("roles", part, "role"))
-        yield _Named("department", wanted.department, departments, "", ("roles", part, "department"))
-        yield _Named("rank", wanted.min_rank, ranks, "rank_ladder", ("roles", part, "min_rank"))
+    for bill_role, wanted in bill.roles.items():
+        yield _Named("role", wanted.role, roles, "role_profile", ("roles", bill_role, "role"))
+        yield _Named("department", wanted.department, departments, "", ("roles", bill_role, "department"))
+        yield _Named("rank", wanted.min_rank, ranks, "rank_ladder", ("roles", bill_role, "min_rank"))
         for number, each in enumerate(wanted.qualifications):
-            route = ("roles", part, "qualifications", number)
+            route = ("roles", bill_role, "qualifications", number)
             yield _Named("qualification", each, records.qualifications, "qualification_catalog", route)
     for number, step in enumerate(bill.steps):
         here = ("steps", number)
-        for part in parts_of(step):
-            field = ("role",) if part == step.role else ("roles", step.roles.index(part))
-            yield _Named("part of the bill", part, bill.roles, "", (*here, *field))
+        for bill_role in bill_roles_of(step):
+            field = ("role",) if bill_role == step.role else ("roles", step.roles.index(bill_role))
+            yield _Named("bill role", bill_role, bill.roles, "", (*here, *field))
         skills = {**records.skills, **records.cognitive_skills}
         yield _Named("skill", step.skill, skills, "skill_catalog", (*here, "skill"))
         yield _Named("tool", step.tool, records.tools, "tool_catalog", (*here, "tool"))
@@ -109,7 +109,7 @@ def _names(view: OrgView, written: WrittenBill) -> Iterator[_Named]:
         yield _Named("channel", step.channel, channels, "", (*here, "channel"))
         yield _Named("bill", step.sub_bill, records.bills, "bill", (*here, "sub_bill"))
         if step.gate not in bill.roles:
-            yield _Named("role or part of the bill", step.gate, roles, "role_profile", (*here, "gate"))
+            yield _Named("role or bill role", step.gate, roles, "role_profile", (*here, "gate"))
 
 
-RULE = Rule("ORG631", "unknown-bill-reference", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG631", "unknown-bill-reference", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -41,7 +41,7 @@ from orgkernel.decisions.work.bills.flow import Flow
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.bills.bill_documents import bill_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG634", "unreached-bill-step", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG634", "unreached-bill-step", Severity.ERROR, RuleTarget.DOCUMENT, check)

@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
 from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -83,4 +83,4 @@ def _path(circle: tuple[str, ...]) -> str:
     return ": " + " → ".join(quote(each) for each in (*circle, circle[0])) if circle[1:] else ""
 
 
-RULE = Rule("ORG635", "bill-cycle", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG635", "bill-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

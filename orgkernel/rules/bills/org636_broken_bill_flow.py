@@ -52,7 +52,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.records import Branch
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHOOSING = ("xor", "or")
 
@@ -110,4 +110,4 @@ def _branches(written: WrittenBill, number: int) -> Iterator[Finding]:
         yield written.in_step(number, message, help, "branches", place)
 
 
-RULE = Rule("ORG636", "broken-bill-flow", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG636", "broken-bill-flow", Severity.ERROR, RuleTarget.DOCUMENT, check)

@@ -55,7 +55,7 @@ from orgkernel.documents.records import Branch, StepOutput
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -114,4 +114,4 @@ def _meant(name: OutputName, known: dict[OutputName, StepOutput]) -> str:
     return did_you_mean(".".join(name), [".".join(each) for each in known])
 
 
-RULE = Rule("ORG637", "invalid-bill-condition", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG637", "invalid-bill-condition", Severity.ERROR, RuleTarget.DOCUMENT, check)

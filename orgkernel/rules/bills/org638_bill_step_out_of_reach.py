@@ -1,8 +1,8 @@
-"""A step of a bill uses a tool or a channel that its part cannot use.
+"""A step of a bill uses a tool or a channel that its bill role cannot use.
 
 ## What it checks
 
-For every part that does a step, some role whose holders can take the part may use the tool of the step with its action,
+For every bill role that does a step, some role whose holders can take the bill role may use the tool of the step with its action,
 and may speak in its channel.
 
 ## Why it matters
@@ -44,13 +44,13 @@ from collections.abc import Iterator
 from orgkernel.decisions.access.decide import decide_access
 from orgkernel.decisions.access.request import AccessRequest
 from orgkernel.decisions.work.bills.fitness import may_speak
-from orgkernel.decisions.work.bills.flow import parts_of
+from orgkernel.decisions.work.bills.flow import bill_roles_of
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import BillStep
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.bills.bill_documents import bills_of, roles_for
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 LASTING = frozenset(
     {
@@ -66,20 +66,23 @@ def check(view: OrgView) -> Iterator[Finding]:
     records = view.records
     for written in bills_of(view):
         for number, step in enumerate(written.bill.steps):
-            for part in parts_of(step):
-                wanted = written.bill.roles.get(part)
+            for bill_role in bill_roles_of(step):
+                wanted = written.bill.roles.get(bill_role)
                 roles = () if wanted is None else roles_for(view, wanted)
                 if not roles:
                     continue
                 which = f"role{'s' if roles[1:] else ''} {listing(roles)}"
                 if step.tool in records.tools and not any(_may_use(view, role_id, step) for role_id in roles):
-                    message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no holder of {which} may do as {quote(part)}"
+                    message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no holder of {which} may do as {quote(bill_role)}"
                     yield written.in_step(
-                        number, message, "equip a role with the tool, or let another part do the step", "tool"
+                        number,
+                        message,
+                        "equip a role with the tool, or let another bill role do the step",
+                        "tool",
                     )
                 channels = records.organization.communication_channels
                 if step.channel in channels and not may_speak(view, str(step.channel), roles):
-                    message = f"speaks in channel {quote(step.channel)}, in which no holder of {which} may speak as {quote(part)}"
+                    message = f"speaks in channel {quote(step.channel)}, in which no holder of {which} may speak as {quote(bill_role)}"
                     yield written.in_step(
                         number, message, "add a pair to the channel, or use another one", "channel"
                     )
@@ -93,4 +96,4 @@ def _may_use(view: OrgView, role_id: str, step: BillStep) -> bool:
     return decision.outcome != "deny" or LASTING.isdisjoint(decision.codes)
 
 
-RULE = Rule("ORG638", "bill-step-out-of-reach", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG638", "bill-step-out-of-reach", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -2,9 +2,9 @@
 
 ## What it checks
 
-The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a part is a number or a
+The trigger of a bill is `manual`, or `alert:`, `schedule:` or `event:` with a name. The count of a bill role is a number or a
 range. A step has what its action needs and nothing that another action needs: a tool for `tool`, a channel for
-`post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a `captain_approval` has a part that
+`post_to_channel`, a bill for `sub_bill`, a skill for `cognitive_skill`. Every step but a `captain_approval` has a bill role that
 does it. An output of type `enum` lists its values, only such an output does, and no step has two outputs of one name.
 
 ## Why it matters
@@ -40,13 +40,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orgkernel.decisions.work.bills.flow import parts_of, read_count
+from orgkernel.decisions.work.bills.flow import bill_roles_of, read_count
 from orgkernel.decisions.work.bills.next_steps import APPROVAL
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.bills.bill_documents import WrittenBill, bill_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _TRIGGER = re.compile(r"manual|(?:alert|schedule|event):[A-Za-z_][A-Za-z0-9_.-]{0,99}", re.ASCII)
 _NEEDS = {"tool": "tool", "post_to_channel": "channel", "sub_bill": "sub_bill", "cognitive_skill": "skill"}
@@ -71,13 +71,13 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             "activation",
             "trigger",
         )
-    for part, wanted in bill.roles.items():
+    for bill_role, wanted in bill.roles.items():
         if read_count(wanted.count) is None:
             yield written.find(
-                f"has part {quote(part)} with the count {quote(wanted.count)}",
+                f"has bill role {quote(bill_role)} with the count {quote(wanted.count)}",
                 'write a number, or a range such as `"1-3"`',
                 "roles",
-                part,
+                bill_role,
                 "count",
             )
     for number in range(len(bill.steps)):
@@ -97,8 +97,8 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
             yield written.in_step(number, message, f"remove `{field}`, or change the action", field)
     if step.tool is None and step.tool_action != "use":
         yield written.in_step(number, "has a `tool_action` and no tool", "remove it", "tool_action")
-    if not parts_of(step) and step.action != APPROVAL:
-        yield written.in_step(number, "has no part that does it", "add `role`")
+    if not bill_roles_of(step) and step.action != APPROVAL:
+        yield written.in_step(number, "has no bill role that does it", "add `role`")
     names: set[str] = set()
     for place, output in enumerate(step.outputs):
         what = f"output {quote(output.name)}"
@@ -123,4 +123,4 @@ def _step(written: WrittenBill, number: int) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG639", "malformed-bill", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG639", "malformed-bill", Severity.ERROR, RuleTarget.DOCUMENT, check)

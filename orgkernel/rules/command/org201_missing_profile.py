@@ -46,7 +46,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.records import RoleProfile
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -92,4 +92,4 @@ def _renamed(records: OrgRecords, missing: Collection[str], assembly: Assembly) 
     return f"did you rename it? {file} declares {role_id}, which no organization includes"
 
 
-RULE = Rule("ORG201", "missing-profile", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG201", "missing-profile", Severity.ERROR, RuleTarget.TREE, check)

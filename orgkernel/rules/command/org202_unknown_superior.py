@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -63,13 +63,13 @@ def check(view: OrgView) -> Iterator[Finding]:
 
 def _is_only_a_default(view: OrgView, post: RolePost, superior: str) -> bool:
     """Whether the hierarchy decides: the profile is shared, or ORG201 reports how the hierarchy spells the superior."""
-    command = view.command_of(post.role_id)
-    if command is None or command.attribute != "hierarchy":
+    edge = view.superior_edge_of(post.role_id)
+    if edge is None or edge.attribute != "hierarchy":
         return False
-    placed_under = command.target
+    placed_under = edge.target
     return post.shared_profile or (
         placed_under in view.records.without_profile and suggest(superior, [placed_under]) is not None
     )
 
 
-RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG202", "unknown-superior", Severity.ERROR, RuleTarget.ORGANIZATION, check)

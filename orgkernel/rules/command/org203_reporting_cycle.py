@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -78,4 +78,4 @@ def _path(first: Edge, others: list[Edge]) -> str:
     return " → ".join([*roles[:_SHOWN], *([f"{more} more"] if more > 0 else []), roles[0]])
 
 
-RULE = Rule("ORG203", "reporting-cycle", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG203", "reporting-cycle", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -81,4 +81,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG204", "several-roots", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG204", "several-roots", Severity.ERROR, RuleTarget.ORGANIZATION, check)

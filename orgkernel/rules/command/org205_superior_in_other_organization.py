@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.command.role_types import is_placed
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -64,4 +64,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG205", "superior-in-other-organization", Severity.ERROR, RuleTarget.ORGANIZATION, check)

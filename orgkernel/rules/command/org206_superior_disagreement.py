@@ -46,7 +46,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.command.role_types import is_placed
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -77,4 +77,4 @@ def _is_declared(view: OrgView, superior: str) -> bool:
     return view.is_role(superior) or superior in view.external or superior in view.records.without_profile
 
 
-RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG206", "superior-disagreement", Severity.ERROR, RuleTarget.ORGANIZATION, check)

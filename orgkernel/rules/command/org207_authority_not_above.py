@@ -53,7 +53,7 @@ from orgkernel.rules.command.role_types import (
     place_of_authority,
     superior_posts,
 )
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -94,4 +94,4 @@ def _remedy(superior: RolePost, below: tuple[RolePost, ...]) -> str:
     return f"give {quote(wrong.role_id)} authority level {level}, the level of {TYPE_IN_WORDS[level]}"
 
 
-RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG207", "authority-not-above", Severity.ERROR, RuleTarget.ORGANIZATION, check)

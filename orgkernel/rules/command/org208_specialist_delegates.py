@@ -45,7 +45,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -80,4 +80,4 @@ def _commands(view: OrgView, post: RolePost) -> Iterator[tuple[Place, str]]:
         yield below[0].place, f"commands {listing(edge.source for edge in below)}"
 
 
-RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG208", "specialist-delegates", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG209", "span-of-control", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG209", "span-of-control", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -31,7 +31,7 @@ hierarchy:
 
 ## Known limits
 
-A role that reports to `user` or to an id declared external is not reported, and neither is a role whose `tier` is not
+A role that reports to `user` or to an id declared external is not reported, and neither is a role whose `crew_tier` is not
 `crew`. Nothing is reported while a role has no profile: the missing profile may name the orphan as its superior, or its
 name may be a misspelling of the orphan.
 
@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         for role_id, post in view.records.posts.items()
         if role_id not in touched
         and not view.edges_to(EdgeKind.REPORTS_TO, role_id)
-        and post.profile.tier == "crew"
+        and post.profile.crew_tier == "crew"
     ]
     if len(orphans) == len(roles):
         yield Finding(
@@ -81,4 +81,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG210", "orphan-role", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG210", "orphan-role", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,7 +62,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             Related(first.place, f"{quote(first.source)} reports to {quote(first.target)}"),
         )
     for role_id, place in view.records.without_profile.items():
-        if view.command_of(role_id) is None and not view.is_excused(role_id):
+        if view.superior_edge_of(role_id) is None and not view.is_excused(role_id):
             text = f"{quote(role_id)} has no profile"
             yield from _hanging(
                 view, [role_id], f"at {quote(role_id)}, which has no profile",
@@ -107,4 +107,4 @@ def _nearest_roles(view: OrgView, ends: Iterable[str]) -> list[Edge]:
     return tops
 
 
-RULE = Rule("ORG211", "unreachable-role", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG211", "unreachable-role", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -39,7 +39,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -54,4 +54,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG212", "empty-organization", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG212", "empty-organization", Severity.WARNING, RuleTarget.ORGANIZATION, check)

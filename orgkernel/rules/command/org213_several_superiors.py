@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -74,4 +74,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG213", "several-superiors", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG213", "several-superiors", Severity.ERROR, RuleTarget.ORGANIZATION, check)

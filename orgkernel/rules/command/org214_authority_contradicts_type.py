@@ -48,7 +48,7 @@ from orgkernel.rules.command.role_types import (
     is_not_outranked,
     not_outranked,
 )
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -78,4 +78,4 @@ def _is_reported_with_others(view: OrgView, post: RolePost) -> bool:
     )
 
 
-RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG214", "authority-contradicts-type", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from typing import NamedTuple
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 class _Reference(NamedTuple):
@@ -113,4 +113,4 @@ def _by_profiles(view: OrgView) -> Iterator[_Reference]:
                     )
 
 
-RULE = Rule("ORG216", "unknown-role", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG216", "unknown-role", Severity.ERROR, RuleTarget.ORGANIZATION, check)

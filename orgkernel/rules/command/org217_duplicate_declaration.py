@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -60,4 +60,4 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG217", "duplicate-declaration", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG217", "duplicate-declaration", Severity.ERROR, RuleTarget.TREE, check)

@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG218", "unknown-department", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG218", "unknown-department", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -82,4 +82,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG219", "unknown-layer", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG219", "unknown-layer", Severity.ERROR, RuleTarget.ORGANIZATION, check)

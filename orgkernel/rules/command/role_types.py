@@ -1,4 +1,4 @@
-"""What the command rules share: names of role types, and comparisons of authority."""
+"""What the rules about the chain of command share: names of role types, and comparisons of authority."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def place_of_authority(post: RolePost) -> Place:
 
 def is_placed(view: OrgView, role_id: str) -> bool:
     """Whether the role gets its superior from the hierarchy, not from its profile."""
-    command = view.command_of(role_id)
-    return command is not None and command.attribute == "hierarchy"
+    superior = view.superior_edge_of(role_id)
+    return superior is not None and superior.attribute == "hierarchy"
 
 
 def superior_posts(view: OrgView) -> Iterator[RolePost]:

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-If a roster assigns agents to an organization, at least one agent fills each of its roles. Roles whose `tier` is `external`
+If a roster assigns agents to an organization, at least one agent fills each of its roles. Roles whose `crew_tier` is `external`
 are exempt, and so are those of an `optional` layer of the governance document.
 
 ## Why it matters
@@ -41,7 +41,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     for role_id, post in view.records.posts.items():
         if role_id in filled or post.profile.layer in spared:
             continue
-        if post.profile.tier != "external":
+        if post.profile.crew_tier != "external":
             yield Finding(
                 view.place_of(role_id),
                 f"role {quote(role_id)} of organization {quote(view.org_id)} has no agent",
@@ -64,4 +64,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG601", "vacant-role", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG601", "vacant-role", Severity.WARNING, RuleTarget.ORGANIZATION, check)

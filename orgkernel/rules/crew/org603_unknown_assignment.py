@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, knows_role, roster_of, wrong_for_all
 
 
@@ -88,4 +88,4 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     yield from wrong_for_all(assembly, assignments)
 
 
-RULE = Rule("ORG603", "unknown-assignment", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG603", "unknown-assignment", Severity.ERROR, RuleTarget.TREE, check)

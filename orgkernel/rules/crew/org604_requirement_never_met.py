@@ -14,14 +14,14 @@ No agent can ever meet the requirement, so no agent is ever promoted.
 
 ```yaml
 promotions:
-  senior: {requirements: [{scope: role, min_proficiency: 4, min_count: 3}]}
+  senior: {requirements: [{skills: role, min_proficiency: 4, min_count: 3}]}
 ```
 
 ## Instead
 
 ```yaml
 promotions:
-  senior: {requirements: [{scope: role, min_proficiency: 4, min_count: 1}]}
+  senior: {requirements: [{skills: role, min_proficiency: 4, min_count: 1}]}
 ```
 
 ## Known limits
@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import UNIVERSAL, Requirement, SkillUse
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WORDS = {
     "universal": "universal skills, but there are only {}",
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         for number, requirement in enumerate(promotion.record.requirements if promotion.own else ()):
             most = _most(records, requirement)
             if requirement.min_count is not None and requirement.min_count > most:
-                there_are = _WORDS[requirement.scope].format(most)
+                there_are = _WORDS[requirement.skills].format(most)
                 yield Finding(
                     promotion.place("requirements", number, "min_count"),
                     f"promotion {quote(promotion.id)} requires {requirement.min_count} {there_are}",
@@ -76,22 +76,22 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
             elif requirement.min_count is None and not most:
                 yield Finding(
-                    promotion.place("requirements", number, "scope"),
-                    f"promotion {quote(promotion.id)} requires {_ALL[requirement.scope]}",
+                    promotion.place("requirements", number, "skills"),
+                    f"promotion {quote(promotion.id)} requires {_ALL[requirement.skills]}",
                     "remove the requirement, or add skills to the roles",
                     f"promotion:{promotion.id}",
                 )
 
 
 def _most(records: OrgRecords, requirement: Requirement) -> int:
-    if requirement.scope == "universal":
+    if requirement.skills == "universal":
         return sum(skill.record.category == UNIVERSAL for skill in records.skills.values())
     counts = []
     for post in records.posts.values():
         uses = post.profile.capabilities.skills
         optional = [use for use in uses if isinstance(use, SkillUse) and use.optional]
-        counts.append(len(uses) - (len(optional) if requirement.scope == "required_role" else 0))
+        counts.append(len(uses) - (len(optional) if requirement.skills == "required_role" else 0))
     return max(counts, default=0)
 
 
-RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG604", "requirement-never-met", Severity.WARNING, RuleTarget.CATALOG, check)

@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -77,4 +77,4 @@ def _uses(records: OrgRecords) -> set[str]:
     return used
 
 
-RULE = Rule("ORG606", "idle-qualification", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG606", "idle-qualification", Severity.WARNING, RuleTarget.TREE, check)

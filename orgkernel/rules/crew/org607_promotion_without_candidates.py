@@ -14,7 +14,7 @@ No agent can ever get this promotion. Its requirements are never used, so nobody
 ```yaml
 ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
 promotions:
-  junior: {requirements: [{scope: universal, min_proficiency: 2}]}
+  junior: {requirements: [{skills: universal, min_proficiency: 2}]}
 ```
 
 ## Instead
@@ -22,7 +22,7 @@ promotions:
 ```yaml
 ranks: [{id: junior}, {id: senior, trust_from: 0.6}]
 promotions:
-  senior: {requirements: [{scope: universal, min_proficiency: 2}]}
+  senior: {requirements: [{skills: universal, min_proficiency: 2}]}
 ```
 
 ## Known limits
@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def check(view: OrgView) -> Iterator[Finding]:
 def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int]:
     """The position of the rank at which an agent starts here; nothing for an agent that fills no role here."""
     member, filled = view.records.agents[agent_id].record, view.roles_filled_by(agent_id)
-    if not filled or member.tier != "crew":
+    if not filled or member.crew_tier != "crew":
         return
     if member.rank is not None:
         yield order.get(member.rank, 0)
@@ -86,4 +86,4 @@ def _starts(view: OrgView, agent_id: str, order: dict[str, int]) -> Iterator[int
     yield max((order.get(post.profile.entry_rank or "", 0) for post in posts if post), default=0)
 
 
-RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, RuleScope.CATALOG, check)
+RULE = Rule("ORG607", "promotion-without-candidates", Severity.INFO, RuleTarget.CATALOG, check)

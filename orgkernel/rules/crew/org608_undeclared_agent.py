@@ -45,7 +45,7 @@ from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, AgentStat
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -80,4 +80,4 @@ def _place(view: OrgView) -> Place:
     return min(rosters) if rosters else view.records.document.place("org_id", key=True)
 
 
-RULE = Rule("ORG608", "undeclared-agent", Severity.WARNING, RuleScope.STATE, check)
+RULE = Rule("ORG608", "undeclared-agent", Severity.WARNING, RuleTarget.STATE, check)

@@ -54,7 +54,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import RosterMember
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -103,4 +103,4 @@ def _differing(view: OrgView, definition: Definition[RosterMember], stored: Agen
         yield Finding(definition.place(), f"{who} is {stored.lifecycle} in the store", way, subject)
 
 
-RULE = Rule("ORG609", "drifted-agent", Severity.INFO, RuleScope.STATE, check)
+RULE = Rule("ORG609", "drifted-agent", Severity.INFO, RuleTarget.STATE, check)

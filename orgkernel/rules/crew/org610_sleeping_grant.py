@@ -53,7 +53,7 @@ from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -114,4 +114,4 @@ def _place(view: OrgView, grant: Grant) -> Place:
     return records.document.place("hierarchy", key=True)
 
 
-RULE = Rule("ORG610", "sleeping-grant", Severity.WARNING, RuleScope.STATE, check)
+RULE = Rule("ORG610", "sleeping-grant", Severity.WARNING, RuleTarget.STATE, check)

@@ -54,7 +54,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -77,4 +77,4 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 )
 
 
-RULE = Rule("ORG611", "drifting-test", Severity.WARNING, RuleScope.STATE, check)
+RULE = Rule("ORG611", "drifting-test", Severity.WARNING, RuleTarget.STATE, check)

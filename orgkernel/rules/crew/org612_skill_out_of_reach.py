@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG612", "skill-out-of-reach", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG612", "skill-out-of-reach", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -70,4 +70,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG613", "raised-skill-unused", Severity.INFO, RuleScope.CATALOG, check)
+RULE = Rule("ORG613", "raised-skill-unused", Severity.INFO, RuleTarget.CATALOG, check)

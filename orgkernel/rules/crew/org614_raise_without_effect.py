@@ -39,7 +39,7 @@ from orgkernel.decisions.evidence.skill_levels import LOWEST
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -56,4 +56,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG614", "raise-without-effect", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG614", "raise-without-effect", Severity.WARNING, RuleTarget.CATALOG, check)

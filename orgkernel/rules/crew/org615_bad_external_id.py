@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _FORMS = {
     "esco": (
@@ -77,4 +77,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG615", "bad-external-id", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG615", "bad-external-id", Severity.WARNING, RuleTarget.CATALOG, check)

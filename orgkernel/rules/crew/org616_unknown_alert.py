@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.assemble import Assembly
 from orgkernel.rules.policy_matches import find_status_words
 from orgkernel.rules.references import undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, unknown_to_all
 
 
@@ -59,4 +59,4 @@ def check(assembly: Assembly) -> Iterator[Finding]:
     yield from undeclared(unknown, "alert", lambda word: did_you_mean(word, known))
 
 
-RULE = Rule("ORG616", "unknown-alert", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG616", "unknown-alert", Severity.ERROR, RuleTarget.TREE, check)

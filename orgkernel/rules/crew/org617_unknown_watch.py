@@ -44,7 +44,7 @@ from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.rules.policy_matches import find_status_words
 from orgkernel.rules.references import Reference, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.rules.visibility import ids_of, roster_of, unknown_to_all
 
 
@@ -71,4 +71,4 @@ def _assigned(records: OrgRecords) -> Iterator[tuple[Reference, bool]]:
                 yield reference, watch in records.organization.watches
 
 
-RULE = Rule("ORG617", "unknown-watch", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG617", "unknown-watch", Severity.ERROR, RuleTarget.TREE, check)

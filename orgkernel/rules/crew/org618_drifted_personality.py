@@ -43,7 +43,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 )
 
 
-RULE = Rule("ORG618", "drifted-personality", Severity.WARNING, RuleScope.STATE, check)
+RULE = Rule("ORG618", "drifted-personality", Severity.WARNING, RuleTarget.STATE, check)

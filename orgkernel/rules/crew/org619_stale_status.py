@@ -40,7 +40,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -59,4 +59,4 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 )
 
 
-RULE = Rule("ORG619", "stale-status", Severity.ERROR, RuleScope.STATE, check)
+RULE = Rule("ORG619", "stale-status", Severity.ERROR, RuleTarget.STATE, check)

@@ -45,7 +45,7 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
@@ -74,4 +74,4 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
                 )
 
 
-RULE = Rule("ORG620", "unstaffed-role", Severity.WARNING, RuleScope.STATE, check)
+RULE = Rule("ORG620", "unstaffed-role", Severity.WARNING, RuleTarget.STATE, check)

@@ -40,7 +40,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import CognitiveSkill
 from orgkernel.graph.cognitive_skills import find_violations
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -56,4 +56,4 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG621", "nonstandard-skill", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG621", "nonstandard-skill", Severity.ERROR, RuleTarget.DOCUMENT, check)

@@ -40,7 +40,7 @@ from orgkernel.documents.records import CognitiveSkill
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.cognitive_skills import SkillProblem, find_unknown_names, read_gates
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -67,4 +67,4 @@ def _is_among(problem: SkillProblem, others: tuple[SkillProblem, ...]) -> bool:
     return any((problem.route, problem.text) == (each.route, each.text) for each in others)
 
 
-RULE = Rule("ORG623", "unknown-skill-gate", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG623", "unknown-skill-gate", Severity.ERROR, RuleTarget.TREE, check)

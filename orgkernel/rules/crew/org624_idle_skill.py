@@ -40,7 +40,7 @@ from orgkernel.documents.records import CognitiveSkill
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.cognitive_skills import has_cognitive_skill, open_skills
 from orgkernel.graph.records import Definition
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -67,4 +67,4 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG624", "idle-skill", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG624", "idle-skill", Severity.WARNING, RuleTarget.TREE, check)

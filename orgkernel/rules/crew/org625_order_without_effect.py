@@ -43,7 +43,7 @@ from orgkernel.documents.records import StandingOrder
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -71,34 +71,36 @@ def check(assembly: Assembly) -> Iterator[Finding]:
 
 
 def _reaches(records: OrgRecords, order: StandingOrder) -> bool:
-    if order.scope == "department":
+    if order.audience == "department":
         return order.target in records.organization.departments
-    return order.scope != "role" or order.target in records.posts or order.target in records.without_profile
+    return (
+        order.audience != "role" or order.target in records.posts or order.target in records.without_profile
+    )
 
 
 def _describe(records: OrgRecords, order: StandingOrder) -> tuple[str, str]:
-    if order.scope == "unknown":
+    if order.audience == "unknown":
         names = ("federation", "organization", "departments/ID", "roles/ID")
         help = (
             did_you_mean(order.target, names[:2])
             or f"use one of {', '.join(f'`{each}.md`' for each in names)}"
         )
         return f"the name {quote(order.target)} says for nobody that the orders are", help
-    if order.scope == "federation":
+    if order.audience == "federation":
         return (
             "orders for the federation lie in the folder of an organization",
             "move them to the folder that the organization lies in, or call them `organization.md`",
         )
-    if order.scope == "organization":
+    if order.audience == "organization":
         return (
             "orders for an organization lie in no folder of an organization",
             "move them to the folder of the organization, or call them `federation.md`",
         )
-    known = records.organization.departments if order.scope == "department" else records.posts
+    known = records.organization.departments if order.audience == "department" else records.posts
     return (
-        f"the orders are for the {order.scope} {quote(order.target)}, which is not declared",
+        f"the orders are for the {order.audience} {quote(order.target)}, which is not declared",
         did_you_mean(order.target, known),
     )
 
 
-RULE = Rule("ORG625", "order-without-effect", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG625", "order-without-effect", Severity.ERROR, RuleTarget.TREE, check)

@@ -38,7 +38,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -59,4 +59,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from undeclared(unknown, "procedure", lambda word: did_you_mean(word, procedures))
 
 
-RULE = Rule("ORG626", "unknown-procedure", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG626", "unknown-procedure", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -37,7 +37,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(place, text, help, subject)
 
 
-RULE = Rule("ORG627", "broken-fallback", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG627", "broken-fallback", Severity.ERROR, RuleTarget.ORGANIZATION, check)

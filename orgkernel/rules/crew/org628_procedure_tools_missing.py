@@ -41,7 +41,7 @@ from orgkernel.documents.records import Procedure, ToolNeed
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -92,4 +92,4 @@ def _unknown_actions(view: OrgView, procedure: Definition[Procedure]) -> Iterato
                 )
 
 
-RULE = Rule("ORG628", "procedure-tools-missing", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG628", "procedure-tools-missing", Severity.ERROR, RuleTarget.ORGANIZATION, check)

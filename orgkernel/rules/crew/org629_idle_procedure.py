@@ -38,7 +38,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.cognitive_skills import required_skills
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -74,4 +74,4 @@ def _performed(records: OrgRecords) -> set[str]:
     return listed | {each.id for each in records.procedures.values() if each.record.skill in required}
 
 
-RULE = Rule("ORG629", "idle-procedure", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG629", "idle-procedure", Severity.WARNING, RuleTarget.TREE, check)

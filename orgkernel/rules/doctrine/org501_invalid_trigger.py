@@ -40,7 +40,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.doctrine.tier_triggers import find_triggers
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
@@ -56,4 +56,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG501", "invalid-trigger", Severity.ERROR, RuleScope.PROFILE, check)
+RULE = Rule("ORG501", "invalid-trigger", Severity.ERROR, RuleTarget.PROFILE, check)

@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.doctrine.tier_triggers import find_triggers
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
@@ -57,4 +57,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG503", "trigger-alias", Severity.WARNING, RuleTarget.PROFILE, check)

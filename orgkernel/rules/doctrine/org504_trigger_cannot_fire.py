@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.doctrine.tier_triggers import REMEMBERED, find_constant, find_triggers, read_trigger
 from orgkernel.rules.doctrine.trigger_ranges import Vacuous, find_vacuous, is_free
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.trigger_names import NAMES
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_trigger
 
@@ -130,4 +130,4 @@ def _bounds(names: dict[str, None], limit: int) -> str:
     return f"choose another limit; {', '.join(bounds)}" if bounds else ""
 
 
-RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG504", "trigger-cannot-fire", Severity.WARNING, RuleTarget.PROFILE, check)

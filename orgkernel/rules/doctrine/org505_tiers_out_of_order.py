@@ -51,7 +51,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.doctrine.tier_triggers import REMEMBERED, find_constant, read_trigger, tier_triggers
 from orgkernel.rules.doctrine.trigger_ranges import is_implied, thresholds
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.triggers import TriggerTree, find_names, render_number
 
 
@@ -145,4 +145,4 @@ def _number(value: float) -> str:
     return render_number(int(value) if float(value).is_integer() else value)
 
 
-RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG505", "tiers-out-of-order", Severity.WARNING, RuleTarget.PROFILE, check)

@@ -41,7 +41,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _INTERVAL, _LIMIT = "salute_interval_turns", "max_turns_without_progress"
 
@@ -62,4 +62,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG507", "interval-exceeds-limit", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG507", "interval-exceeds-limit", Severity.WARNING, RuleTarget.PROFILE, check)

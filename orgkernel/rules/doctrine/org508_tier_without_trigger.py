@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.doctrine.tier_triggers import tiers_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.tiers import PRIMARY
 
 
@@ -65,4 +65,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG508", "tier-without-trigger", Severity.WARNING, RuleTarget.PROFILE, check)

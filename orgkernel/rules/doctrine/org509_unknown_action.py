@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.doctrine.tier_triggers import tiers_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.tiers import ACTIONS, ESCALATE
 
 
@@ -76,4 +76,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG509", "unknown-action", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG509", "unknown-action", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -38,7 +38,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import LIMITS
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -58,4 +58,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG640", "dispatch-declared-twice", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG640", "dispatch-declared-twice", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -61,4 +61,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG641", "unknown-governed-role", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG641", "unknown-governed-role", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -81,4 +81,4 @@ def _twice(role_id: str, layer: str, place: Place, other: str, first: Place) -> 
     )
 
 
-RULE = Rule("ORG642", "role-in-two-layers", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG642", "role-in-two-layers", Severity.ERROR, RuleTarget.ORGANIZATION, check)

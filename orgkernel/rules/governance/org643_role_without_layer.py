@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -59,4 +59,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG643", "role-without-layer", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG643", "role-without-layer", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -41,7 +41,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -73,4 +73,4 @@ def _has_right(view: OrgView, sender: str, receiver: str) -> bool:
     return commands and view.records.posts[sender].profile.can_delegate
 
 
-RULE = Rule("ORG646", "edge-without-right", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG646", "edge-without-right", Severity.WARNING, RuleTarget.ORGANIZATION, check)

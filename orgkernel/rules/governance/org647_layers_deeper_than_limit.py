@@ -38,7 +38,7 @@ from graphlib import CycleError, TopologicalSorter
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -76,4 +76,4 @@ def _longest_way(before: Mapping[str, set[str]]) -> tuple[str, ...]:
     return max(longest.values(), key=len, default=())
 
 
-RULE = Rule("ORG647", "layers-deeper-than-limit", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG647", "layers-deeper-than-limit", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -61,4 +61,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG649", "repeated-dispatch-edge", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG649", "repeated-dispatch-edge", Severity.ERROR, RuleTarget.ORGANIZATION, check)

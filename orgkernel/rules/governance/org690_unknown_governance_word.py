@@ -41,7 +41,7 @@ from orgkernel.documents.records import Governance
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.marks import RouteStep
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.shell.verdict import CATALOG
 
 
@@ -79,4 +79,4 @@ def _gates(governance: Governance) -> Iterator[tuple[str, tuple[RouteStep, ...]]
             yield scope.unlocked_with_gate, ("sacred_scopes", scope_id, "unlocked_with_gate")
 
 
-RULE = Rule("ORG690", "unknown-governance-word", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG690", "unknown-governance-word", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -40,7 +40,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.governance import read_governance
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.paths import ANYWHERE, glob_is_inside
 
 
@@ -64,4 +64,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG691", "sacred-path-without-effect", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG691", "sacred-path-without-effect", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
@@ -61,4 +61,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG750", "every-tool-by-omission", Severity.INFO, RuleScope.PROFILE, check)
+RULE = Rule("ORG750", "every-tool-by-omission", Severity.INFO, RuleTarget.PROFILE, check)

@@ -58,7 +58,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import agents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WORD = re.compile(r"\w+")
 _SHARED = 0.9
@@ -114,4 +114,4 @@ def _rarest(those: frozenset[str], count: Counter[str]) -> list[str]:
     return ordered[: len(ordered) - int(_SHARED * len(ordered)) + 1]
 
 
-RULE = Rule("ORG751", "same-description", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG751", "same-description", Severity.WARNING, RuleTarget.ORGANIZATION, check)

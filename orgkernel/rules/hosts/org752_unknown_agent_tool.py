@@ -49,7 +49,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _EVERY = "*"
 _VERB = {"tools": "lists", "disallowedTools": "takes away"}
@@ -75,4 +75,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG752", "unknown-agent-tool", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG752", "unknown-agent-tool", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -49,7 +49,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.names import MCP, server_of
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _OF_PLUGINS = f"{MCP}plugin_"
 
@@ -77,4 +77,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG753", "unknown-mcp-server", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG753", "unknown-mcp-server", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG754", "unknown-agent-skill", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG754", "unknown-agent-skill", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SAYS = {
     "tools": "has only a part of the tool {tool}, so that it does not have {tool} here",
@@ -74,4 +74,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                     )
 
 
-RULE = Rule("ORG755", "part-of-a-tool", Severity.INFO, RuleScope.PROFILE, check)
+RULE = Rule("ORG755", "part-of-a-tool", Severity.INFO, RuleTarget.PROFILE, check)

@@ -47,7 +47,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _OCCASION = re.compile(
     r"\b(?:when(?:ever)?|if|after|before|during|while|once|until|upon|use|used|using|proactive(?:ly)?|invoke[ds]?"
@@ -71,4 +71,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG756", "description-without-occasion", Severity.INFO, RuleScope.PROFILE, check)
+RULE = Rule("ORG756", "description-without-occasion", Severity.INFO, RuleTarget.PROFILE, check)

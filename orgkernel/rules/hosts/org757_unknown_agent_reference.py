@@ -42,7 +42,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, ALMOST, CALL
 from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, texts_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -68,4 +68,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG757", "unknown-agent-reference", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG757", "unknown-agent-reference", Severity.WARNING, RuleTarget.ORGANIZATION, check)

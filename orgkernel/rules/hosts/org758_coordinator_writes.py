@@ -53,7 +53,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _LOCAL = "deterministic_function"
 _COORDINATES = re.compile(
@@ -118,4 +118,4 @@ def _never_writes(view: OrgView, post: RolePost) -> bool:
     return any(_NEVER_WRITES.search(order.record.body) for order, _ in texts_of(view, post))
 
 
-RULE = Rule("ORG758", "coordinator-writes", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG758", "coordinator-writes", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -48,7 +48,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, agents_of, delegates_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -70,4 +70,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG759", "unknown-delegate", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG759", "unknown-delegate", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -53,7 +53,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import AGENT, CALL, is_denied
 from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -82,4 +82,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                     )
 
 
-RULE = Rule("ORG760", "forbidden-delegation", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG760", "forbidden-delegation", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -57,7 +57,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.structure import find_circles, find_shortest_circle
 from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -92,4 +92,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG761", "circular-delegation", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG761", "circular-delegation", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -49,7 +49,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.words import words_in
 from orgkernel.rules.hosts.foreign_agents import agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -74,4 +74,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG762", "unusable-skill", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG762", "unusable-skill", Severity.WARNING, RuleTarget.ORGANIZATION, check)

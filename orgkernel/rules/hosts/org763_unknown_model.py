@@ -49,7 +49,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _FORMAT = "claude-code"
 _FAMILIES = ("sonnet", "opus", "haiku")
@@ -86,4 +86,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG763", "unknown-model", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG763", "unknown-model", Severity.WARNING, RuleTarget.PROFILE, check)

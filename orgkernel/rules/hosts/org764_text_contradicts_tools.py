@@ -53,7 +53,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import TOOL
 from orgkernel.rules.hosts.foreign_agents import agents_of, has_tool, texts_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CHANGE = {True: "list {} under `tools`", False: "take {} out of `disallowedTools`"}
 
@@ -76,4 +76,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG764", "text-contradicts-tools", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG764", "text-contradicts-tools", Severity.INFO, RuleTarget.ORGANIZATION, check)

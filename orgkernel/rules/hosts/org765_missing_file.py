@@ -45,7 +45,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import COMMAND
 from orgkernel.rules.hosts.foreign_agents import missing_in
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -63,4 +63,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG765", "missing-file", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG765", "missing-file", Severity.INFO, RuleTarget.ORGANIZATION, check)

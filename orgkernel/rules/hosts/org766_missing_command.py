@@ -40,7 +40,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.references import COMMAND
 from orgkernel.rules.hosts.foreign_agents import missing_in
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _BROUGHT_ALONG = (
     "add-dir agents bashes batch branch bug chrome clear color compact config context copy cost debug desktop diff doctor"
@@ -68,4 +68,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG766", "missing-command", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG766", "missing-command", Severity.INFO, RuleTarget.ORGANIZATION, check)

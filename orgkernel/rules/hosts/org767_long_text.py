@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import agents_of, texts_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _MOST_OF_AGENT = 30_000
 _MOST_OF_SKILL = 20_000
@@ -81,4 +81,4 @@ def _size(length: int) -> str:
     return f"{length:,} characters, about {length // _PER_TOKEN:,} tokens"
 
 
-RULE = Rule("ORG767", "long-text", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG767", "long-text", Severity.INFO, RuleTarget.ORGANIZATION, check)

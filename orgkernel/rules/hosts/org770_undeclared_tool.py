@@ -52,7 +52,7 @@ from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.roles import UNDECLARED
 from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, CREWAI, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _WAYS_OUT = {
     AGENT_SPEC: "describe it as a component of its own, or read the file that does as well",
@@ -83,4 +83,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG770", "undeclared-tool", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG770", "undeclared-tool", Severity.WARNING, RuleTarget.ORGANIZATION, check)

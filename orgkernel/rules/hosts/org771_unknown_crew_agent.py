@@ -49,7 +49,7 @@ from orgkernel.loading.formats.names import id_of
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -85,4 +85,4 @@ def _finding(
     )
 
 
-RULE = Rule("ORG771", "unknown-crew-agent", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG771", "unknown-crew-agent", Severity.ERROR, RuleTarget.ORGANIZATION, check)

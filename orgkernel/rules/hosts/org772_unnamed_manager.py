@@ -49,7 +49,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -70,4 +70,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG772", "unnamed-manager", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG772", "unnamed-manager", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -47,7 +47,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import CREWAI, documents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _HELP = "list them under `tools` of the agent if they are to be decided about"
 
@@ -67,4 +67,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(document.place("agent_tools", number), text, _HELP, f"role:{name}")
 
 
-RULE = Rule("ORG773", "tools-given-elsewhere", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG773", "tools-given-elsewhere", Severity.INFO, RuleTarget.ORGANIZATION, check)

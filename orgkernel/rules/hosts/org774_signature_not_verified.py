@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import A2A, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -54,4 +54,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG774", "signature-not-verified", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG774", "signature-not-verified", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import AGENT_SPEC, documents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -63,4 +63,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG775", "unknown-component", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG775", "unknown-component", Severity.WARNING, RuleTarget.ORGANIZATION, check)

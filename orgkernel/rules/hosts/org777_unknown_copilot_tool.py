@@ -49,7 +49,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.copilot.words import EVERY, SETS, name_of_tool, tool_of
 from orgkernel.loading.formats.names import server_of
 from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -71,4 +71,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG777", "unknown-copilot-tool", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG777", "unknown-copilot-tool", Severity.INFO, RuleTarget.ORGANIZATION, check)

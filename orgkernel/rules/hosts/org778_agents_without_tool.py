@@ -46,7 +46,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.loading.formats.copilot.words import STARTER, holds
 from orgkernel.rules.hosts.foreign_agents import COPILOT, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
@@ -65,4 +65,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG778", "agents-without-tool", Severity.WARNING, RuleScope.PROFILE, check)
+RULE = Rule("ORG778", "agents-without-tool", Severity.WARNING, RuleTarget.PROFILE, check)

@@ -50,7 +50,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.hosts.foreign_agents import COPILOT, agents_of, words_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _BUILT_IN = frozenset({"agent", "ask", "edit", "explore", "plan"})
 
@@ -72,4 +72,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG779", "unknown-handoff", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG779", "unknown-handoff", Severity.WARNING, RuleTarget.ORGANIZATION, check)

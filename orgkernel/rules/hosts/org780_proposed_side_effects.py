@@ -39,7 +39,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.listed_tools import proposed_in
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -61,4 +61,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG780", "proposed-side-effects", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG780", "proposed-side-effects", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -46,7 +46,7 @@ from orgkernel.loading.formats.claude_code.parts import COMMAND_TOOL, FILE_TOOLS
 from orgkernel.loading.formats.claude_code.permissions import EFFECTS, KIND, tools_of
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import documents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _PART = {
     "deny": "denies a part of the tool {tool}, so that nobody has {tool} here",
@@ -84,4 +84,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(place, f"the rule {quote(word)} {said}", help, f"tool:{tool.strip()}")
 
 
-RULE = Rule("ORG781", "rule-not-kept", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG781", "rule-not-kept", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -48,7 +48,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.claude_code.commands import AGENT, COMMAND, KIND, TOOLS
 from orgkernel.loading.formats.names import MCP
 from orgkernel.rules.hosts.foreign_agents import BUILT_IN_AGENTS, documents_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -81,4 +81,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG782", "unknown-command-reference", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG782", "unknown-command-reference", Severity.WARNING, RuleTarget.ORGANIZATION, check)

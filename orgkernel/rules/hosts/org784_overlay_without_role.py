@@ -50,7 +50,7 @@ from orgkernel.documents.records import RoleProfile
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -81,4 +81,4 @@ def _organization_of(overlay: SourceDocument, assembly: Assembly) -> OrgRecords 
     return max(above or assembly.organizations, key=lambda each: len(each.document.path), default=None)
 
 
-RULE = Rule("ORG784", "overlay-without-role", Severity.ERROR, RuleScope.TREE, check)
+RULE = Rule("ORG784", "overlay-without-role", Severity.ERROR, RuleTarget.TREE, check)

@@ -53,7 +53,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.formats.overlays import said_twice
 from orgkernel.loading.marks import route_text
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -85,4 +85,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG785", "said-twice", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG785", "said-twice", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -81,4 +81,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     )
 
 
-RULE = Rule("ORG786", "unplaced-roles", Severity.INFO, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG786", "unplaced-roles", Severity.INFO, RuleTarget.ORGANIZATION, check)

@@ -45,7 +45,7 @@ from orgkernel.documents.records import PlanStep, RoleProfile, ToolNeed
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.extract import matches_glob
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -99,4 +99,4 @@ def _equipment(profile: object) -> Iterator[str]:
         yield from (use.tool for use in able.tools if use.level != "none")
 
 
-RULE = Rule("ORG701", "unused-tool", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG701", "unused-tool", Severity.WARNING, RuleTarget.TREE, check)

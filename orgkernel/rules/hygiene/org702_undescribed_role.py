@@ -39,7 +39,7 @@ from collections.abc import Iterable, Iterator
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
@@ -54,4 +54,4 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG702", "undescribed-role", Severity.INFO, RuleScope.PROFILE, check)
+RULE = Rule("ORG702", "undescribed-role", Severity.INFO, RuleTarget.PROFILE, check)

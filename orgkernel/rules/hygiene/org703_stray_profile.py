@@ -44,7 +44,7 @@ from orgkernel.diagnostics.wording import quote, suggest
 from orgkernel.documents.records import RoleProfile
 from orgkernel.graph.assemble import Assembly
 from orgkernel.graph.records import OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(assembly: Assembly) -> Iterator[Finding]:
@@ -90,4 +90,4 @@ def _advice(records: OrgRecords, role_id: str) -> str:
     return f"add it to the hierarchy of {organization} in {quote(records.document.name)}"
 
 
-RULE = Rule("ORG703", "stray-profile", Severity.WARNING, RuleScope.TREE, check)
+RULE = Rule("ORG703", "stray-profile", Severity.WARNING, RuleTarget.TREE, check)

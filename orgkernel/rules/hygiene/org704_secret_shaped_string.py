@@ -52,7 +52,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.hygiene.known_tokens import find_known_tokens, is_installed, may_hold_token
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.secret_shapes import find_secrets, mask_secrets, may_hold_secrets, without_overlaps
 
 _SHORT: Final = 200
@@ -111,4 +111,4 @@ def _texts(value: Any, route: tuple[RouteStep, ...]) -> Iterator[tuple[tuple[Rou
             yield from _texts(item, (*route, number))
 
 
-RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG704", "secret-shaped-string", Severity.ERROR, RuleTarget.DOCUMENT, check)

@@ -44,7 +44,7 @@ from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.loading.sources import SourceDocument
 from orgkernel.rules.catalog import all_rules, rules_of
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _CODE = "ORG705"
 
@@ -78,7 +78,7 @@ def check(document: SourceDocument, used: Collection[int]) -> Iterator[Finding]:
 
 def _of_a_store() -> frozenset[str]:
     """Rules that run only with a store, so nothing shows that a suppression of them is unused."""
-    return frozenset(rule.code for rule in rules_of(RuleScope.STATE))
+    return frozenset(rule.code for rule in rules_of(RuleTarget.STATE))
 
 
-RULE = Rule(_CODE, "unused-suppression", Severity.WARNING, RuleScope.SUPPRESSION, check)
+RULE = Rule(_CODE, "unused-suppression", Severity.WARNING, RuleTarget.SUPPRESSION, check)

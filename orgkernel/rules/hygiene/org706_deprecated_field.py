@@ -41,7 +41,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import DEPRECATED, EACH
 from orgkernel.loading.marks import Marks, RouteStep
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -72,4 +72,4 @@ def _written(marks: Marks, pattern: tuple[str | None, ...]) -> Iterator[tuple[Ro
         yield from ((key, *route) for route in _written(child, tuple(rest)))
 
 
-RULE = Rule("ORG706", "deprecated-field", Severity.WARNING, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG706", "deprecated-field", Severity.WARNING, RuleTarget.DOCUMENT, check)

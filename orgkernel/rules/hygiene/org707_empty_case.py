@@ -45,7 +45,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import DecisionCases
 from orgkernel.loading.sources import SourceDocument
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(document: SourceDocument) -> Iterator[Finding]:
@@ -64,4 +64,4 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG707", "empty-case", Severity.ERROR, RuleScope.DOCUMENT, check)
+RULE = Rule("ORG707", "empty-case", Severity.ERROR, RuleTarget.DOCUMENT, check)

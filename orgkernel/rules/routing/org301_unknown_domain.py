@@ -47,7 +47,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -109,4 +109,4 @@ def _of_organization(records: OrgRecords) -> Iterator[Reference]:
         yield Reference(place, "organization", records.org_id, "routes", word)
 
 
-RULE = Rule("ORG301", "unknown-domain", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG301", "unknown-domain", Severity.ERROR, RuleTarget.CATALOG, check)

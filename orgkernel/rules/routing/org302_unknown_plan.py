@@ -44,7 +44,7 @@ from orgkernel.diagnostics.wording import did_you_mean
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -56,4 +56,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from undeclared(unknown, "plan", lambda word: did_you_mean(word, plans))
 
 
-RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG302", "unknown-plan", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -56,7 +56,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -92,4 +92,4 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "separation", name, "keeps apart", word)
 
 
-RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG303", "unknown-tool", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -45,7 +45,7 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import OrgRecords
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.references import Reference, find_undeclared, undeclared
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -82,4 +82,4 @@ def _of_entries(records: OrgRecords) -> Iterator[Reference]:
             yield Reference(place, "skill", skill.id, "is of category", skill.record.category)
 
 
-RULE = Rule("ORG304", "unknown-skill", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG304", "unknown-skill", Severity.ERROR, RuleTarget.CATALOG, check)

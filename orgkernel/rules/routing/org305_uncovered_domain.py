@@ -45,7 +45,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.routing.org301_unknown_domain import meant_domain
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -94,4 +94,4 @@ def _misspelled(view: OrgView) -> frozenset[str]:
     return frozenset(meant for word in words if (meant := meant_domain(view, word)) is not None)
 
 
-RULE = Rule("ORG305", "uncovered-domain", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG305", "uncovered-domain", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -46,7 +46,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -73,4 +73,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG306", "ambiguous-domain", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG306", "ambiguous-domain", Severity.WARNING, RuleTarget.ORGANIZATION, check)

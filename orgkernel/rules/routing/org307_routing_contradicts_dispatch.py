@@ -44,7 +44,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.routing.org301_unknown_domain import is_unsure
 from orgkernel.rules.routing.org305_uncovered_domain import answered_domains
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -87,4 +87,4 @@ def _passed_over(view: OrgView, decision: DispatchDecision, role_id: str) -> Ite
             yield Related(min(handled, key=lambda edge: line.index(edge.target)).place, passed.text)
 
 
-RULE = Rule("ORG307", "routing-contradicts-dispatch", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG307", "routing-contradicts-dispatch", Severity.WARNING, RuleTarget.ORGANIZATION, check)

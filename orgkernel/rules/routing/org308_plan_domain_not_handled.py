@@ -43,7 +43,7 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.routing.org301_unknown_domain import is_unsure
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -68,4 +68,4 @@ def check(view: OrgView) -> Iterator[Finding]:
             )
 
 
-RULE = Rule("ORG308", "plan-domain-not-handled", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG308", "plan-domain-not-handled", Severity.WARNING, RuleTarget.ORGANIZATION, check)

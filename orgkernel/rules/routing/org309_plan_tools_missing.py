@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote, suggest
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -73,4 +73,4 @@ def _truly_missing(view: OrgView, role_id: str, lacked: list[Edge]) -> Iterator[
     return (need for need in lacked if need.target not in always and need.target not in meant)
 
 
-RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG309", "plan-tools-missing", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -51,7 +51,7 @@ from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.routing.org301_unknown_domain import is_unsure
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SHOWN = 5
 
@@ -89,4 +89,4 @@ def check(view: OrgView) -> Iterator[Finding]:
         )
 
 
-RULE = Rule("ORG311", "role-never-chosen", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG311", "role-never-chosen", Severity.WARNING, RuleTarget.ORGANIZATION, check)

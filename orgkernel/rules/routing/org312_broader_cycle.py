@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.cycles import circles
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -50,4 +50,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from circles(view, EdgeKind.NARROWER_THAN, "remove `broader` from the broadest of these domains")
 
 
-RULE = Rule("ORG312", "broader-cycle", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG312", "broader-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

@@ -42,7 +42,7 @@ from orgkernel.diagnostics import Severity
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from orgkernel.rules.cycles import circles
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -51,4 +51,4 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield from circles(view, EdgeKind.PRESUPPOSES, remedy)
 
 
-RULE = Rule("ORG314", "prerequisite-cycle", Severity.ERROR, RuleScope.CATALOG, check)
+RULE = Rule("ORG314", "prerequisite-cycle", Severity.ERROR, RuleTarget.CATALOG, check)

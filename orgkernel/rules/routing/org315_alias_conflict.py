@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Domain, DomainCatalog
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import Definition, OrgRecords
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _OWN, _BETWEEN, _SHARED = range(3)
 
@@ -92,4 +92,4 @@ def _distance(definition: Definition[Domain]) -> int:
     return _SHARED if definition.document.shared else _BETWEEN
 
 
-RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, RuleScope.CATALOG, check)
+RULE = Rule("ORG315", "alias-conflict", Severity.WARNING, RuleTarget.CATALOG, check)

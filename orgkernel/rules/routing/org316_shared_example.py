@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 from orgkernel.runtime.text_index import content_of
 
 
@@ -70,4 +70,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 )
 
 
-RULE = Rule("ORG316", "shared-example", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG316", "shared-example", Severity.WARNING, RuleTarget.ORGANIZATION, check)

@@ -128,7 +128,7 @@ _schema: orgkernel:role_profile
 role_id: maker
 description: Makes.
 department: works
-tier: utility
+crew_tier: utility
 position: worker
 clearance: basic
 entry_rank: apprentice

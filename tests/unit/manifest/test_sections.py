@@ -61,7 +61,7 @@ def test_the_text_of_a_role_that_says_everything_has_every_part(whole: Kernel) -
     assert [row.details for row in sections["orders"]] == ["Wear goggles."]
     assert [row.item for row in sections["identity"]] == [fact.id for fact in maker.identity]
     expected = {
-        "authority_level": "1", "can_delegate": "false", "tier": "utility", "position": "worker", "clearance": "basic",
+        "authority_level": "1", "can_delegate": "false", "crew_tier": "utility", "position": "worker", "clearance": "basic",
         "entry_rank": "apprentice", "open_to_probation": "true", "lmc_mode": "direct",
     }  # fmt: skip
     assert expected.items() <= {row.item: row.details for row in sections["identity"]}.items()

@@ -126,6 +126,49 @@ def test_the_version_is_written_in_the_way_of_the_document(name: str, text: str,
     assert (found.text, found.left, found.refusal) == (becomes, (), "")
 
 
+RENAMED = [
+    ("dev.yaml", f"{HEAD}# whose\ntier:  utility  # kept\nlayer: top\n"),
+    ("dev.yaml", f"{HEAD}'tier': external\n"),
+    ("dev.json", '{"_schema":"orgkernel:role_profile","_version":"1.0","role_id":"dev","tier":"crew"}'),
+    (
+        "crew.yaml",
+        '_schema: orgkernel:crew_roster\n_version: "1.0"\nagents:\n  a: {tier: utility}  # kept\n  tier: {}\n',
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), RENAMED)
+def test_a_renamed_field_gets_its_new_name(name: str, text: str) -> None:
+    """Only the name of the field changes; an agent may have the old name of the field as its id."""
+    upgraded = upgrade(text, name)
+    expected = (
+        text.replace("tier:", "crew_tier:", 1)
+        .replace("'tier'", "'crew_tier'")
+        .replace('"tier"', '"crew_tier"')
+    )
+    assert (upgraded.text, upgraded.left, upgraded.refusal) == (expected, (), "")
+    assert [each.what for each in upgraded.changes] == ["writes the field `crew_tier` instead of `tier`"]
+
+
+def test_a_renamed_field_of_a_list_gets_its_new_name() -> None:
+    """Each entry is rewritten where it stands."""
+    head = '_schema: orgkernel:rank_ladder\n_version: "1.0"\nranks: [{id: a}, {id: b}]\npromotions:\n  b:\n    requirements:\n'
+    entries = (
+        "      - {%s: role, min_proficiency: 2}  # all\n      - %s: universal\n        min_proficiency: 3\n"
+    )
+    upgraded = upgrade(head + entries % ("scope", "scope"), "ranks.yaml")
+    assert (upgraded.text, upgraded.left) == (head + entries % ("skills", "skills"), ())
+
+
+def test_a_renamed_field_beside_its_new_name_is_left_to_a_person() -> None:
+    """Only the author knows which of the two values is right."""
+    upgraded = upgrade(f"{HEAD}tier: utility\ncrew_tier: crew\n")
+    assert not upgraded.is_changed
+    assert [(each.what, each.help) for each in upgraded.left] == [
+        ("the field `tier` is renamed", "write `crew_tier`")
+    ]
+
+
 def test_every_document_of_a_file_is_upgraded_and_others_in_it_stay() -> None:
     """A stream may hold what is not ours."""
     ours = "_schema: orgkernel:role_profile\nrole_id: {}\n"

@@ -10,7 +10,7 @@ from orgkernel.runtime.observation import Observation
 from orgkernel.runtime.own_text import mark_own_text, strip_own_text
 from orgkernel.runtime.pace import CompiledPacePlan, PaceDecision, Tier, decide_pace
 from orgkernel.runtime.signal_records import Signals
-from orgkernel.runtime.steering_words import PostInCommand
+from orgkernel.runtime.steering_words import PostInChainOfCommand
 from orgkernel.runtime.supervisor import COOL_DOWN, Steering, SupervisorMemory, steer, supervise
 from tests.support.own_text import find_own_text
 
@@ -24,14 +24,14 @@ PLAN = CompiledPacePlan(
         "emergency": Tier("abort_and_report", "", ["flag", "unrecoverable_error"], "co"),
     }
 )
-POST = PostInCommand(
+POST = PostInChainOfCommand(
     "bugfix_specialist",
     "Bugfix Specialist",
     "engineering_xo",
     tools=("code_execution_tool", "document_query", "response"),
     names={"engineering_xo": "Engineering XO", "co": "CO"},
 )
-XO = PostInCommand(
+XO = PostInChainOfCommand(
     "engineering_xo",
     "Engineering XO",
     "co",
@@ -63,7 +63,11 @@ def report(tier: str, role: str = "bugfix_specialist", **parts: Any) -> dict[str
 
 
 def said(
-    turn: int, pace: PaceDecision | None, memory: SupervisorMemory, post: PostInCommand = POST, *reports: Any
+    turn: int,
+    pace: PaceDecision | None,
+    memory: SupervisorMemory,
+    post: PostInChainOfCommand = POST,
+    *reports: Any,
 ) -> Any:
     return steer(Signals(turn), pace, reports, memory, post, failing=["code_execution_tool"])
 
@@ -113,7 +117,7 @@ def test_a_commander_turns_to_the_user(superior: str | None) -> None:
     plan = CompiledPacePlan({"contingent": Tier("escalate", "", [">=", FAILURES, ["number", 1]])})
     decision = decide_pace(plan, Observation(consecutive_tool_failures=1))
     assert "Hand the task over to the user:" in body(
-        said(1, decision, NEW, PostInCommand("co", "CO", superior))[0]
+        said(1, decision, NEW, PostInChainOfCommand("co", "CO", superior))[0]
     )
 
 
@@ -200,7 +204,7 @@ def test_a_new_task_begins_without_a_past() -> None:
 def test_each_role_has_its_own_tier() -> None:
     """A switch of roles is no transition of a tier."""
     _, memory = said(4, decide(5), NEW)
-    other = PostInCommand("codegen_specialist", "Codegen Specialist", "engineering_xo")
+    other = PostInChainOfCommand("codegen_specialist", "Codegen Specialist", "engineering_xo")
     assert said(10, decide(0), memory, other)[0] is None
     assert "from PACE tier contingent" in body(said(20, decide(0), memory)[0])
 

@@ -50,7 +50,7 @@ def is_static_resource(tables: AccessTables, resource: Resource, path: str | Non
     """Whether a resource is a tool about which only layers have a say that this module knows."""
     if path is not None or resource.kind != "tool" or resource.unknown:
         return False
-    if resource.is_scoped or resource.is_divided:
+    if resource.has_file_scope or resource.is_divided:
         return False
     return tables.order.moves_of(resource, resource.least_action, "role").names <= _KNOWN
 

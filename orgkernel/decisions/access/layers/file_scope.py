@@ -25,16 +25,16 @@ WRITE, READ = LEVEL["write"], LEVEL["read"]
 
 def _compile(target: Target) -> Move | None:
     writes = target.required >= WRITE and target.action != LOCK
-    return _cap if target.resource.is_scoped and target.is_crew and writes else None
+    return _cap if target.resource.has_file_scope and target.is_crew and writes else None
 
 
 def _cap(evaluation: Evaluation) -> None:
     roles = bounding_roles(evaluation)
-    if not roles or (evaluation.assumed is not None and evaluation.assumed.in_scope):
+    if not roles or (evaluation.assumed is not None and evaluation.assumed.in_file_scope):
         return
     if evaluation.path is None or not evaluation.path.are_inside(scope_globs(evaluation, roles)):
         evaluation.ceiling = min(evaluation.ceiling, READ)
-        evaluation.failing |= WRITE_OUT_OF_SCOPE.bit
+        evaluation.failing |= WRITE_OUT_OF_FILE_SCOPE.bit
 
 
 def bounding_roles(evaluation: Evaluation) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def scope_globs(evaluation: Evaluation, roles: Iterable[str]) -> tuple[str, ...]
     return tuple(dict.fromkeys(glob for role in roles for glob in posts[role].profile.file_scope))
 
 
-def _out_of_scope(evaluation: Evaluation) -> Sentence:
+def _out_of_file_scope(evaluation: Evaluation) -> Sentence:
     roles, posts = bounding_roles(evaluation), evaluation.view.records.posts
     globs = scope_globs(evaluation, roles)
     why: tuple[Why, ...] = tuple(
@@ -102,7 +102,7 @@ def _words(evaluation: Evaluation, outcome: Outcome) -> Iterable[str]:
 def _suppose(evaluation: Evaluation, kindly: bool) -> None:
     """Kindly the request states a path in the scope; unkindly it states none."""
     if evaluation.has_open_path and kindly:
-        evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_scope=True)
+        evaluation.assumed = (evaluation.assumed or Assumed())._replace(in_file_scope=True)
     elif evaluation.has_open_path:
         evaluation.path = None
 
@@ -114,10 +114,10 @@ def _stating(evaluation: Evaluation) -> Iterator[RemedyChange]:
         yield RemedyChange("path", listing(scope_globs(evaluation, roles)))
 
 
-WRITE_OUT_OF_SCOPE = ReasonCode("WRITE_OUT_OF_SCOPE", _out_of_scope, remedies=("path", "role"))
+WRITE_OUT_OF_FILE_SCOPE = ReasonCode("WRITE_OUT_OF_FILE_SCOPE", _out_of_file_scope, remedies=("path", "role"))
 FILE_SCOPE = AccessLayer(
     "file scope",
-    (WRITE_OUT_OF_SCOPE,),
+    (WRITE_OUT_OF_FILE_SCOPE,),
     _compile,
     circumstances=_words,
     suppose=_suppose,

@@ -12,7 +12,7 @@ from orgkernel.decisions.access.decision import Outcome, RemedyChange
 from orgkernel.decisions.access.evaluation import Assumed, Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target, Unstated
 from orgkernel.decisions.access.layers.file_scope import (
-    WRITE_OUT_OF_SCOPE,
+    WRITE_OUT_OF_FILE_SCOPE,
     bounding_roles,
     is_bounded,
     scope_globs,
@@ -367,7 +367,7 @@ PART_NOT_STATED = ReasonCode(
     "stopped",
     remedies=("other_path", "other_command", "role", "policy_removed"),
 )
-LEFT_OPEN: Final = frozenset({WRITE_OUT_OF_SCOPE.name, PART_NOT_STATED.name})
+LEFT_OPEN: Final = frozenset({WRITE_OUT_OF_FILE_SCOPE.name, PART_NOT_STATED.name})
 """Codes of denials that a call may not meet, because it states its path or its command."""
 POLICY_CEILING = ReasonCode("POLICY_CEILING", _policy_ceiling, remedies=("role", "policy_removed"))
 NO_POLICY_MATCH = ReasonCode("NO_POLICY_MATCH", _no_policy_match, "", remedies=("grant", "policy_removed"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from orgkernel.decisions.access.evaluation import Evaluation
 from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sentence, Target
-from orgkernel.decisions.access.layers.command import (
+from orgkernel.decisions.access.layers.chain_of_command import (
     CANNOT_DELEGATE,
-    COMMANDS,
+    CHAIN_OF_COMMAND,
     DISPATCH_EDGE_FORBIDDEN,
     MAY_DISPATCH,
     REPORTS_TO,
     TARGET_NOT_ALLOWED,
-    command_sources,
+    chain_of_command_sources,
 )
 from orgkernel.decisions.access.lines import why_edges, why_tool
 from orgkernel.decisions.access.resource import FULL, LEVEL
@@ -46,11 +46,11 @@ def _compile(target: Target) -> Move | None:
 def _command(evaluation: Evaluation) -> None:
     """What is found about a subject, an action and a role is kept with the subject."""
     subject, resource, action = evaluation.subject, evaluation.resource, evaluation.action
-    found = subject.commands.get((action, resource.resource))
+    found = subject.chains_of_command.get((action, resource.resource))
     if found is None:
-        found = command_sources(evaluation.view, subject.identity, resource.id, action)
+        found = chain_of_command_sources(evaluation.view, subject.identity, resource.id, action)
         if action in resource.required:
-            subject.commands[action, resource.resource] = found
+            subject.chains_of_command[action, resource.resource] = found
     evaluation.sources, evaluation.missing = found
     if evaluation.sources:
         evaluation.granted = FULL
@@ -136,7 +136,7 @@ ROLE_BINDING = AccessLayer(
     "role binding",
     (
         NOT_BOUND_TO_ROLE, CANNOT_DELEGATE, TARGET_NOT_ALLOWED, DISPATCH_EDGE_FORBIDDEN,
-        ESSENTIAL_TOOL, BOUND_TO_ROLE, COMMANDS, MAY_DISPATCH, REPORTS_TO,
+        ESSENTIAL_TOOL, BOUND_TO_ROLE, CHAIN_OF_COMMAND, MAY_DISPATCH, REPORTS_TO,
     ),
     _compile,
     explains={"granted": _too_little},

@@ -9,8 +9,8 @@ from orgkernel.decisions.dispatch.permission.briefs import (
     DispatchBriefs,
     brief_of,
     find_brief_failures,
+    find_wider_brief,
     find_wider_permissions,
-    find_wider_scope,
 )
 from orgkernel.decisions.dispatch.permission.failures import Failure
 from orgkernel.decisions.dispatch.permission.governed_briefs import (
@@ -67,7 +67,7 @@ def _find_facts(view: OrgView, pair: DispatchPair, briefs: DispatchBriefs) -> Br
         *find_unlisted_operations(records, briefs),
         *find_wider_permissions(briefs),
         *find_sacred_files(view, briefs),
-        *find_wider_scope(briefs, pair.file_scopes, records.organization.workspace_root),
+        *find_wider_brief(briefs, pair.file_scopes, records.organization.workspace_root),
     )
     owed = [*(pair.needs if brief is None else ()), *sacred_obligations(view, briefs)]
     if brief is not None and briefs.parent is None and brief.parent is None and pair.works_by_brief:

@@ -99,17 +99,19 @@ def find_wider_permissions(briefs: DispatchBriefs) -> Iterator[DispatchFinding]:
         yield DispatchFinding("permissions", "PARENT_CAP", text, (_why(briefs.brief, ("ship",), "ship"),))
 
 
-def find_wider_scope(
-    briefs: DispatchBriefs, scopes: Iterable[tuple[str, tuple[str, ...], tuple[Why, ...]]], root: str | None
+def find_wider_brief(
+    briefs: DispatchBriefs,
+    file_scopes: Iterable[tuple[str, tuple[str, ...], tuple[Why, ...]]],
+    root: str | None,
 ) -> Iterator[DispatchFinding]:
     """Files that the brief owns and that lie outside of what the sender owns.
 
-    `scopes` are those of the roles that take part: whose it is, the globs, and their lines.
+    `file_scopes` are those of the roles that take part: whose it is, the globs, and their lines.
     """
     brief, parent = brief_of(briefs.brief), brief_of(briefs.parent)
     if brief is None or briefs.brief is None:
         return
-    bounds = [*scopes]
+    bounds = [*file_scopes]
     if parent is not None and briefs.parent is not None:
         line = _why(briefs.parent, ("spec", "scope", "files_owned"), "files_owned of the sender")
         bounds.insert(0, (_OF_SENDER, parent.files_owned, (line,)))
@@ -118,7 +120,7 @@ def find_wider_scope(
             if not any(glob_is_inside(owned, each, root) for each in held):
                 text = f"the brief owns {quote(owned)}, which is not surely within {whose}"
                 here = _why(briefs.brief, ("spec", "scope", "files_owned", number), "files_owned")
-                yield DispatchFinding("file scope", "CHILD_SCOPE_EXCEEDS_PARENT", text, (here, *why))
+                yield DispatchFinding("file scope", "BRIEF_EXCEEDS_PARENT", text, (here, *why))
 
 
 def find_writes_of_readers(

@@ -33,7 +33,7 @@ def find_claimed_files(
         return
     for conflict in claims.find_conflicts(brief.files_owned, now):
         if not is_of_mission(conflict.claim, brief, sender):
-            yield Failure("live claims", "SCOPE_CONFLICT", partial(_tell_conflict, read, brief, conflict))
+            yield Failure("live claims", "CLAIM_CONFLICT", partial(_tell_conflict, read, brief, conflict))
 
 
 def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) -> DispatchFinding:
@@ -48,7 +48,7 @@ def _tell_conflict(read: ReadContract, brief: Brief, conflict: ClaimConflict) ->
     number = brief.files_owned.index(conflict.path)
     why = (why_place("files_owned", read.place(("spec", "scope", "files_owned", number))),)
     remedy = say_claim_end(claim.token, as_utc(claim.expires_at))
-    return DispatchFinding("live claims", "SCOPE_CONFLICT", text, why, (remedy,))
+    return DispatchFinding("live claims", "CLAIM_CONFLICT", text, why, (remedy,))
 
 
 def is_of_mission(claim: FileClaim, brief: Brief, sender: Collection[str]) -> bool:

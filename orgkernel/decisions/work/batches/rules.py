@@ -12,7 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from orgkernel.decisions.ownership.claims import may_be_anywhere
-from orgkernel.decisions.ownership.overlap import scopes_overlap
+from orgkernel.decisions.ownership.overlap import owned_paths_overlap
 from orgkernel.decisions.ownership.paths import Key, first_overlap
 from orgkernel.decisions.work.contracts.subtask_plans import SubtaskKind, keys_of, kind_of_subtask
 from orgkernel.diagnostics.wording import listing, quote
@@ -81,7 +81,7 @@ def overlapping_files(one: PlannedSubtask, other: PlannedSubtask) -> tuple[str, 
                 tuple(dict.fromkeys((mine, theirs)))
                 for mine in one.files
                 for theirs in other.files
-                if scopes_overlap(mine, theirs)
+                if owned_paths_overlap(mine, theirs)
             ),
             (),
         )

@@ -1,4 +1,4 @@
-"""Who could take the parts of a bill: as many parts as possible at once, and each agent at most one."""
+"""Who could take the roles of a bill: as many bill roles as possible at once, and each agent at most one."""
 
 from __future__ import annotations
 
@@ -9,51 +9,54 @@ from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.decisions.reasons import Reason, why_place
 from orgkernel.decisions.work.bills.fitness import find_misfits, read_bill
 from orgkernel.decisions.work.bills.flow import read_count
-from orgkernel.decisions.work.bills.instance import BillAssignment, FilledPart, PartVacancy
+from orgkernel.decisions.work.bills.instance import BillAssignment, BillRoleVacancy, FilledBillRole
 from orgkernel.decisions.work.bills.next_steps import digest_bill
 from orgkernel.diagnostics.wording import listing, quote
-from orgkernel.graph.matching import match_parts
+from orgkernel.graph.matching import match_seats
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
 
 
-def fill_parts(
+def fill_bill_roles(
     view: OrgView, state: StateView, document: SourceDocument, now: float, without: Collection[str] = ()
 ) -> BillAssignment:
-    """A proposal of who takes which part, by the crew as it is now, without some agents."""
+    """A proposal of who takes which bill role, by the crew as it is now, without some agents."""
     bill = read_bill(document)
     agents = [
         each for each in sorted(view.records.agents) if each not in without and view.roles_filled_by(each)
     ]
     misfits = {
-        part: {agent: find_misfits(view, state, document, part, agent, now) for agent in agents}
-        for part in bill.roles
+        bill_role: {agent: find_misfits(view, state, document, bill_role, agent, now) for agent in agents}
+        for bill_role in bill.roles
     }
-    able = {part: [agent for agent, found in each.items() if not found] for part, each in misfits.items()}
-    counts = {part: read_count(wanted.count) or (0, 0) for part, wanted in bill.roles.items()}
-    chosen = match_parts({part: least for part, (least, _) in counts.items()}, able)
-    taken_by = {agent: part for part, each in chosen.items() for agent in each}
-    parts, vacancies = [], []
-    for part, (least, most) in counts.items():
-        place = why_place(f"part {part}", document.place("roles", part, key=True))
-        taken = chosen[part]
-        others = tuple(agent for agent in able[part] if agent not in taken)
+    able = {
+        bill_role: [agent for agent, found in each.items() if not found]
+        for bill_role, each in misfits.items()
+    }
+    counts = {bill_role: read_count(wanted.count) or (0, 0) for bill_role, wanted in bill.roles.items()}
+    chosen = match_seats({bill_role: least for bill_role, (least, _) in counts.items()}, able)
+    taken_by = {agent: bill_role for bill_role, each in chosen.items() for agent in each}
+    bill_roles, vacancies = [], []
+    for bill_role, (least, most) in counts.items():
+        place = why_place(f"bill role {bill_role}", document.place("roles", bill_role, key=True))
+        taken = chosen[bill_role]
+        others = tuple(agent for agent in able[bill_role] if agent not in taken)
         text = (
-            f"{listing(taken)} could take part {quote(part)}"
+            f"{listing(taken)} could take bill role {quote(bill_role)}"
             if taken
-            else f"nobody is proposed for part {quote(part)}"
+            else f"nobody is proposed for bill role {quote(bill_role)}"
         )
-        parts.append(
-            FilledPart(
-                role=part, least=least, most=most, agents=taken, others=others,
-                reasons=(Reason("PART_PROPOSED", text, (place,)),),
+        bill_roles.append(
+            FilledBillRole(
+                bill_role=bill_role, least=least, most=most, agents=taken, others=others,
+                reasons=(Reason("BILL_ROLE_PROPOSED", text, (place,)),),
             )
         )  # fmt: skip
         if not most or len(taken) < least:
             reasons = [
                 Reason(
-                    "PART_SHORT",
-                    f"part {quote(part)} takes at least {max(least, 1)} and gets {len(taken)}",
+                    "BILL_ROLE_SHORT",
+                    f"bill role {quote(bill_role)} takes at least {max(least, 1)} and gets {len(taken)}",
                     (place,),
                 )
             ]
@@ -62,23 +65,25 @@ def fill_parts(
                 held = listing(f"{agent} in {taken_by[agent]}" for agent in elsewhere)
                 reasons.append(
                     Reason(
-                        "NEEDED_IN_ANOTHER_PART",
+                        "NEEDED_IN_ANOTHER_BILL_ROLE",
                         f"others that could take it are needed elsewhere: {held}",
                         (place,),
                     )
                 )
-            reasons += _why_others_do_not_fit(misfits[part])
+            reasons += _why_others_do_not_fit(misfits[bill_role])
             vacancies.append(
-                PartVacancy(role=part, missing=max(least, 1) - len(taken), reasons=tuple(reasons))
+                BillRoleVacancy(
+                    bill_role=bill_role, missing=max(least, 1) - len(taken), reasons=tuple(reasons)
+                )
             )
     return BillAssignment(
         outcome="vacant" if vacancies else "filled",
         bill=bill.slug,
         version=bill.edition,
         digest=digest_bill(bill),
-        parts=tuple(parts),
+        bill_roles=tuple(bill_roles),
         vacancies=tuple(vacancies),
-        assignments={part: each for part, each in chosen.items() if each},
+        assignments={bill_role: each for bill_role, each in chosen.items() if each},
         snapshot=view.digest,
         state_version=state.version,
     )

@@ -1,4 +1,4 @@
-"""Who may take a part of a bill, start it, or do one of its steps: at this moment, by the documents and the state.
+"""Who may take a bill role, start the bill, or do one of its steps: at this moment, by the documents and the state.
 
 Error policy: fails closed. What nobody declares fits nobody.
 """
@@ -35,16 +35,16 @@ def read_bill(document: SourceDocument) -> Bill:
 
 
 def find_misfits(
-    view: OrgView, state: StateView, document: SourceDocument, part: str, agent_id: str, now: float
+    view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> tuple[Reason, ...]:
-    """Every condition of a part that an agent does not meet now."""
-    return tuple(_misfits(view, state, document, part, agent_id, now))
+    """Every condition of a bill role that an agent does not meet now."""
+    return tuple(_misfits(view, state, document, bill_role, agent_id, now))
 
 
 def _misfits(
-    view: OrgView, state: StateView, document: SourceDocument, part: str, agent_id: str, now: float
+    view: OrgView, state: StateView, document: SourceDocument, bill_role: str, agent_id: str, now: float
 ) -> Iterator[Reason]:
-    wanted, who = read_bill(document).roles[part], f"agent {quote(agent_id)}"
+    wanted, who = read_bill(document).roles[bill_role], f"agent {quote(agent_id)}"
     subject = tables_of(view).subject(f"agent:{agent_id}")
     filled = view.roles_filled_by(agent_id)
     if subject is None or not filled:
@@ -54,7 +54,9 @@ def _misfits(
         yield Reason("AGENT_AWAY", f"{who} is {state.lifecycle_of(agent_id)}")
 
     def why(field: str, *route: str | int) -> tuple[Why, ...]:
-        return (why_place(f"{field} of part {part}", document.place("roles", part, field, *route)),)
+        return (
+            why_place(f"{field} of bill role {bill_role}", document.place("roles", bill_role, field, *route)),
+        )
 
     roles = [edge.target for edge in filled]
     if wanted.role is not None and wanted.role not in roles:
@@ -67,8 +69,8 @@ def _misfits(
         needed, held = rank_number(view, wanted.min_rank), rank_now(view, state, subject)
         if needed < 0 or held < needed:
             has = f"rank {quote(ranks[held].id)}" if 0 <= held < len(ranks) else NO_RANK
-            text = f"{who} has {has}, and the part takes {quote(wanted.min_rank)} or above"
-            yield Reason("RANK_BELOW_PART", text, why("min_rank"))
+            text = f"{who} has {has}, and the bill role takes {quote(wanted.min_rank)} or above"
+            yield Reason("RANK_BELOW_BILL_ROLE", text, why("min_rank"))
     results = state.results.get(agent_id, ())
     for number, each in enumerate(wanted.qualifications):
         if not has_passed(view.records, results, each, now):
@@ -83,7 +85,7 @@ def departments_of(view: OrgView, roles: Iterable[str]) -> frozenset[str]:
 
 
 def fitting_roles(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
-    """The roles of the organization whose holders can take a part, as far as the documents of roles say it."""
+    """The roles of the organization whose holders can take a bill role, as far as the documents of roles say it."""
     return tuple(
         role_id
         for role_id in view.roles
@@ -101,7 +103,7 @@ def authorities(view: OrgView, bill: Bill) -> tuple[str, ...]:
 
 
 def _chiefs(view: OrgView, bill: Bill) -> set[str]:
-    """The heads of the departments that the parts of a bill name, or of all departments if they name none."""
+    """The heads of the departments that the bill roles name, or of all departments if they name none."""
     wanted = {each.department for each in bill.roles.values() if each.department is not None}
     wanted |= departments_of(view, (each.role for each in bill.roles.values() if each.role is not None))
     department = {role_id: view.records.posts[role_id].profile.department for role_id in view.roles}
@@ -149,14 +151,14 @@ def find_obstacles(
     agent_id: str,
     context: AccessContext,
 ) -> tuple[tuple[Reason, ...], bool]:
-    """Why an agent cannot do a step now, beside the conditions of its part; and whether it has to ask for the tool."""
+    """Why an agent cannot do a step now, beside the conditions of its bill role; and whether it has to ask for the tool."""
     reasons: list[Reason] = []
     step = read_bill(document).steps[number]
     roles = [edge.target for edge in view.roles_filled_by(agent_id)]
     who = f"agent {quote(agent_id)}"
     member = find_member(view, state, f"agent:{agent_id}", context)
     if isinstance(member, Reason):
-        # Who is not at work or not declared does not fit the part, and is told so there.
+        # Who is not at work or not declared does not fit the bill role, and is told so there.
         reasons += [member] if member.code == "PACE_CAP" else []
     elif step.skill in (gated := skills_of(view)):
         reasons += withhold(view, member, gated[step.skill])

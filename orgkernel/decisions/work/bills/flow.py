@@ -100,14 +100,14 @@ def _ways(bill: Bill, number: int) -> Iterator[Way]:
         yield Way(step.id, following, None, None)
 
 
-def parts_of(step: BillStep) -> tuple[str, ...]:
-    """The parts of a bill that do a step."""
+def bill_roles_of(step: BillStep) -> tuple[str, ...]:
+    """The bill roles that do a step."""
     named = (step.role, *step.roles) if step.role is not None else step.roles
     return tuple(dict.fromkeys(named))
 
 
 def read_count(count: int | str) -> tuple[int, int] | None:
-    """The least and the most agents of a part; None where the text says neither.
+    """The least and the most agents of a bill role; None where the text says neither.
 
     >>> read_count(2), read_count("1"), read_count("1-3"), read_count("3-1"), read_count("some")
     ((2, 2), (1, 1), (1, 3), None, None)

@@ -51,7 +51,7 @@ class BillInstance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     inputs: Mapping[str, Any] = {}
     """What it was started with."""
     assignments: Mapping[str, tuple[str, ...]] = {}
-    """Part of the bill to the agents that take it."""
+    """Bill role to the agents that take it."""
     steps: Mapping[str, StepReport] = {}
     approvals: Mapping[str, StepApproval] = {}
     """Step to the approval that its gate asks for."""
@@ -72,10 +72,10 @@ class UnfitAgent(msgspec.Struct, frozen=True):
     reasons: tuple[Reason, ...]
 
 
-class PartOfStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of the bill in one step: any one of its agents does it."""
+class StepBillRole(msgspec.Struct, frozen=True, kw_only=True):
+    """A bill role in one step: any one of its agents does it."""
 
-    role: str
+    bill_role: str
     agents: tuple[str, ...]
     """Agents that may do it now."""
     asking: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class StepToStart(msgspec.Struct, frozen=True, kw_only=True):
     step: str
     name: str
     action: BillAction
-    parts: tuple[PartOfStep, ...]
+    bill_roles: tuple[StepBillRole, ...]
     inputs: Mapping[str, Any]
     obligations: tuple[StepObligation, ...]
     reasons: tuple[Reason, ...]
@@ -110,7 +110,7 @@ class BlockedStep(msgspec.Struct, frozen=True, kw_only=True):
 
     step: str
     reasons: tuple[Reason, ...]
-    parts: tuple[PartOfStep, ...] = ()
+    bill_roles: tuple[StepBillRole, ...] = ()
 
 
 class NextSteps(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,36 +138,36 @@ class NextSteps(msgspec.Struct, frozen=True, kw_only=True):
     state_version: int
 
 
-class PartVacancy(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a bill that has fewer agents than it needs."""
+class BillRoleVacancy(msgspec.Struct, frozen=True, kw_only=True):
+    """A bill role that has fewer agents than it needs."""
 
-    role: str
+    bill_role: str
     missing: int
     reasons: tuple[Reason, ...]
 
 
-class FilledPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a bill with the agents that are proposed for it."""
+class FilledBillRole(msgspec.Struct, frozen=True, kw_only=True):
+    """A bill role with the agents that are proposed for it."""
 
-    role: str
+    bill_role: str
     least: int
     most: int
     agents: tuple[str, ...]
     others: tuple[str, ...]
-    """Other agents that could take the part."""
+    """Other agents that could take the bill role."""
     reasons: tuple[Reason, ...]
 
 
 class BillAssignment(msgspec.Struct, frozen=True, kw_only=True):
-    """A proposal of who takes which part of a bill. Nobody is assigned by it."""
+    """A proposal of who takes which bill role. Nobody is assigned by it."""
 
     outcome: Literal["filled", "vacant"]
     bill: str
     version: str
     digest: str
-    parts: tuple[FilledPart, ...]
-    vacancies: tuple[PartVacancy, ...]
+    bill_roles: tuple[FilledBillRole, ...]
+    vacancies: tuple[BillRoleVacancy, ...]
     assignments: Mapping[str, tuple[str, ...]]
-    """Part to agents, as an instance has them."""
+    """Bill role to agents, as an instance has them."""
     snapshot: str
     state_version: int

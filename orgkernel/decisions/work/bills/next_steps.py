@@ -25,14 +25,14 @@ from orgkernel.decisions.work.bills.fitness import (
     may_activate,
     read_bill,
 )
-from orgkernel.decisions.work.bills.flow import Flow, Way, parts_of, read_count
+from orgkernel.decisions.work.bills.flow import Flow, Way, bill_roles_of, read_count
 from orgkernel.decisions.work.bills.instance import (
     BillInstance,
     BlockedStep,
     InstanceState,
     NextSteps,
-    PartOfStep,
     RunningStep,
+    StepBillRole,
     StepObligation,
     StepReport,
     StepToStart,
@@ -155,45 +155,47 @@ class _Situation:
                 f"nobody has started it; it is started by{trigger} {who}",
                 self._why("activation"),
             )
-        for part, wanted in bill.roles.items():
+        for bill_role, wanted in bill.roles.items():
             counts = read_count(wanted.count)
-            assigned = tuple(dict.fromkeys(instance.assignments.get(part, ())))
-            why = self._why("roles", part)
+            assigned = tuple(dict.fromkeys(instance.assignments.get(bill_role, ())))
+            why = self._why("roles", bill_role)
             if counts is None:
                 yield Reason(
-                    "PART_UNCOUNTABLE", f"nothing says how many agents part {quote(part)} takes", why
+                    "BILL_ROLE_UNCOUNTABLE",
+                    f"nothing says how many agents bill role {quote(bill_role)} takes",
+                    why,
                 )
             elif len(assigned) < counts[0]:
-                text = f"part {quote(part)} takes at least {counts[0]} and has {len(assigned)}"
-                yield Reason("PART_VACANT", text, why)
+                text = f"bill role {quote(bill_role)} takes at least {counts[0]} and has {len(assigned)}"
+                yield Reason("BILL_ROLE_VACANT", text, why)
             elif len(assigned) > counts[1]:
-                text = f"part {quote(part)} takes at most {counts[1]} and has {len(assigned)}"
-                yield Reason("PART_OVERFILLED", text, why)
+                text = f"bill role {quote(bill_role)} takes at most {counts[1]} and has {len(assigned)}"
+                yield Reason("BILL_ROLE_OVERFILLED", text, why)
 
     def _doubled(self) -> frozenset[str]:
-        """Agents that have several parts: they count for none."""
-        parts: dict[str, int] = {}
-        for part in self.bill.roles:
-            for agent in set(self.instance.assignments.get(part, ())):
-                parts[agent] = parts.get(agent, 0) + 1
-        return frozenset(agent for agent, count in parts.items() if count > 1)
+        """Agents that have several bill roles: they count for none."""
+        bill_roles: dict[str, int] = {}
+        for bill_role in self.bill.roles:
+            for agent in set(self.instance.assignments.get(bill_role, ())):
+                bill_roles[agent] = bill_roles.get(agent, 0) + 1
+        return frozenset(agent for agent, count in bill_roles.items() if count > 1)
 
     def _check_assignments(self) -> None:
-        for part, agents in self.instance.assignments.items():
-            if part not in self.bill.roles:
-                text = f"bill {quote(self.bill.slug)} has no part {quote(part)}"
-                self.findings.append(Reason("UNKNOWN_PART", text, self._why("roles")))
+        for bill_role, agents in self.instance.assignments.items():
+            if bill_role not in self.bill.roles:
+                text = f"bill {quote(self.bill.slug)} has no bill role {quote(bill_role)}"
+                self.findings.append(Reason("UNKNOWN_BILL_ROLE", text, self._why("roles")))
                 continue
             for agent in dict.fromkeys(agents):
-                self.findings += self._misfits_of(part, agent)
+                self.findings += self._misfits_of(bill_role, agent)
 
-    def _misfits_of(self, part: str, agent: str) -> tuple[Reason, ...]:
-        key = (part, agent)
+    def _misfits_of(self, bill_role: str, agent: str) -> tuple[Reason, ...]:
+        key = (bill_role, agent)
         if key not in self.misfits:
-            found = find_misfits(self.view, self.state, self.document, part, agent, self.context.now)
+            found = find_misfits(self.view, self.state, self.document, bill_role, agent, self.context.now)
             if agent in self.doubled:
-                text = f"agent {quote(agent)} has several parts of the bill, and counts for none"
-                found = (*found, Reason("AGENT_IN_SEVERAL_PARTS", text))
+                text = f"agent {quote(agent)} has several bill roles, and counts for none"
+                found = (*found, Reason("AGENT_IN_SEVERAL_BILL_ROLES", text))
             self.misfits[key] = found
         return self.misfits[key]
 
@@ -212,7 +214,9 @@ class _Situation:
             for step_id in self.failed
         ]
         for each in self.to_start:
-            self.blocked.append(BlockedStep(step=each.step, reasons=tuple(self.stopped), parts=each.parts))
+            self.blocked.append(
+                BlockedStep(step=each.step, reasons=tuple(self.stopped), bill_roles=each.bill_roles)
+            )
         self.to_start = []
 
     def _state(self, refused: list[Reason], waiting: list[Reason]) -> InstanceState:
@@ -291,8 +295,10 @@ class _Situation:
         for way in self.flow.ways[step_id]:
             self.taken[way.source, way.branch] = taken
 
-    def _block(self, step_id: str, *reasons: Reason, parts: tuple[PartOfStep, ...] = ()) -> None:
-        self.blocked.append(BlockedStep(step=step_id, reasons=(*self.stopped, *reasons), parts=parts))
+    def _block(self, step_id: str, *reasons: Reason, bill_roles: tuple[StepBillRole, ...] = ()) -> None:
+        self.blocked.append(
+            BlockedStep(step=step_id, reasons=(*self.stopped, *reasons), bill_roles=bill_roles)
+        )
         self._leave(step_id, None)
 
     def _wait_for(self, step_id: str) -> None:
@@ -306,7 +312,9 @@ class _Situation:
         """A step of which something was reported and that could start."""
         step = self.flow.steps[step_id]
         if not self._may_have_done(step, report.by):
-            text = f"{quote(report.by)} has no part in step {quote(step_id)}, so its report does not count"
+            text = (
+                f"{quote(report.by)} has no bill role in step {quote(step_id)}, so its report does not count"
+            )
             self._find("DONE_BY_ANOTHER", text, step_id)
             self._consider(step_id)
             return
@@ -334,13 +342,13 @@ class _Situation:
         self._lead_on(step_id)
 
     def _may_have_done(self, step: BillStep, by: str) -> bool:
-        parts = parts_of(step)
-        if not parts and step.action == APPROVAL:
+        bill_roles = bill_roles_of(step)
+        if not bill_roles and step.action == APPROVAL:
             return is_owner(self.view, by)
         kind, _, agent = by.partition(":")
         if kind != "agent" or agent in self.doubled:
             return False
-        return any(agent in self.instance.assignments.get(part, ()) for part in parts)
+        return any(agent in self.instance.assignments.get(bill_role, ()) for bill_role in bill_roles)
 
     def _read_outputs(self, step: BillStep, reported: Mapping[str, Any]) -> None:
         declared = {output.name: output for output in step.outputs}
@@ -397,19 +405,23 @@ class _Situation:
 
     def _consider(self, step_id: str) -> None:
         step = self.flow.steps[step_id]
-        parts = tuple(self._part(step, part) for part in parts_of(step))
+        bill_roles = tuple(self._part(step, bill_role) for bill_role in bill_roles_of(step))
         reasons = [
             Reason(
                 "NOBODY_MAY_DO_IT",
-                f"no agent of part {quote(part.role)} may do step {quote(step_id)} now",
+                f"no agent of bill role {quote(bill_role.bill_role)} may do step {quote(step_id)} now",
                 self._why_step(step_id),
             )
-            for part in parts
-            if not part.agents
+            for bill_role in bill_roles
+            if not bill_role.agents
         ]
-        if not parts and step.action != APPROVAL:
+        if not bill_roles and step.action != APPROVAL:
             reasons.append(
-                Reason("STEP_WITHOUT_PART", f"no part does step {quote(step_id)}", self._why_step(step_id))
+                Reason(
+                    "STEP_WITHOUT_BILL_ROLE",
+                    f"no bill role does step {quote(step_id)}",
+                    self._why_step(step_id),
+                )
             )
         missing = self._approval(step)
         if missing is not None:
@@ -417,7 +429,7 @@ class _Situation:
         inputs, lacking = self._inputs(step)
         reasons += lacking
         if reasons or self.stopped:
-            self._block(step_id, *reasons, parts=parts)
+            self._block(step_id, *reasons, bill_roles=bill_roles)
             return
         self._leave(step_id, None)
         self.to_start.append(
@@ -425,9 +437,9 @@ class _Situation:
                 step=step_id,
                 name=step.name,
                 action=step.action,
-                parts=parts,
+                bill_roles=bill_roles,
                 inputs=inputs,
-                obligations=tuple(self._obligations(step, parts)),
+                obligations=tuple(self._obligations(step, bill_roles)),
                 reasons=(self._turn(step_id),),
             )
         )
@@ -441,30 +453,34 @@ class _Situation:
         )
         return Reason("STEP_IS_NEXT", text, self._why_step(step_id))
 
-    def _part(self, step: BillStep, part: str) -> PartOfStep:
+    def _part(self, step: BillStep, bill_role: str) -> StepBillRole:
         able: list[str] = []
         asking: list[str] = []
         unfit: list[UnfitAgent] = []
-        for agent in dict.fromkeys(self.instance.assignments.get(part, ())):
-            reasons = self._misfits_of(part, agent) if part in self.bill.roles else ()
+        for agent in dict.fromkeys(self.instance.assignments.get(bill_role, ())):
+            reasons = self._misfits_of(bill_role, agent) if bill_role in self.bill.roles else ()
             obstacles, asks = find_obstacles(
                 self.view, self.state, self.document, self.flow.numbers[step.id], agent, self.context
             )
             reasons = (*reasons, *obstacles)
-            if reasons or part not in self.bill.roles:
+            if reasons or bill_role not in self.bill.roles:
                 unfit.append(UnfitAgent(agent, reasons))
             else:
                 able.append(agent)
                 if asks:
                     asking.append(agent)
-        return PartOfStep(role=part, agents=tuple(able), asking=tuple(asking), unfit=tuple(unfit))
+        return StepBillRole(bill_role=bill_role, agents=tuple(able), asking=tuple(asking), unfit=tuple(unfit))
 
     def _approval(self, step: BillStep) -> Reason | None:
         """What is missing of the approval that the gate of a step asks for."""
         if step.gate is None:
             return None
         gate, given = step.gate, self.instance.approvals.get(step.id)
-        doing = {agent for part in parts_of(step) for agent in self.instance.assignments.get(part, ())}
+        doing = {
+            agent
+            for bill_role in bill_roles_of(step)
+            for agent in self.instance.assignments.get(bill_role, ())
+        }
         if gate in self.bill.roles:
             able = [
                 agent
@@ -502,19 +518,20 @@ class _Situation:
                 lacking.append(Reason("INPUT_UNKNOWN", text, self._why_step(step.id, "inputs", number)))
         return found, lacking
 
-    def _obligations(self, step: BillStep, parts: tuple[PartOfStep, ...]) -> Iterator[StepObligation]:
-        for part in parts:
+    def _obligations(self, step: BillStep, bill_roles: tuple[StepBillRole, ...]) -> Iterator[StepObligation]:
+        for bill_role in bill_roles:
             yield StepObligation(
                 "DO",
-                f"one of {listing(part.agents)} does it as {quote(part.role)}"
-                if part.agents[1:]
-                else f"{quote(part.agents[0])} does it as {quote(part.role)}",
+                f"one of {listing(bill_role.agents)} does it as {quote(bill_role.bill_role)}"
+                if bill_role.agents[1:]
+                else f"{quote(bill_role.agents[0])} does it as {quote(bill_role.bill_role)}",
             )
-            if part.asking:
+            if bill_role.asking:
                 yield StepObligation(
-                    "ASK", f"{listing(part.asking)} first asks for permission to use {quote(str(step.tool))}"
+                    "ASK",
+                    f"{listing(bill_role.asking)} first asks for permission to use {quote(str(step.tool))}",
                 )
-        if not parts:
+        if not bill_roles:
             yield StepObligation("APPROVE", "the owner approves it")
         if step.tool is not None:
             yield StepObligation(

@@ -183,7 +183,7 @@ class _Reader:
             below["requirements"] = (model_at, (model_at, inner))
         yield read_as(self._source, self._root, ROLE, record, (start_of(at[1]), below), raw)
         if prompt:
-            order = StandingOrder(scope="role", target=role_id, body=prompt)
+            order = StandingOrder(audience="role", target=role_id, body=prompt)
             marks = (start_of(at[1]), {"body": fields.marks["system_prompt"]})
             yield read_as(self._source, self._root, "standing_order", order, marks)
 

@@ -51,7 +51,7 @@ def read_file(source: SourceText, root: Root) -> ReadFile:
 def _read_prompt(source: SourceText, root: Root, role_id: str) -> ReadFile:
     if not source.text.strip():
         return ReadFile(skipped=True)
-    order = StandingOrder(scope="role", target=role_id, body=source.text)
+    order = StandingOrder(audience="role", target=role_id, body=source.text)
     marks = (_FIRST, {"body": (_FIRST, _FIRST), "target": (_FIRST, _FIRST)})
     return ReadFile((read_as(source, root, "standing_order", order, marks),))
 

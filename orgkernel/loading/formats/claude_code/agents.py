@@ -120,7 +120,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
     role_marks = with_tools((front.start, below), at)
     documents = [read_as(source, root, KIND, record, role_marks, raw)]
     if front.body.strip():
-        order = StandingOrder(scope="role", target=role_id, body=front.body)
+        order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))

@@ -97,7 +97,7 @@ def _read_role(source: SourceText, root: Root, front: Front) -> ReadFile:
         below["requirements"] = (marks["model"][0], (first, {"preferred_model": (first, first)}))
     documents = [read_as(source, root, KIND, record, (front.start, below), raw)]
     if front.body.strip():
-        order = StandingOrder(scope="role", target=role_id, body=front.body)
+        order = StandingOrder(audience="role", target=role_id, body=front.body)
         order_marks = (front.start, {"body": (front.body_mark, front.body_mark)})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(tuple(documents), (), tuple(diagnose(source, each) for each in refusals))

@@ -160,7 +160,7 @@ def _read_agent(
         below["suppressions"] = below[SUPPRESSIONS]
     documents = [read_as(source, root, ROLE, record, (at, below), raw)]
     if backstory:
-        order = StandingOrder(scope="role", target=role_id, body=backstory)
+        order = StandingOrder(audience="role", target=role_id, body=backstory)
         order_marks = (at, {"body": fields.marks["backstory"]})
         documents.append(read_as(source, root, "standing_order", order, order_marks))
     return ReadFile(

@@ -64,9 +64,9 @@ def test_it_is_told(view: OrgView) -> None:
     explanation = explain_access(view, ASKED)
     assert [reason.text for reason in explanation.reasons] == [f"role `{ROLE}` is on leave"]
     assert explanation.reasons == decide_with_reasons(view, ASKED)[1]
-    layers = [line.layer for line in explanation.trace]
+    layers = [line.access_layer for line in explanation.trace]
     assert layers[layers.index("leave") - 1 :][:3] == [BEFORE.name, "leave", AFTER.name]
-    (line,) = (line for line in explanation.trace if line.layer == "leave")
+    (line,) = (line for line in explanation.trace if line.access_layer == "leave")
     assert (line.statement, line.value, line.before, line.after) == (
         f"role `{ROLE}` is on leave",
         "ceiling",

@@ -135,9 +135,9 @@ def test_every_sentence_of_a_denial_names_its_line(household: OrgView) -> None:
     lines = (REPOSITORY / why.file).read_text(encoding="utf-8").split("\n")
     assert why.text == "policy partner-access covers tool shell"
     assert "deny: [shell" in lines[why.line - 1]
-    told = {line.layer: line.statement for line in explanation.trace}
+    told = {line.access_layer: line.statement for line in explanation.trace}
     assert told["pre-flight"] == told["sacred scope"] == "not configured"
-    changed = [(line.layer, line.value, line.after) for line in explanation.trace if line.value]
+    changed = [(line.access_layer, line.value, line.after) for line in explanation.trace if line.value]
     assert changed == [("policies", "stopped", "deny"), ("exclusive lock", "ceiling", "none")]
 
 
@@ -194,13 +194,17 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
     denied = explain_access(
         household, AccessRequest("person:partner", "use", "tool:calendar_read", AccessContext(peer_kind="group", now=1.0))
     )  # fmt: skip
-    told = [(line.value, line.statement, len(line.why)) for line in denied.trace if line.layer == "policies"]
+    told = [
+        (line.value, line.statement, len(line.why))
+        for line in denied.trace
+        if line.access_layer == "policies"
+    ]
     assert told == [
         ("granted", "policy `partner-access` allows tool `calendar_read`", 1),
         ("ceiling", "policy `group-chat-restrictions` allows only what it lists, and tool `calendar_read` is not listed", 1),
     ]  # fmt: skip
     request = AccessRequest("agent:butler", "use", "tool:smart_home", on_behalf_of="person:grandmother")
-    lines = {line.layer: line for line in explain_access(household, request).trace if line.value}
+    lines = {line.access_layer: line for line in explain_access(household, request).trace if line.value}
     assert lines["role binding"].statement == "role steward is equipped with tool smart_home"
     assert lines["role binding"].why[0].file.endswith("roles/steward.yaml")
     said = "person `grandmother`, on whose behalf this runs, may not use tool `smart_home`: policy `family-access`"
@@ -211,7 +215,7 @@ def test_a_layer_says_what_it_gave_although_another_took_it_away(household: OrgV
 def test_every_line_of_a_trace_that_changed_something_has_a_place(household: OrgView) -> None:
     """So have the names of the question, and what a role lacks is looked for where it says what it has."""
     explanation = explain_access(household, AccessRequest("agent:clerk", "use", "tool:github", NOON))
-    places = {line.layer: [Path(why.file).name for why in line.why] for line in explanation.trace}
+    places = {line.access_layer: [Path(why.file).name for why in line.why] for line in explanation.trace}
     assert places["identity"] == ["crew.yaml"]
     assert places["structure"] == ["tools.yaml"]
     assert places["role binding"] == ["record_keeper.yaml"]
@@ -245,7 +249,7 @@ def test_a_grant_that_ran_out_is_named_with_its_end(household: OrgView) -> None:
     own = explain_access(household, AccessRequest("person:friend", "use", "tool:github", NOON), state)
     assert [(reason.code, reason.text) for reason in own.reasons[1:]] == [("GRANT_EXPIRED", said)]
     assert own.decision.codes == ("NO_POLICY_MATCH",)
-    assert [line.layer for line in own.trace if line.statement == said] == ["grants and restrictions"]
+    assert [line.access_layer for line in own.trace if line.statement == said] == ["grants and restrictions"]
     acting = AccessRequest("agent:butler", "use", "tool:github", NOON, "person:friend")
     told = explain_access(household, acting, state)
     assert told.decision.codes == ("PARENT_CAP",)

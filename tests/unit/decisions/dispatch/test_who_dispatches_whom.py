@@ -28,9 +28,9 @@ def profile(role: str, role_type: str, layer: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("dispatcher", "target", "outcome", "codes"),
     [
-        ("chief", "lead", "allow", ("COMMANDS",)),
+        ("chief", "lead", "allow", ("CHAIN_OF_COMMAND",)),
         ("chief", "hand", "deny", ("DISPATCH_EDGE_FORBIDDEN",)),
-        ("lead", "hand", "allow", ("COMMANDS",)),
+        ("lead", "hand", "allow", ("CHAIN_OF_COMMAND",)),
         ("lead", "chief", "deny", ("TARGET_NOT_ALLOWED", "DISPATCH_EDGE_FORBIDDEN")),
     ],
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from orgkernel.decisions.status.signals import CIRCULATION, LayerTrace, TurnTrace, trace_turn
+from orgkernel.decisions.status.signals import CIRCULATION, SignalLayerTrace, TurnTrace, trace_turn
 from orgkernel.runtime import neighbors, signals
 from orgkernel.runtime.signal_records import RECORDS, has_spoken
 from tests.support.layers import INJECTORS
@@ -56,12 +56,12 @@ def test_a_turn_is_told() -> None:
     assert trace_turn({**played_turn(), "_working_memory": {"entities": [1], "promoted": {}}}) == TurnTrace(
         turn=7,
         held_by="fallback",
-        layers=(
-            LayerTrace(
+        signal_layers=(
+            SignalLayerTrace(
                 "bst", "said", {"active": True, "domain": "bugfix", "confidence": 0.93, "turn": 7}, False
             ),
-            LayerTrace("working_memory", "derived", {"active": True, "entity_count": 1}, False),
-            LayerTrace("fallback", "said", {"fired_this_turn": True, "turn": 7}, True),
+            SignalLayerTrace("working_memory", "derived", {"active": True, "entity_count": 1}, False),
+            SignalLayerTrace("fallback", "said", {"fired_this_turn": True, "turn": 7}, True),
         ),
         silent=("org_kernel", "meta_gate", "supervisor", "structured_retry", "memory_classifier"),
         events=(signals.Event(7, "deferred", "warning", ("supervisor", "fallback")),),
@@ -73,13 +73,13 @@ def test_the_bare_signals_are_told_as_well() -> None:
     """The value alone, as another program may have dumped it: without a ledger there is no turn."""
     bare = trace_turn(played_turn()["_layer_signals"])
     assert (bare.turn, bare.held_by) == (None, "fallback")
-    assert [layer.name for layer in bare.layers] == ["bst", "fallback"]
+    assert [layer.name for layer in bare.signal_layers] == ["bst", "fallback"]
 
 
 def test_data_without_signals_has_none() -> None:
     """The data of an agent in which nobody takes part is no signals."""
     told = trace_turn({"_tool_failures": {"consecutive": {}}, "name": {"x": 1}})
-    assert told.layers == (LayerTrace("fallback", "derived", {"active": True}, False),)
+    assert told.signal_layers == (SignalLayerTrace("fallback", "derived", {"active": True}, False),)
 
 
 def test_layers_outside_the_list_come_last() -> None:
@@ -87,7 +87,7 @@ def test_layers_outside_the_list_come_last() -> None:
     store = played_turn()
     store[signals.KEY] |= {"zebra": {"fired_this_turn": True}, "ant": {"x": [1]}}
     told = trace_turn(store)
-    assert told.layers[-2:] == (
-        LayerTrace("ant", "said", {"x": [1]}, False),
-        LayerTrace("zebra", "said", {"fired_this_turn": True}, True),
+    assert told.signal_layers[-2:] == (
+        SignalLayerTrace("ant", "said", {"x": [1]}, False),
+        SignalLayerTrace("zebra", "said", {"fired_this_turn": True}, True),
     )

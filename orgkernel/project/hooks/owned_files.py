@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from orgkernel.decisions.ownership.file_kinds import MANIFESTS
-from orgkernel.project.hooks.write_hook import SCOPE, VARIABLES, stamp
+from orgkernel.project.hooks.write_hook import OWNED_FILES, VARIABLES, stamp
 from orgkernel.project.replacing import replace_file
 from orgkernel.runtime.paths import fold
 
@@ -30,10 +30,10 @@ _ALWAYS_HELD: Final = (
 )  # fmt: skip
 
 
-def write_scope(root: str, owned: Sequence[str], held: Iterable[str], files: Iterable[str]) -> None:
+def write_owned_files(root: str, owned: Sequence[str], held: Iterable[str], files: Iterable[str]) -> None:
     """Write the patterns for a project. `files` are watched: their change makes the patterns void."""
     patterns = [each for glob in held for each in _held(glob, root)]
-    scope = {
+    owned_files = {
         "python": sys.executable,
         "until": time.time() + LASTS,
         "said": [os.environ.get(name) for name in VARIABLES],
@@ -41,7 +41,7 @@ def write_scope(root: str, owned: Sequence[str], held: Iterable[str], files: Ite
         "owned": [each for glob in owned for each in _owned(glob)],
         "held": [*_ALWAYS_HELD, *dict.fromkeys(patterns)],
     }
-    replace_file(os.path.join(root, SCOPE), json.dumps(scope).encode())
+    replace_file(os.path.join(root, OWNED_FILES), json.dumps(owned_files).encode())
 
 
 def _owned(glob: str) -> Iterator[str]:

@@ -1,14 +1,14 @@
-"""Nobody can take a part of a bill.
+"""Nobody can take a bill role.
 
 ## What it checks
 
-Some role of the organization fits each part of a bill: its role, if it names one, is in its department, if it names one.
-If a roster assigns agents to the organization, enough of them fill such a role and start at the lowest rank of the part or
+Some role of the organization fits each bill role: its role, if it names one, is in its department, if it names one.
+If a roster assigns agents to the organization, enough of them fill such a role and start at the lowest rank of the bill role or
 above.
 
 ## Why it matters
 
-A bill does not start before all its parts are taken. This one never does, and that is noticed when it is needed.
+A bill does not start before all its bill roles are taken. This one never does, and that is noticed when it is needed.
 
 ## Example
 
@@ -27,7 +27,7 @@ roles:
 ## Known limits
 
 The rule uses the rank at which agents start, and no results of tests: these are in the store, and
-`orgkernel bill check BILL` asks for them. ORG631 reports unknown names, ORG633 parts that need the same agents.
+`orgkernel bill check BILL` asks for them. ORG631 reports unknown names, ORG633 bill roles that need the same agents.
 
 ## Since
 
@@ -45,30 +45,32 @@ from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.bills.bill_documents import WrittenBill, bills_of, is_declared, roles_for
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 STATE_SAYS = "TEST_NOT_PASSED"
 """What no document says of an agent."""
 
 
 def check(view: OrgView) -> Iterator[Finding]:
-    """Parts that no role, or not enough agents, can take."""
+    """Bill roles that no role, or not enough agents, can take."""
     crew = crew_of(view)
     for written in bills_of(view):
-        for part, wanted in written.bill.roles.items():
+        for bill_role, wanted in written.bill.roles.items():
             counts = read_count(wanted.count)
             if counts is None or not is_declared(view, wanted):
                 continue
-            remedy = "change what the part asks for"
+            remedy = "change what the bill role asks for"
             if not roles_for(view, wanted):
                 department = quote(str(wanted.department))
                 which = f"{quote(wanted.role)} is not in it" if wanted.role else "no role is in it"
-                message = f"has part {quote(part)} for department {department}, and {which}"
-                yield written.find(message, remedy, "roles", part, key=True)
-            elif crew and len(able := able_for(view, written, part, crew)) < counts[0]:
+                message = f"has bill role {quote(bill_role)} for department {department}, and {which}"
+                yield written.find(message, remedy, "roles", bill_role, key=True)
+            elif crew and len(able := able_for(view, written, bill_role, crew)) < counts[0]:
                 number = f"{len(able)} agents" if len(able) != 1 else "1 agent"
-                message = f"has part {quote(part)}, which takes {counts[0]}, and {number} can take it"
-                yield written.find(message, f"{remedy}, or assign more agents", "roles", part, key=True)
+                message = (
+                    f"has bill role {quote(bill_role)}, which takes {counts[0]}, and {number} can take it"
+                )
+                yield written.find(message, f"{remedy}, or assign more agents", "roles", bill_role, key=True)
 
 
 def crew_of(view: OrgView) -> tuple[str, ...]:
@@ -78,16 +80,16 @@ def crew_of(view: OrgView) -> tuple[str, ...]:
     return tuple(agent for agent in sorted(view.records.agents) if view.roles_filled_by(agent))
 
 
-def able_for(view: OrgView, written: WrittenBill, part: str, crew: tuple[str, ...]) -> tuple[str, ...]:
-    """The agents that can take a part, by the documents alone."""
+def able_for(view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[str, ...]) -> tuple[str, ...]:
+    """The agents that can take a bill role, by the documents alone."""
     return tuple(
         agent
         for agent in crew
         if all(
             reason.code == STATE_SAYS
-            for reason in find_misfits(view, EMPTY_STATE, written.document, part, agent, 0.0)
+            for reason in find_misfits(view, EMPTY_STATE, written.document, bill_role, agent, 0.0)
         )
     )
 
 
-RULE = Rule("ORG632", "unfillable-bill-part", Severity.WARNING, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG632", "unfillable-bill-role", Severity.WARNING, RuleTarget.ORGANIZATION, check)

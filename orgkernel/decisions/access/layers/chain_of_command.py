@@ -18,14 +18,18 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import Edge, EdgeKind
 
 
-def command_sources(view: OrgView, identity: SubjectIdentity, target: str, action: str) -> tuple[int, int]:
+def chain_of_command_sources(
+    view: OrgView, identity: SubjectIdentity, target: str, action: str
+) -> tuple[int, int]:
     """The bits of what gives a subject the right to dispatch a role or escalate to it, and of what it lacks.
 
     Any of the subject's roles will do; only where none gives the right, what each lacks is said.
     """
     if not identity.is_crew:
-        commands = action == DISPATCH and find_command(view, names_in_command(identity), target)
-        return (COMMANDS.bit, 0) if commands else (0, 0)
+        has_chain = action == DISPATCH and find_chain_of_command(
+            view, names_in_chain_of_command(identity), target
+        )
+        return (CHAIN_OF_COMMAND.bit, 0) if has_chain else (0, 0)
     sources = lacks = 0
     for role_id in identity.roles:
         of_role = _dispatching if action == DISPATCH else _escalating
@@ -37,14 +41,14 @@ def command_sources(view: OrgView, identity: SubjectIdentity, target: str, actio
     return 0, lacks or TARGET_NOT_ALLOWED.bit
 
 
-def names_in_command(identity: SubjectIdentity) -> tuple[str, ...]:
+def names_in_chain_of_command(identity: SubjectIdentity) -> tuple[str, ...]:
     """The words under which a chain of command can name somebody outside the organization."""
     if identity.kind != "person":
         return ()
     return (identity.id, USER) if identity.is_owner else (identity.id,)
 
 
-def find_command(view: OrgView, superiors: tuple[str, ...], target: str) -> tuple[Edge, ...]:
+def find_chain_of_command(view: OrgView, superiors: tuple[str, ...], target: str) -> tuple[Edge, ...]:
     """The chain of command from a role up to one of these superiors; empty where none commands it."""
     chain = view.chain_above(target)
     for number, edge in enumerate(chain):
@@ -84,9 +88,9 @@ def _dispatching(view: OrgView, role_id: str, target: str) -> tuple[int, int]:
     profile = view.records.posts[role_id].profile
     if _find_right(view, role_id, target) is not None:
         sources |= MAY_DISPATCH.bit
-    if find_command(view, (role_id,), target):
+    if find_chain_of_command(view, (role_id,), target):
         if profile.can_delegate:
-            sources |= COMMANDS.bit
+            sources |= CHAIN_OF_COMMAND.bit
         else:
             lacks |= CANNOT_DELEGATE.bit
     elif not sources:
@@ -141,10 +145,10 @@ def _edge_forbidden(evaluation: Evaluation) -> Sentence:
     return text, (why_place("dispatch_edges", records.place_of_edges),)
 
 
-def _commands(evaluation: Evaluation) -> Sentence:
-    superiors = evaluation.roles or names_in_command(evaluation.subject.identity)
+def _chain_of_command(evaluation: Evaluation) -> Sentence:
+    superiors = evaluation.roles or names_in_chain_of_command(evaluation.subject.identity)
     view, target = evaluation.view, evaluation.resource.id
-    chains = (find_command(view, (superior,), target) for superior in superiors)
+    chains = (find_chain_of_command(view, (superior,), target) for superior in superiors)
     text = f"{evaluation.who} commands {evaluation.what}"
     return text, why_edges(edge for chain in chains for edge in chain)
 
@@ -168,6 +172,6 @@ TARGET_NOT_ALLOWED = ReasonCode("TARGET_NOT_ALLOWED", _target_not_allowed, "", r
 DISPATCH_EDGE_FORBIDDEN = ReasonCode(
     "DISPATCH_EDGE_FORBIDDEN", _edge_forbidden, "", remedies=("grant", "role")
 )
-COMMANDS = ReasonCode("COMMANDS", _commands, "granted", static=True)
+CHAIN_OF_COMMAND = ReasonCode("CHAIN_OF_COMMAND", _chain_of_command, "granted", static=True)
 MAY_DISPATCH = ReasonCode("MAY_DISPATCH", _may_dispatch, "granted", static=True)
 REPORTS_TO = ReasonCode("REPORTS_TO", _reports_to, "granted", static=True)

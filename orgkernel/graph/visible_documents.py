@@ -156,12 +156,12 @@ class Group:
             if not isinstance(record := document.record, StandingOrder):
                 continue
             # Nobody orders for a federation from inside one organization, nor for one organization from outside.
-            if record.scope in ("unknown", "federation" if self.own else "organization"):
+            if record.audience in ("unknown", "federation" if self.own else "organization"):
                 continue
-            definition = Definition(record.target or record.scope, record, document, "", self.own)
-            first = found.setdefault((record.scope, record.target), definition)
+            definition = Definition(record.target or record.audience, record, document, "", self.own)
+            first = found.setdefault((record.audience, record.target), definition)
             if first is not definition:
-                what = f"{record.scope} order"
+                what = f"{record.audience} order"
                 self.duplicates.append(Duplicate(what, definition.id, definition.place(), first.place()))
         return found
 
@@ -189,7 +189,7 @@ class Group:
         return self._entries[section]
 
 
-class Scope:
+class VisibleDocuments:
     """What the organizations of one folder see: groups of documents, nearest first."""
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
@@ -197,8 +197,8 @@ class Scope:
         self.catalogs = tuple(document for group in groups for document in group.catalogs)
 
     @classmethod
-    def of_catalogs(cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]) -> Scope:
-        """The catalogs that a scope was made of, `counts` of them in each group, as a scope again."""
+    def of_catalogs(cls, catalogs: Sequence[SourceDocument], counts: Iterable[int]) -> VisibleDocuments:
+        """The catalogs that an organization sees, `counts` of them in each group, put together again."""
         groups, start = [], 0
         for number, count in enumerate(counts):
             groups.append(Group(catalogs[start : start + count], own=number == 0))
@@ -275,17 +275,17 @@ class Scope:
         return [each for group in self.groups for each in group.broken]
 
     @cached_property
-    def claims(self) -> dict[str, list[str]]:
+    def declared_ids(self) -> dict[str, list[str]]:
         """Id that a file which could not be read seems to declare, to the names of such files."""
         found: dict[str, list[str]] = defaultdict(list)
         for each in self.broken:
-            for claim in each.claims:
-                found[claim].append(each.name)
+            for declared_id in each.declared_ids:
+                found[declared_id].append(each.name)
         return found
 
     @cached_property
     def excused(self) -> frozenset[str]:
-        return frozenset(self.claims)
+        return frozenset(self.declared_ids)
 
     @cached_property
     def incomplete(self) -> frozenset[str]:
@@ -294,7 +294,7 @@ class Scope:
     def missed(self, role_ids: Iterable[str]) -> frozenset[str]:
         """Names of the files an organization with these roles lacks because they could not be read."""
         catalogs = {each.name for each in self.broken if each.kind in CATALOGS} if self.incomplete else set()
-        return frozenset(catalogs.union(*(self.claims.get(role_id, ()) for role_id in role_ids)))
+        return frozenset(catalogs.union(*(self.declared_ids.get(role_id, ()) for role_id in role_ids)))
 
 
 def _first(groups: Iterable[Mapping[K, V]]) -> dict[K, V]:
@@ -315,7 +315,7 @@ def _all(groups: Iterable[Mapping[K, V]]) -> dict[K, tuple[V, ...]]:
     return found
 
 
-class Scopes:
+class Visibility:
     """Documents by the folders in which organizations lie, readable ones or not."""
 
     def __init__(self, tree: Tree) -> None:
@@ -346,26 +346,26 @@ class Scopes:
         )
         self._of_format = {name: Group(those) for name, those in in_format.items()}
         self._beside: dict[str, Group] = {}
-        self._scopes: dict[str, Scope] = {}
+        self._visible: dict[str, VisibleDocuments] = {}
 
-    def of(self, folder: str) -> Scope:
+    def of(self, folder: str) -> VisibleDocuments:
         """What the organizations of a folder see."""
-        if folder not in self._scopes:
+        if folder not in self._visible:
             own = Group(self._documents.get(folder, ()), self._broken.get(folder, ()), own=True)
             if folder in self._formats:
                 catalog = self._of_format.get(self._formats[folder], Group(()))
-                self._scopes[folder] = Scope((own, catalog))
-                return self._scopes[folder]
+                self._visible[folder] = VisibleDocuments((own, catalog))
+                return self._visible[folder]
             named = dict.fromkeys(each.format for each in self._documents.get(folder, ()) if each.home)
             in_use = (self._of_format[each] for each in named if each in self._of_format)
             beside = self._group_beside(os.path.dirname(folder))
-            self._scopes[folder] = Scope((own, beside, *in_use, self._shared))
-        return self._scopes[folder]
+            self._visible[folder] = VisibleDocuments((own, beside, *in_use, self._shared))
+        return self._visible[folder]
 
     def duplicates(self) -> Iterator[Duplicate]:
         """Second declarations of one id in the groups that were looked at."""
-        for scope in self._scopes.values():
-            for group in scope.groups:
+        for visible in self._visible.values():
+            for group in visible.groups:
                 yield from group.duplicates
 
     def _group_beside(self, parent: str) -> Group:

@@ -48,7 +48,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.graph.schema import EdgeKind
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             what = f"a role of organization {quote(others[0])}" if others else "which is not declared"
             help = did_you_mean(target, (*superiors, *view.roles))
             yield Finding(edge.place, f"{says}, {what}", help, f"role:{role_id}")
-        elif top in view.external or (view.is_role(top) and view.command_of(top) is None):
+        elif top in view.external or (view.is_role(top) and view.superior_edge_of(top) is None):
             if top not in view.external and target in view.external:
                 continue
             what = "itself" if target == role_id else f"{quote(target)}, which is not a superior of the role"
@@ -83,4 +83,4 @@ def _advice(post: RolePost, superiors: tuple[str, ...]) -> str:
     return f"write one of its superiors{where}: {listing(superiors)}"
 
 
-RULE = Rule("ORG506", "escalates-past-command", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG506", "escalates-past-superiors", Severity.ERROR, RuleTarget.ORGANIZATION, check)

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from orgkernel.diagnostics import Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
-from orgkernel.rules.rule import Finding, Rule, RuleScope
+from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 
 def check(view: OrgView) -> Iterator[Finding]:
@@ -67,4 +67,4 @@ def check(view: OrgView) -> Iterator[Finding]:
                 break
 
 
-RULE = Rule("ORG648", "edge-up-the-command", Severity.ERROR, RuleScope.ORGANIZATION, check)
+RULE = Rule("ORG648", "edge-up-the-chain-of-command", Severity.ERROR, RuleTarget.ORGANIZATION, check)
