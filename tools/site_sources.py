@@ -1,7 +1,7 @@
 """What the documentation site is built from: `python -m tools.site_sources FOLDER` writes it.
 
 The hand-written pages are copied from `docs/`, and README.md is the front page. The pages that follow from the code are added: one
-for each rule, the reference of documents, commands and routes. The navigation of `mkdocs.yml` is filled in with the pages of which there are many.
+for each rule, the reference of documents, commands and routes, the tests of the threat model. The navigation of `mkdocs.yml` is filled in with the pages of which there are many.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 from orgkernel.project.scaffold import build_schemas
 from orgkernel.rules.pages import all_pages
 from tools.reference_pages import reference_pages
+from tools.threat_page import PAGE as THREAT_TESTS
+from tools.threat_page import threat_page
 
 REPOSITORY = Path(__file__).parents[1]
 CONFIG = "mkdocs.yml"
@@ -47,6 +49,7 @@ def generated_pages() -> dict[str, str]:
     pages = {f"docs/rules/{page.file_name}": _link_codes(page.text) for page in all_pages().values()}
     pages["docs/rules/README.md"] = _rule_index()
     pages["docs/index.md"] = _front_page()
+    pages[THREAT_TESTS] = threat_page()
     return pages | reference_pages()
 
 
