@@ -1,4 +1,4 @@
-"""Who may ask and who may change something (docs/http.md): what a request says of itself never counts."""
+"""Who may ask and who may change something (docs/authentication.md): what a request says of itself never counts."""
 
 from __future__ import annotations
 
