@@ -25,17 +25,17 @@ _CALLERS = 64
 
 def authzen(folder: Path) -> dict[str, Any]:
     """The same questions again and again. Nothing is stored, so nothing is written down."""
-    return _measure(folder, "ours", CONNECTIONS, _requests(folder, 1)[:ASKED])
+    return _measure(folder, "ours", CONNECTIONS, requests_for(folder, 1)[:ASKED])
 
 
 def authzen_new(folder: Path) -> dict[str, Any]:
     """Questions that were not asked before, as far as the server knows."""
-    return _measure(folder, "ours_keeping_nothing", CONNECTIONS, _requests(folder, 20))
+    return _measure(folder, "ours_keeping_nothing", CONNECTIONS, requests_for(folder, 20))
 
 
 def authzen_audited(folder: Path) -> dict[str, Any]:
     """Each answer is a row of the audit first."""
-    return _measure(folder, "ours_writing_down", _CALLERS, _requests(folder, 1)[:ASKED])
+    return _measure(folder, "ours_writing_down", _CALLERS, requests_for(folder, 1)[:ASKED])
 
 
 def _measure(folder: Path, kind: str, connections: int, requests: list[bytes]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _measure(folder: Path, kind: str, connections: int, requests: list[bytes]) -
     return {**answer, "bytes": len(said[0][1])}
 
 
-def _requests(folder: Path, tools: int) -> list[bytes]:
+def requests_for(folder: Path, tools: int) -> list[bytes]:
     """May this role use this tool? For roles in turn, each with so many tools of its own."""
     posts = open_kernel(folder).organization("measured").snapshot.records.posts
     has = {role: post.profile.capabilities for role, post in posts.items()}

@@ -19,7 +19,7 @@ from benchmarks.file_audit import measure
 from orgkernel.project.hooks import claude_settings
 
 ROLES, STARTS, GOAL = 60, 25, 2.5
-_HOOK = Path(claude_settings.__file__).with_name("claude_hook") / "run.py"
+HOOK = Path(claude_settings.__file__).with_name("claude_hook") / "run.py"
 _TOOLS = ["file_read", "file_write", "file_find", "file_search"]
 
 
@@ -60,7 +60,7 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         folder = Path(os.path.realpath(temporary)) / "project"
         make_project(folder)
-        hook = (sys.executable, "-I", "-S", str(_HOOK), "PreToolUse", "refuse")
+        hook = (sys.executable, "-I", "-S", str(HOOK), "PreToolUse", "refuse")
         ways = {"bare Python": (sys.executable, "-c", "pass"), "the hook": hook}
         inside, outside = str(folder / "src/a.py"), str(folder / "org/org.yaml")
         for what, agent, tool, given in (

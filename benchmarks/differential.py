@@ -11,7 +11,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -123,7 +123,9 @@ def _variants(cedar: Cedar, records: OrgRecords) -> dict[str, Any]:
         return name.partition(":")[0] in codes
 
     def changed(change: Callable[[Policy], Policy]) -> Any:
-        definitions = (replace(each, record=change(each.record)) for each in records.policies.values())
+        definitions = (
+            structs.replace(each, record=change(each.record)) for each in records.policies.values()
+        )
         return parse("\n".join((LAYER_POLICIES, *render_statements(definitions))))
 
     return {

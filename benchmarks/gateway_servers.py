@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,12 +83,12 @@ def proxy_command(way: str, target: str) -> list[str]:
 
 
 @contextmanager
-def gateway(folder: Path, config: Path) -> Iterator[Server]:
-    """The gateway before the servers of a file, for all agents of the organization of a folder."""
+def gateway(folder: Path, config: Path, variables: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """The gateway before the servers of a file, for all agents of the organization of a folder; with some variables."""
     command = [
         *ORGKERNEL, "gateway", "--org", "bench", "--http", "127.0.0.1:0", "--mcp-config", str(config), "--path", "org",
     ]  # fmt: skip
-    with started(command, subprocess.DEVNULL, folder) as process:
+    with started(command, subprocess.DEVNULL, folder, variables=variables) as process:
         assert process.stderr is not None
         said = ""
         while "/mcp" not in (line := process.stderr.readline()):
@@ -102,12 +102,16 @@ def gateway(folder: Path, config: Path) -> Iterator[Server]:
 
 @contextmanager
 def started(
-    command: Sequence[str], output: int, folder: Path = REPOSITORY, standard_input: Any = subprocess.PIPE
+    command: Sequence[str],
+    output: int,
+    folder: Path = REPOSITORY,
+    standard_input: Any = subprocess.PIPE,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[str]]:
     """A process, which is ended at the end. What it says on standard error is read by who wants it."""
     process = subprocess.Popen(
         command, stdin=standard_input, stdout=output, cwd=folder, text=True,
-        stderr=subprocess.PIPE if output == subprocess.DEVNULL else subprocess.DEVNULL, env=environment(),
+        stderr=subprocess.PIPE if output == subprocess.DEVNULL else subprocess.DEVNULL, env={**environment(), **(variables or {})},
     )  # fmt: skip
     try:
         yield process

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
@@ -96,10 +96,12 @@ class Server:
 
 
 @contextmanager
-def serving(kind: str, *arguments: str) -> Iterator[Server]:
-    """A server of a kind that `serving.py` knows, for as long as it is needed."""
+def serving(kind: str, *arguments: str, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """A server of a kind that `serving.py` knows, for as long as it is needed. `environment` adds to that of this process."""
     command = [sys.executable, "-m", "benchmarks.serving", kind, *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+    )
     assert process.stdout is not None
     try:
         yield Server(process, int(process.stdout.readline()))

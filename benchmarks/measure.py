@@ -29,6 +29,7 @@ _HOMES = (
     "benchmarks.peers",
     "benchmarks.agent_zero",
     "benchmarks.start",
+    "benchmarks.engines",
 )
 
 

@@ -108,12 +108,26 @@ _START: tuple[Row, ...] = (
     Row("start: importing orgkernel", ("start", "import"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: orgkernel --version", ("start", "version"), "s", _PYTHON, sizes=(0, 1_000), once=True),
     Row("start: importing pydantic, for comparison", ("start", "pydantic"), "s", _PYTHON, sizes=(0, 1_000), once=True),
-    Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 20, sizes=(0, 1_000), once=True),
-    Row("start: check, warm", ("start", "check_warm"), "s", _PYTHON, sizes=(0, 1_000), once=True),
+    Row("start: check, cold", ("start", "check_cold"), "s", _PYTHON, 15, sizes=(0, 1_000), once=True),
+    Row("start: check, warm", ("start", "check_warm"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
     Row("start: dispatch, warm", ("start", "dispatch"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
     Row("start: manifest, warm", ("start", "manifest"), "s", _PYTHON, 10, sizes=(0, 1_000), once=True),
     Row("start: default dependencies", ("installation", "packages"), "packages", sizes=(0, 1_000), once=True),
     Row("start: size of default dependencies", ("installation", "megabytes"), "MB", sizes=(0, 1_000), once=True),
+)  # fmt: skip
+
+# With an engine beside without it; 0.87 is the least that one may bring.
+_ENGINES: tuple[Row, ...] = (
+    Row("engine fast_path: an evaluation over HTTP", ("engine_fast_path", "on.cpu_us"), "µs", ("engine_fast_path", "off.cpu_us"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine gateway_calls: a call through the gateway", ("engine_gateway", "on.cpu_us"), "µs", ("engine_gateway", "gateway_calls.cpu_us"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine http_client: a call through the gateway", ("engine_gateway", "on.cpu_us"), "µs", ("engine_gateway", "http_client.cpu_us"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine static_rows: a list of 100 tools", ("engine_static_rows", "list.on"), "µs", ("engine_static_rows", "list.off"), 0.87, once=True),
+    Row("engine static_rows: who can, first about a tool", ("engine_static_rows", "who_can.on"), "µs", ("engine_static_rows", "who_can.off"), 0.87, sizes=(0, 10_000), once=True),
+    Row("engine row_inserts: a row, 64 in a transaction", ("engine_row_inserts", "together.on"), "µs", ("engine_row_inserts", "together.off"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine row_inserts: a row alone", ("engine_row_inserts", "alone.on"), "µs", ("engine_row_inserts", "alone.off"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine json_reader: a call of the hook", ("engine_hook", "call.on"), "ms", ("engine_hook", "call.json_reader"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine digests: a call of the hook", ("engine_hook", "call.on"), "ms", ("engine_hook", "call.digests"), 0.87, sizes=(0, 1_000), once=True),
+    Row("engine glob_matcher: a write in the hook", ("engine_hook", "write.on"), "ms", ("engine_hook", "write.glob_matcher"), 0.87, sizes=(0, 1_000), once=True),
 )  # fmt: skip
 
 ROWS: tuple[Row, ...] = (
@@ -205,6 +219,7 @@ ROWS: tuple[Row, ...] = (
     Row("command line, dispatch, warm", ("start_up", "dispatch"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     Row("command line, manifest, warm", ("start_up", "manifest"), "s", ("start_up", "python"), 10, sizes=(0, 1_000)),
     *_START,
+    *_ENGINES,
     *_ACCESS,
     *_OWN,
     *_HOST,

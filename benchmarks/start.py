@@ -1,9 +1,13 @@
-"""What an installation weighs, and what it costs to start: each command beside the start of bare Python."""
+"""What an installation weighs, and what it costs to start: each command beside the start of bare Python.
+
+Processor time counts, which hardly depends on what else the machine does.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -23,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def start(folder: Path) -> dict[str, Any]:
-    """Seconds of whole processes, in turns: importing us, and commands on one small organization, cold and warm."""
+    """Processor seconds of whole processes, in turns: importing us, and commands on one small organization, cold and warm."""
     tree = folder.parent / _ORG
     shutil.copytree(Path(shipped_folder("templates")) / _ORG, tree, dirs_exist_ok=True)
     run = [
@@ -49,12 +53,13 @@ def start(folder: Path) -> dict[str, Any]:
     times: dict[str, list[float]] = {name: [] for name in commands}
     for turn in range(_STARTS + 1):
         for name, command in commands.items():
-            begin = time.perf_counter()
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run(
                 command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=environment
             )
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
             if turn:  # the first turn compiles and fills the cache
-                times[name].append(time.perf_counter() - begin)
+                times[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return {name: median(those) for name, those in times.items()}
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import insert
 from manifest_api.auditing import resolved
 from orgkernel.decisions.evidence.state_records import AuditEntry
 from orgkernel.state.chain import GENESIS, encode_entry, link
-from orgkernel.state.engine import failure_of, make_engine, writing
+from orgkernel.state.database import failure_of, make_engine, writing
 from orgkernel.state.location import parse_location
 from orgkernel.state.migrating import prepare
 from orgkernel.state.store import Store

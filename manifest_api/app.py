@@ -44,6 +44,7 @@ from manifest_api.store_access import (
 )
 from manifest_api.telemetry import Telemetry
 from orgkernel import __version__
+from orgkernel.engines import is_on
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.registry_state import Reload
 from orgkernel.kernel.stored import StoreLocation
@@ -84,7 +85,6 @@ def create_app(
     tokens: TokenSettings | None = None,
     rate: float = DEFAULT_RATE,
     reload_seconds: float = RELOAD_SECONDS,
-    fast_path: bool = True,
     trusted_proxies: Iterable[str] = (),
     needs_key: bool = False,
     budget: int = DEFAULT_BUDGET,
@@ -100,8 +100,8 @@ def create_app(
     `store` says where the state is, or will be. With a store, decisions are audited and API keys are accepted. Without
     one, only requests from loopback are answered, and a request with a forwarded header does not count as loopback.
     `tokens` says whose tokens are accepted in addition to keys. `rate` is the most requests per second for each
-    credential. `reload_seconds` is how long a reload may take before it counts as failed. `fast_path` answers evaluations
-    without the routing of the framework, in the same bytes (ADR 0011). With `needs_key`, loopback needs a credential too.
+    credential. `reload_seconds` is how long a reload may take before it counts as failed. With
+    `needs_key`, loopback needs a credential too.
     `budget` is the size of the store in bytes from which on nothing is audited for callers without a credential. Audit
     rows that are older than `retention` are dropped.
     `telemetry` is told of requests and reloads. `cards` says which agent cards are published, and to whom. With a
@@ -172,9 +172,9 @@ def create_app(
     app.openapi = build_openapi  # type: ignore[method-assign]
     _install_routes(app, answers)
     if gateway is not None:
-        app.gateway = _over_http(gateway, kernel, stored, app, fast_path)
+        app.gateway = _over_http(gateway, kernel, stored, app)
     app.framework = Faults(super(_Registry, app).__call__)
-    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if fast_path else None
+    app.fast_path = build_fast_path(app, app.state.evaluator.answer) if is_on("fast_path") else None
     observers = [metrics.requests.observe, *([] if telemetry is None else [telemetry.observe])]
     long_bodies = {} if gateway is None else {MCP: MOST_OF_A_CALL}
     gate = Gate(app.answer, answers.find_kept, authenticator, stored, observers, long_bodies)
@@ -189,13 +189,11 @@ def _hold(app: FastAPI, **parts: object) -> None:
         setattr(app.state, name, part)
 
 
-def _over_http(
-    gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI, fast_path: bool
-) -> ASGIApp:
+def _over_http(gateway: McpGateway, kernel: Kernel, stored: StoreAccess, app: FastAPI) -> ASGIApp:
     """The gateway of a server. What it imports is only for servers that have one."""
     from manifest_api.gateway import HttpGateway
 
-    return HttpGateway(gateway, kernel, stored, app, fast_path=fast_path)
+    return HttpGateway(gateway, kernel, stored, app)
 
 
 def _install_routes(app: FastAPI, answers: Answers) -> None:

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from manifest_api.current_request import ROUTE
-from manifest_api.engine.quick_calls import encode_result, read_quick_call
+from manifest_api.engine.gateway_calls import encode_result, read_plain_call
 from manifest_api.guards.caller import Caller, require_scope
 from manifest_api.guards.delegation import delegated
 from manifest_api.guards.leaving import ForClient
@@ -33,6 +33,7 @@ from manifest_api.routes.mcp import MOST_OF_A_CALL, PATH
 from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.access.decision import AccessDecision
 from orgkernel.decisions.access.request import AccessRequest
+from orgkernel.engines import is_on
 from orgkernel.errors import OrgkernelError, Refused, StoreError
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.kernel import Kernel
@@ -67,14 +68,12 @@ class HttpGateway:
         kernel: Kernel,
         store_access: StoreAccess,
         app: FastAPI,
-        *,
-        fast_path: bool = True,
     ) -> None:
         self.gateway = gateway
         self._kernel = kernel
         self._store_access = store_access
         self._app = app
-        self._fast_path = fast_path
+        self._reads_plain_calls = is_on("gateway_calls")
         self._tools: tuple[Store, UpstreamTools] | None = None
         for each in ("mcp", "httpx2"):  # they log every request, the second with the address of the server
             logging.getLogger(each).setLevel(logging.WARNING)
@@ -88,9 +87,9 @@ class HttpGateway:
             body = await take_body(receive, most=MOST_OF_A_CALL) if read_head(scope).has_body else b""
             if body is None:
                 return  # the client is gone: nobody to answer
-            if self._fast_path:
+            if self._reads_plain_calls:
                 async with ForClient(receive) as client:
-                    said = await self._answer_quickly(scope, caller, body)
+                    said = await self._answer_plain(scope, caller, body)
                     if said is not None:
                         headers = [*_JSON, (b"content-length", b"%d" % len(said))]
                         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -136,8 +135,8 @@ class HttpGateway:
         require_scope(request, "report")  # a call uses grants up, and is counted
         return HttpCaller(request, caller, org_id, subject, self)
 
-    async def _answer_quickly(self, scope: Scope, caller: HttpCaller, body: bytes) -> bytes | None:
-        call = read_quick_call(scope["headers"], body)
+    async def _answer_plain(self, scope: Scope, caller: HttpCaller, body: bytes) -> bytes | None:
+        call = read_plain_call(scope["headers"], body)
         if call is None:
             return None
         try:

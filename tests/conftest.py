@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 from orgkernel.kernel.stored import open_store
-from orgkernel.state import engine
+from orgkernel.state import database
 from orgkernel.state.location import StoreLocation, parse_location
 from tests.state.postgres import MISSING, find_binaries, running
 from tests.support.compiled_once import create_engine
@@ -34,8 +34,8 @@ settings.load_profile("nightly" if DEPTH > 1 else "orgkernel")
 
 _numbers = itertools.count()
 FEWEST = 10  # examples of a search in `make test`, unless it asks for fewer
+database.create_engine = create_engine
 HANDFUL = 4  # examples of a search in `make quick`
-engine.create_engine = create_engine
 MEMORY = find_memory_folder()
 if MEMORY is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)  # where `tmp_path` is

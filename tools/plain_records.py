@@ -139,7 +139,9 @@ class _Plain(ast.NodeTransformer):
             return None
         if node.module and node.module.startswith(f"{MODELS}."):
             return None
-        return node
+        # Annotations that are texts would be compiled one by one when a document is first decoded. They need not be texts,
+        # because each struct stands behind those that it names.
+        return None if node.module == "__future__" else node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         if isinstance(node.value, ast.Name) and node.value.id == "Annotated":

@@ -1,7 +1,7 @@
 """What the documentation site is built from: `python -m tools.site_sources FOLDER` writes it.
 
-The hand-written pages are copied from `docs/`. The pages that follow from the code are added: one for each rule, the reference of
-documents, commands and routes. The navigation of `mkdocs.yml` is filled in with the pages of which there are many.
+The hand-written pages are copied from `docs/`, and README.md is the front page. The pages that follow from the code are added: one
+for each rule, the reference of documents, commands and routes, the tests of the threat model. The navigation of `mkdocs.yml` is filled in with the pages of which there are many.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 from orgkernel.project.scaffold import build_schemas
 from orgkernel.rules.pages import all_pages
 from tools.reference_pages import reference_pages
+from tools.threat_page import PAGE as THREAT_TESTS
+from tools.threat_page import threat_page
 
 REPOSITORY = Path(__file__).parents[1]
 CONFIG = "mkdocs.yml"
@@ -46,6 +48,8 @@ def generated_pages() -> dict[str, str]:
     """The pages that are not in the repository: path below the folder of the site's sources to text."""
     pages = {f"docs/rules/{page.file_name}": _link_codes(page.text) for page in all_pages().values()}
     pages["docs/rules/README.md"] = _rule_index()
+    pages["docs/index.md"] = _front_page()
+    pages[THREAT_TESTS] = threat_page()
     return pages | reference_pages()
 
 
@@ -54,14 +58,29 @@ def site_configuration() -> str:
     text = (REPOSITORY / CONFIG).read_text(encoding="utf-8")
     rules = []
     for digit, pages in groupby(all_pages().values(), key=lambda page: page.code[3]):
-        rules.append(f"      - {FAMILIES[digit].capitalize()}:\n")
-        rules += [f"          - rules/{page.file_name}\n" for page in pages]
-    kinds = [f"          - reference/documents/{kind}.md\n" for kind in build_schemas()]
-    decisions = [f"          - adr/{path.name}\n" for path in sorted((REPOSITORY / "docs/adr").glob("*.md"))]
-    for name, lines in (("rules", rules), ("kinds", kinds), ("decisions", decisions)):
-        text, places = re.subn(rf"^ *# {name}: generated\n", "".join(lines), text, flags=re.MULTILINE)
-        assert places == 1, f"{CONFIG} has no place for {name}"
+        rules.append(f"- {FAMILIES[digit].capitalize()}:")
+        rules += [f"    - rules/{page.file_name}" for page in pages]
+    kinds = [f"- reference/documents/{kind}.md" for kind in build_schemas()]
+    decisions = [f"- adr/{path.name}" for path in sorted((REPOSITORY / "docs/adr").glob("*.md"))]
+    for name, entries in (("rules", rules), ("kinds", kinds), ("decisions", decisions)):
+        place = re.search(rf"^( *)# {name}: generated\n", text, flags=re.MULTILINE)
+        assert place, f"{CONFIG} has no place for {name}"
+        lines = "".join(f"{place[1]}{entry}\n" for entry in entries)
+        text = text[: place.start()] + lines + text[place.end() :]
     return text
+
+
+def _front_page() -> str:
+    """README.md with links from the site's front page: a link out of `docs/` leads nowhere there, so its text remains."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\(docs/", "](", text)
+    return re.sub(
+        r"\[([^\]]+)\]\((?!https?:)([^)#]+)\)", lambda link: link[0] if _is_page(link[2]) else link[1], text
+    )
+
+
+def _is_page(target: str) -> bool:
+    return (REPOSITORY / "docs" / target).is_file()
 
 
 def _rule_index() -> str:

@@ -1,1 +1,1 @@
-"""Optimizations. Each can be switched off, and the answers are the same without it."""
+"""Engines of the HTTP server (`orgkernel.engines`): the framework and the MCP SDK answer the same."""

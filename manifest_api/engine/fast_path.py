@@ -2,7 +2,7 @@
 
 The fast path calls the same function as the documented route, behind the same guards and limits, with the same headers
 and refusals. It only leaves out the routing and the request objects of the framework, which cost more than the answer
-(ADR 0011). `create_app(kernel, fast_path=False)` switches it off.
+(ADR 0011). The engine `fast_path` (`orgkernel.engines`) switches it off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Authentication: every request is identified once, before anything is answered (docs/http.md).
+"""Authentication: every request is identified once, before anything is answered (docs/authentication.md).
 
 Without a credential, a caller on loopback may ask. A request with a forwarded header or a foreign Host does not count
 as loopback, and needs a credential. An invalid credential is refused, even where none is needed.

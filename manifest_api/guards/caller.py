@@ -1,4 +1,4 @@
-"""The caller of a request, by its verified credential only (docs/http.md)."""
+"""The caller of a request, by its verified credential only (docs/authentication.md)."""
 
 from __future__ import annotations
 

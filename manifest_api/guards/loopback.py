@@ -1,4 +1,4 @@
-"""Requests from loopback, which may ask without a key (docs/http.md).
+"""Requests from loopback, which may ask without a key (docs/authentication.md).
 
 A request comes from loopback if its connection does, no proxy has forwarded it, and its Host names this machine.
 Otherwise a web page could point a name of its own at 127.0.0.1 and read the answers (DNS rebinding).

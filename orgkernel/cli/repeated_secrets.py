@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
@@ -23,6 +22,8 @@ class _Overwriting(io.BufferedIOBase):
     """A stream of bytes in which each write is a whole message, as the commands print them."""
 
     def __init__(self, to: Any, secrets: Mapping[str, str]) -> None:
+        import json  # few command lines hold a secret
+
         self._to = to
         self._masks = {
             form.encode("utf-8", "backslashreplace"): mask.encode()

@@ -6,12 +6,13 @@ Its fingerprint is what stays the same when lines move: its rule, its file, its 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 
 class Severity(Enum):
@@ -88,8 +89,8 @@ def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...
 
 # Lines and columns, and numbers that stand alone: `7 roles` may become `8 roles`. A number that is part of a word or of
 # user text (in backticks) distinguishes findings.
-_PLACE = re.compile(r":\d+(?::\d+)?(?![\w:])")
-_NUMBER = re.compile(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
+_PLACE = lazy_pattern(r":\d+(?::\d+)?(?![\w:])")
+_NUMBER = lazy_pattern(r"(?<![\w`.-])\d[\d,.]*(?![\w`-])")
 _LENGTH = 32
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from orgkernel.diagnostics.diagnostic import Diagnostic, Place
 from orgkernel.diagnostics.wording import clean, printable
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 ReadLines = Callable[[str], Sequence[str]]
@@ -19,11 +19,11 @@ Paint = Callable[[str, str], str]
 
 _WIDTH = 100
 # A quoted text, or everything up to what ends a plain one.
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s,\[\]{}#][^,\[\]{}#]*?(?=\s*(?:[,\]}]|:(?:\s|$)|\s#|$))|."""
 )
 # A word inside a text, such as a name in a trigger.
-_WORD = re.compile(r"""[^\s"'(),\]}]+""")
+_WORD = lazy_pattern(r"""[^\s"'(),\]}]+""")
 # What stands before a value or key begins; anything else means that the place is inside one.
 _BEFORE_VALUES = frozenset(":-[,{?")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import mask_secrets
 
 _LONGEST_QUOTE = 80
@@ -15,11 +16,11 @@ LISTED = 5
 _COMPARED = 200
 # Controls of direction are among them: they make a text look like another one. So are characters in which a text can hide
 # that a reader does not see and a model does: tags, variation selectors and joiners in a row, and what has no width.
-_CONTROL = re.compile(
+_CONTROL = lazy_pattern(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e0fff]|[\u200c\u200d]{2,}|[\ufe00-\ufe0f]{2,}"
 )
-_UNSEEN = re.compile(_CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f", 1))
+_UNSEEN = lazy_pattern(_CONTROL.pattern.replace(r"\x00-\x1f", r"\x00-\x08\x0b-\x1f", 1))
 
 
 def quote(text: object) -> str:

@@ -3,7 +3,6 @@
 Generated from `orgkernel/documents/model` by `make regenerate`: do not edit.
 """
 
-from __future__ import annotations
 from typing import Annotated, Any, Literal
 import msgspec
 PREFIX = 'orgkernel:'

@@ -10,9 +10,9 @@ import hashlib
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 from msgspec.msgpack import encode
 
 from orgkernel.diagnostics import Place
@@ -68,8 +68,7 @@ class Elsewhere(Mapping[str, tuple[str, ...]]):
 ACTIVE_COPY = "active.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(msgspec.Struct, frozen=True):
     """All organizations of a tree, and what stands beside them."""
 
     organizations: tuple[OrgRecords, ...]

@@ -5,15 +5,16 @@ Metadata starts with `orgkernel-` or, as an alias, `probos-`. What cannot be rea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.documents.records import CognitiveSkill, RoleProfile, SkillUse
 from orgkernel.graph.records import Definition, OrgRecords
 from orgkernel.loading.marks import RouteStep
 from orgkernel.loading.sources import name_of_skill
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 PREFIXES = ("orgkernel-", "probos-")
 """Of metadata that is read here; the second one is an alias."""
@@ -21,15 +22,14 @@ KEYS = ("department", "skill-id", "min-proficiency", "min-rank", "intents", "tri
 ACTIVATIONS = ("discovery", "augmentation", "both")
 LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
 ANY = "*"
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
-_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
-_SEPARATORS = re.compile(r"[,\s]+")
-_NUMBER = re.compile(r"[0-9]{1,3}\Z")
+_NAME = lazy_pattern(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
+_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
+_SEPARATORS = lazy_pattern(r"[,\s]+")
+_NUMBER = lazy_pattern(r"[0-9]{1,3}\Z")
 _HIGHEST = 7
 
 
-@dataclass(frozen=True, slots=True)
-class SkillProblem:
+class SkillProblem(msgspec.Struct, frozen=True):
     """Something in a SKILL.md that cannot be meant, and closes the skill."""
 
     route: tuple[RouteStep, ...]
@@ -38,8 +38,7 @@ class SkillProblem:
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SkillGates:
+class SkillGates(msgspec.Struct, frozen=True):
     """Who has a skill, and what it serves."""
 
     departments: tuple[str, ...] = ()

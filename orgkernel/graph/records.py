@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from orgkernel.diagnostics import Place
@@ -42,8 +42,7 @@ from orgkernel.loading.sources import SourceDocument
 EntryT = TypeVar("EntryT")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition(Generic[EntryT]):
+class Definition(msgspec.Struct, Generic[EntryT], frozen=True):
     """An entry of a catalog as an organization sees it: the nearest one of its id."""
 
     id: str
@@ -67,8 +66,7 @@ class Definition(Generic[EntryT]):
         return (self.section, self.id) if self.section else ()
 
 
-@dataclass(frozen=True, slots=True)
-class AliasTarget:
+class AliasTarget(msgspec.Struct, frozen=True):
     """Another vocabulary's id; without a target it is listed as meaning no domain here."""
 
     target: str | None
@@ -78,8 +76,7 @@ class AliasTarget:
 Matrices = Mapping[str, Definition[tuple[MatrixRow, ...]]]
 
 
-@dataclass(frozen=True, slots=True)
-class RankRow:
+class RankRow(msgspec.Struct, frozen=True):
     """The most each rank may do with a tool."""
 
     levels: Mapping[str, ToolLevel]
@@ -288,8 +285,7 @@ class RolePost:
         return self.document.part(route), route
 
 
-@dataclass(frozen=True, slots=True)
-class OrgRecords:
+class OrgRecords(msgspec.Struct, frozen=True):
     """Everything an organization's questions are answered from, besides its edges."""
 
     org_id: str
@@ -309,7 +305,7 @@ class OrgRecords:
     """Role ids that a file which could not be read seems to declare: nothing is said about their absence."""
     incomplete: frozenset[str] = frozenset()
     """Kinds of catalog of which a file could not be read: nothing is said about ids missing there."""
-    elsewhere: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    elsewhere: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """Role id to the other organizations that include it."""
     files: frozenset[str] = frozenset()
     """Names of the files the organization is made of, those that could not be read included."""
@@ -325,23 +321,25 @@ class OrgRecords:
     """Those of the nearest ladder that lists any, lowest first."""
     ladder: SourceDocument | None = None
     """The document of that ladder."""
-    promotions: Mapping[str, Definition[Promotion]] = field(default_factory=dict)
+    promotions: Mapping[str, Definition[Promotion]] = msgspec.field(default_factory=dict)
     """Rank that is reached to what it takes, as the same ladder says."""
-    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = field(default_factory=dict)
-    qualifications: Mapping[str, Definition[Qualification]] = field(default_factory=dict)
-    people: Mapping[str, Definition[Person]] = field(default_factory=dict)
-    system_origins: Mapping[str, Definition[SystemOrigin]] = field(default_factory=dict)
+    matrices: Mapping[str, Definition[tuple[MatrixRow, ...]]] = msgspec.field(default_factory=dict)
+    qualifications: Mapping[str, Definition[Qualification]] = msgspec.field(default_factory=dict)
+    people: Mapping[str, Definition[Person]] = msgspec.field(default_factory=dict)
+    system_origins: Mapping[str, Definition[SystemOrigin]] = msgspec.field(default_factory=dict)
     """Declared ones; those of `BUILT_IN_ORIGINS` exist besides."""
-    webhooks: Mapping[str, Definition[Webhook]] = field(default_factory=dict)
-    policies: Mapping[str, Definition[Policy]] = field(default_factory=dict)
-    agents: Mapping[str, Definition[RosterMember]] = field(default_factory=dict)
+    webhooks: Mapping[str, Definition[Webhook]] = msgspec.field(default_factory=dict)
+    policies: Mapping[str, Definition[Policy]] = msgspec.field(default_factory=dict)
+    agents: Mapping[str, Definition[RosterMember]] = msgspec.field(default_factory=dict)
     """Members of every roster it sees; `agent fills role` says which fill roles here."""
-    bills: Mapping[str, SourceDocument] = field(default_factory=dict)
+    bills: Mapping[str, SourceDocument] = msgspec.field(default_factory=dict)
     """The document of each bill it sees, by slug."""
-    procedures: Mapping[str, Definition[Procedure]] = field(default_factory=dict)
-    cognitive_skills: Mapping[str, Definition[CognitiveSkill]] = field(default_factory=dict)
+    procedures: Mapping[str, Definition[Procedure]] = msgspec.field(default_factory=dict)
+    cognitive_skills: Mapping[str, Definition[CognitiveSkill]] = msgspec.field(default_factory=dict)
     """By name."""
-    orders: Mapping[tuple[str, str], tuple[Definition[StandingOrder], ...]] = field(default_factory=dict)
+    orders: Mapping[tuple[str, str], tuple[Definition[StandingOrder], ...]] = msgspec.field(
+        default_factory=dict
+    )
     """Files of standing orders by whom they are for, the farthest first: `("role", "co")`, `("federation", "")`."""
     governance: SourceDocument | None = None
     """The nearest governance document. Its layers, edges and limits stand in `organization` in place of its own."""

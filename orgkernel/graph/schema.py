@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
+
+import msgspec
 
 from orgkernel.diagnostics import Place
 
@@ -28,8 +29,7 @@ class NodeKind(Enum):
     PROCEDURE = "procedure"
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeSchema:
+class EdgeSchema(msgspec.Struct, frozen=True):
     """A row of the table."""
 
     source: NodeKind

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
+
+import msgspec
 
 from orgkernel.diagnostics import Place
 from orgkernel.documents.records import (
@@ -58,8 +59,7 @@ _ENTRY_OF = {
 _MISSED = CATALOGS - {"cognitive_skill"} | {"role_profile", None}
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(msgspec.Struct, frozen=True):
     """A second declaration of an id at the same distance; the first is the one that is seen."""
 
     what: str

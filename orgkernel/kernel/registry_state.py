@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from orgkernel.diagnostics import Diagnostic
 from orgkernel.snapshots.snapshot import OrgSnapshot, Snapshot, covers
 
 
-@dataclass(frozen=True)
-class ServedOrganization:
+class ServedOrganization(msgspec.Struct, frozen=True, dict=True, weakref=True):
     """The version of an organization that answers."""
 
     snapshot: OrgSnapshot
@@ -19,8 +19,7 @@ class ServedOrganization:
     """Whether a later version was read and has errors."""
 
 
-@dataclass(frozen=True)
-class RegistryState:
+class RegistryState(msgspec.Struct, frozen=True, dict=True, weakref=True):
     """What the kernel holds at one moment; replaced whole, never changed."""
 
     latest: Snapshot
@@ -29,8 +28,7 @@ class RegistryState:
     """Organizations whose latest version may not answer, with what was found about them, the stale ones included."""
 
 
-@dataclass(frozen=True)
-class Reload:
+class Reload(msgspec.Struct, frozen=True, dict=True, weakref=True):
     """What a reload changed.
 
     >>> Reload(updated=("software_dev",), changed=True).kept

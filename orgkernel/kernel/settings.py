@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -31,22 +33,21 @@ _SETTINGS = (
 _LEVELS = {severity.value: severity for severity in Severity}
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(msgspec.Struct, frozen=True):
     """Settings, and the folder their paths start at."""
 
     folder: str
     paths: tuple[str, ...] = (".",)
     active: str | None = None
     """The organization that answers where none is named."""
-    severities: dict[str, Severity | None] = field(default_factory=dict)
+    severities: dict[str, Severity | None] = msgspec.field(default_factory=dict)
     """Rule code to its severity here; None switches the rule off."""
     fail_on: Severity = Severity.ERROR
     cache: str | bool = True
     """Folder of the cache, starting at `folder`; True for the user's own, False for none."""
     store: str | None = None
     """Where the state is: a file, relative to `folder`, or a URL of PostgreSQL."""
-    toolbox: dict[str, Any] = field(default_factory=dict)
+    toolbox: dict[str, Any] = msgspec.field(default_factory=dict)
     """Tool to what serves it, as it is written; `toolbox.settings` reads it."""
     oidc: dict[str, Any] | None = None
     """Whose tokens the HTTP API accepts besides keys; `manifest_api.guards.tokens` reads it."""

@@ -40,9 +40,13 @@ Signature = tuple[int, int, int, int]
 def sign_file(path: str) -> Signature | None:
     """Values that show, without reading it, that a file is the same. None if the file is not accessible."""
     try:
-        state = os.stat(path)
+        return signature_of(os.stat(path))
     except (OSError, ValueError):
         return None
+
+
+def signature_of(state: os.stat_result) -> Signature:
+    """The values of a file that the system was asked about."""
     return state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino
 
 

@@ -28,6 +28,7 @@ from orgkernel.loading.sources import (
     unpack_record,
 )
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
 # Where `$schema` stands in a JSON Schema.
@@ -54,15 +55,15 @@ _TELLING_AMONG_OURS = {
 }
 # A text that cannot be parsed is ours when `_schema` says so at the beginning of a line or an object, and not, say, in
 # a comment or in the name of an image.
-_SAYS = re.compile(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
+_SAYS = lazy_pattern(r"""_schema["']?\s*:\s*["']?""" + re.escape(PREFIX) + "([a-z_]*)")
 # What comes with the package is ours: a schema there is one, and need not be read to be passed over.
-_IS_JSON_SCHEMA = re.compile(r'\s*\{\s*"\$schema"\s*:')
+_IS_JSON_SCHEMA = lazy_pattern(r'\s*\{\s*"\$schema"\s*:')
 # Of this kind there may be a hundred thousand, so their marks are not kept at hand: as objects they cost more time than
 # they save.
 _MANY = "role_profile"
 # How much of a broken text is searched for ids that it declares, because it may be a text that is refused for its size.
 _MOST_CLAIMING = 2 * 1024 * 1024
-_CLAIM = re.compile(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
+_CLAIM = lazy_pattern(r"""\b(?:role_id|org_id)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_-]*)""")
 
 
 def says_ours(source: SourceText) -> bool:

@@ -11,14 +11,16 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import catalog as row
 from orgkernel.diagnostics.wording import printable
 from orgkernel.loading.marks import LINE_BREAK, mark_after, pack_mark
-from orgkernel.loading.parsed import Refusal, unprintable
+from orgkernel.loading.parsed import Refusal, find_unprintable
 from orgkernel.runtime.regular_files import NotRegular, open_regular, read_regular
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -66,8 +68,7 @@ class SourceUse(NamedTuple):
     """Of the entry of `sources`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(msgspec.Struct, frozen=True):
     """A file or folder to read, and the name its files are shown under."""
 
     path: str
@@ -126,8 +127,7 @@ class Found(NamedTuple):
     """A link that leads out of the roots."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceText:
+class SourceText(msgspec.Struct, frozen=True):
     """The text of one file, or the reason why it cannot be read."""
 
     path: str
@@ -351,7 +351,7 @@ def decode(path: str, name: str, content: bytes) -> SourceText:
         )
     # JSON lets all but the first 32 control characters stand in text, and ends no line there.
     is_usual = text.isascii() and not body.translate(None, _USUAL)
-    if not is_usual and not name.endswith(".json") and (match := unprintable().search(text)):
+    if not is_usual and not name.endswith(".json") and (match := find_unprintable(text)):
         refusal = Refusal(
             row.CHARACTER, mark_after(text[: match.start()]), f"the character U+{ord(match[0]):04X} is not allowed",
             "remove it, or write it as an escape inside double quotes",

@@ -35,16 +35,17 @@ from orgkernel.loading.parsed import (
     Refusal,
 )
 from orgkernel.loading.scalars import NumberOutOfRange, bounded_float, bounded_integer
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = lazy_pattern(r"[ \t\n\r]*")
 # Nearly every text is written without escapes; any other is read by the scanner, which says what is wrong with it.
-_USUAL_TEXT = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
-_USUAL_KEY = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"[ \t\n\r]*:[ \t\n\r]*')
-_USUAL_COMMA = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^\]} \t\n\r])")
-_NUMBER = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
-_WORD = re.compile(r"true|false|null")
+_USUAL_TEXT = lazy_pattern(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"')
+_USUAL_KEY = lazy_pattern(r'"([^"\\\x00-\x1f\ud800-\udfff]*)"[ \t\n\r]*:[ \t\n\r]*')
+_USUAL_COMMA = lazy_pattern(r"[ \t\n\r]*,[ \t\n\r]*(?=[^\]} \t\n\r])")
+_NUMBER = lazy_pattern(r"(-?(?:0|[1-9][0-9]*))(\.[0-9]+)?([eE][-+]?[0-9]+)?", re.ASCII)
+_WORD = lazy_pattern(r"true|false|null")
 _WORDS = {"true": True, "false": False, "null": None}
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
 
 # What the standard library's scanner says, and what we say.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
+
+import msgspec
 
 from orgkernel.diagnostics.catalog import Row
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.marks import Marks
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 # Budgets, checked while parsing and before anything is built from the values.
 MAX_DEPTH = 40
@@ -25,25 +26,27 @@ MAX_REFUSALS = 100
 
 # YAML 1.2 §5.1 lets a line separator stand in text, YAML 1.1 and libyaml end the line there: refused, so that line
 # numbers mean the same to everybody.
-_UNPRINTABLE = "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_UNPRINTABLE = lazy_pattern(
+    "[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
 
 
-@cache
-def unprintable() -> re.Pattern[str]:
-    """Finds a character that no text may hold; put together when a text is read, because it takes milliseconds."""
-    return re.compile(_UNPRINTABLE)
+def find_unprintable(text: str) -> re.Match[str] | None:
+    """The first character that no text may hold."""
+    # Whatever Python can print may stand in a text. The expression takes milliseconds to compile, and most trees need none.
+    if text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable():
+        return None
+    return _UNPRINTABLE.search(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(msgspec.Struct, frozen=True):
     """One document of a file: its values, with tuples for sequences, and their marks."""
 
     value: Any
     marks: Marks
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True):
     """A refused part of the text, at a mark."""
 
     row: Row
@@ -52,8 +55,7 @@ class Refusal:
     help: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedText:
+class ParsedText(msgspec.Struct, frozen=True):
     """All documents of a text, and the refusals. With a refusal, the documents may be incomplete."""
 
     documents: tuple[Parsed, ...]

@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 import re
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
+
 _WORDS: dict[str, bool | None] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True,
     "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
-_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
-_BASED = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
+_INTEGER = lazy_pattern(r"[-+]?(?:0|[1-9][0-9]*)\Z", re.ASCII)
+_BASED = lazy_pattern(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z", re.ASCII)
+_FLOAT = lazy_pattern(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z", re.ASCII)
+_NOT_FINITE = lazy_pattern(r"[-+]?\.(?:inf|Inf|INF)\Z|\.(?:nan|NaN|NAN)\Z")
 MAY_BEGIN_OTHERS = frozenset("-+.0123456789~nNtTfF")
 """What anything else than text, written out, begins with."""
 _MAY_BEGIN_NUMBERS = frozenset("-+.0123456789")

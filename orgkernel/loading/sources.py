@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import RECORDS, Document
@@ -288,8 +288,7 @@ class MergedDocument(SourceDocument):
         return any(part.has(*route) for part in self._parts)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenDocument:
+class BrokenDocument(msgspec.Struct, frozen=True):
     """A document that could not be read, with the ids that it seems to declare, so that missing ids are not reported."""
 
     name: str
@@ -301,8 +300,7 @@ class BrokenDocument:
     """As that of a document."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
+class ReadFile(msgspec.Struct, frozen=True):
     """The result of one file."""
 
     documents: tuple[SourceDocument, ...] = ()
@@ -334,8 +332,7 @@ class Lookup(NamedTuple):
     """A path, or `/NAME` for a command."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tree:
+class Tree(msgspec.Struct, frozen=True):
     """Everything that was read."""
 
     documents: tuple[SourceDocument, ...]
@@ -347,7 +344,7 @@ class Tree:
     """Skipped files, which are not documents of orgkernel."""
     files: Sequence[FileRead] = ()
     """The results of the files, in the order of reading."""
-    looked_up: Mapping[Lookup, bool] = field(default_factory=dict)
+    looked_up: Mapping[Lookup, bool] = msgspec.field(default_factory=dict)
     """What the disk answered about what texts refer to."""
 
 

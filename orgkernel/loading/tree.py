@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.diagnostics import catalog as row

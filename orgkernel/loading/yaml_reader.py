@@ -47,7 +47,7 @@ from orgkernel.loading.parsed import (
     Parsed,
     ParsedText,
     Refusal,
-    unprintable,
+    find_unprintable,
 )
 from orgkernel.loading.scalars import MAY_BEGIN_OTHERS, NumberOutOfRange, resolve_scalar
 
@@ -184,7 +184,7 @@ class _Reader:
 
     def refuse_character(self, text: str) -> None:
         """Of a text that `files.decode` would have refused: the parsers give an offset in it, or nothing."""
-        match = unprintable().search(text)
+        match = find_unprintable(text)
         place = mark_after(text[: match.start()]) if match else pack_mark(1, 1)
         what = f"the character U+{ord(match[0]):04X} is" if match else "a character of the text is"
         self.refuse(row.CHARACTER, place, f"{what} not allowed")

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from msgspec import structs
+
 from orgkernel.diagnostics.catalog import UNREADABLE
 from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.model.kinds import KINDS, VERSION
@@ -173,7 +175,7 @@ def _apply(
         changed = apply_edits(text, edits)
     except ValueError:
         raise _LeaveAlone("its values use YAML aliases") from None
-    new = replace(source, text=changed)
+    new = structs.replace(source, text=changed)
     after = parse_source(new)
     expected: Any = tuple(document.value for document in parsed.documents)
     for change in found:
@@ -182,7 +184,7 @@ def _apply(
     # The order of keys matters, and `1 == 1.0` in Python, so the written forms are compared.
     if after.refusals or repr(tuple(document.value for document in after.documents)) != repr(expected):
         raise _LeaveAlone("the upgrade would change its meaning")
-    if _complaints(new) - _complaints(replace(source, text=text)):
+    if _complaints(new) - _complaints(structs.replace(source, text=text)):
         raise _LeaveAlone("the upgrade would cause a new finding")
     return changed, after
 
@@ -215,7 +217,7 @@ def _complaints(source: SourceText) -> Counter[tuple[str, str]]:
 
 def _deprecated(source: SourceText, places: TextPlaces) -> Iterator[Left]:
     """Deprecated fields that a person must replace (ORG706)."""
-    read = read_documents(replace(source, text=places.text), named=True, among_ours=True)
+    read = read_documents(structs.replace(source, text=places.text), named=True, among_ours=True)
     for document in read.documents:
         accepted = [each for each in document.record.suppressions if each.rule == DEPRECATED.code]
         for found in DEPRECATED.check(document):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
+
+import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Place, Related, Severity
 
@@ -29,8 +30,7 @@ class RuleTarget(Enum):
     """`check(document: SourceDocument, used: Collection[int])`: after all others, a document's suppressions by number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """What a rule reports; code and severity come from the rule."""
 
     place: Place
@@ -44,8 +44,7 @@ class Finding:
 Check = Callable[..., Iterator[Finding]]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A rule as its module declares it."""
 
     code: str

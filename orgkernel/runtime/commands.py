@@ -10,27 +10,27 @@ Standard library only: this module also runs inside hosts.
 
 from __future__ import annotations
 
-import re
+from .lazy_patterns import lazy_pattern
 
 MOST_CHARACTERS = 10_000
 _QUOTED = r"'[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*'|\"[^'\"$`\\!\x00-\x08\x0b-\x1f\x7f]*\""
 _JOINING = r"[ \t\n;|&<>]"
 _PLAIN = r"[A-Za-z0-9_./:@%+,=~-]+"
 # A quoted text stands apart from other words, or after a `=`: glued to a word it would be a part of it.
-_READABLE = re.compile(
+_READABLE = lazy_pattern(
     rf"(?:{_JOINING}|{_PLAIN}(?=\Z|{_JOINING}|(?<==)['\"])|(?:{_QUOTED})(?=\Z|{_JOINING}))*\Z"
 )
 # In a quoted text these mean something to a shell that reads it again, as that of `ssh` and `su` does.
-_TEXTS = re.compile(_QUOTED)
-_MEANING = re.compile(r"[*?\[\]{}()#^]|[^\x00-\x7f]")
-_WORD = re.compile(r"[A-Za-z0-9_./:@%+,~-]+")
-_PARTS = re.compile(r"[/:,@]")
+_TEXTS = lazy_pattern(_QUOTED)
+_MEANING = lazy_pattern(r"[*?\[\]{}()#^]|[^\x00-\x7f]")
+_WORD = lazy_pattern(r"[A-Za-z0-9_./:@%+,~-]+")
+_PARTS = lazy_pattern(r"[/:,@]")
 # What runs words that are not in the command: shells, and programs that make commands of what they read.
-_RUNS_MORE = re.compile(
+_RUNS_MORE = lazy_pattern(
     r"(?:(?:r?ba|da|z|[mp]?dk|[lmo]?k|a|c|tc|fi|ya|po|xon|elvi|pw)?sh|powershell|eval|source|xargs|parallel|fd|fdfind|alias)(?:[0-9.-]*)(?:\.exe)?\Z"
 )
 # The shell's other word for `source`: a dot before the name of a file.
-_SOURCES = re.compile(r"(?:\A|[ \t\n;|&])\.[ \t]+(?:--|[^ \t\n;|&<>-])")
+_SOURCES = lazy_pattern(r"(?:\A|[ \t\n;|&])\.[ \t]+(?:--|[^ \t\n;|&<>-])")
 _RUNS_TEXT = frozenset({"su", "ssh", "watch", "script", "flock", "tmux", "screen", "entr", "expect"})
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .lazy_patterns import lazy_pattern
 from .request_words import STOP
 
 _NAMES_OF_LANGUAGES: Final = {
@@ -29,15 +30,15 @@ FOREIGN_STOP: Final = frozenset(
 )
 _LANGUAGES: Final = {name: frozenset(words) for name, words in _NAMES_OF_LANGUAGES.items()}
 _SCRIPTS: Final = (
-    ("Russian or another Cyrillic language", re.compile("[\u0400-\u04ff]{2}")),
-    ("Greek", re.compile("[\u0370-\u03ff]{3}")),
-    ("Arabic", re.compile("[\u0600-\u06ff]{2}")),
-    ("Hebrew", re.compile("[\u0590-\u05ff]{2}")),
-    ("Japanese", re.compile("[\u3040-\u30ff]")),
-    ("Chinese", re.compile("[\u4e00-\u9fff]")),
-    ("Korean", re.compile("[\u1100-\u11ff\uac00-\ud7af]")),
-    ("Thai", re.compile("[\u0e00-\u0e7f]")),
-    ("Hindi", re.compile("[\u0900-\u097f]")),
+    ("Russian or another Cyrillic language", lazy_pattern("[\u0400-\u04ff]{2}")),
+    ("Greek", lazy_pattern("[\u0370-\u03ff]{3}")),
+    ("Arabic", lazy_pattern("[\u0600-\u06ff]{2}")),
+    ("Hebrew", lazy_pattern("[\u0590-\u05ff]{2}")),
+    ("Japanese", lazy_pattern("[\u3040-\u30ff]")),
+    ("Chinese", lazy_pattern("[\u4e00-\u9fff]")),
+    ("Korean", lazy_pattern("[\u1100-\u11ff\uac00-\ud7af]")),
+    ("Thai", lazy_pattern("[\u0e00-\u0e7f]")),
+    ("Hindi", lazy_pattern("[\u0900-\u097f]")),
 )  # fmt: skip
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 import pkgutil
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 from zlib import crc32
+
+from .lazy_patterns import lazy_pattern
 
 TABLE: Final = "learned_work.bin"
 """The file beside this module."""
@@ -29,8 +30,8 @@ ROWS: Final = 1 << 14
 _MOST_CHARACTERS: Final = 1_500
 _MOST_WORDS: Final = 160
 _SHORTEST, _LONGEST = 3, 5
-_WORD: Final = re.compile(r"[^\W_]+(?:'[a-z]+)?|[?!{}\[\]<>=:#/]")
-_DIGITS: Final = re.compile(r"\d+")
+_WORD: Final = lazy_pattern(r"[^\W_]+(?:'[a-z]+)?|[?!{}\[\]<>=:#/]")
+_DIGITS: Final = lazy_pattern(r"\d+")
 
 
 class Table(NamedTuple):

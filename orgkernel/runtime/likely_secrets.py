@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from .lazy_patterns import lazy_pattern
 from .token_shapes import find_masked
 
 
@@ -28,13 +29,13 @@ class Likely(NamedTuple):
 
 _SHOWN: Final = 4
 _IN_ADDRESS: Final = tuple(
-    re.compile(
+    lazy_pattern(
         rf"[A-Za-z][A-Za-z0-9+.-]{{1,30}}://[^\s/:@\"'`<>]{{0,200}}:([^\s{sign}\"'`<>]{{1,200}})@[\w\[%]"
     )
     for sign in "/@"
 )
-_PORT: Final = re.compile(r"[0-9]{1,5}(?:/|\Z)")
-_WEBHOOK: Final = re.compile(
+_PORT: Final = lazy_pattern(r"[0-9]{1,5}(?:/|\Z)")
+_WEBHOOK: Final = lazy_pattern(
     r"(?:hooks\.slack\.com/(?:services|workflows|triggers)|discord(?:app)?\.com/api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{16,200})"
 )
 
@@ -48,42 +49,42 @@ _KEY: Final = (
     r"|(?:access|auth|refresh|id|api|bearer|session|bot|personal|security|deploy|oauth)[-_ .]?token"
 )
 _LOOSE: Final = r"(?<![a-z])(?:secret|token|credentials?|sig|signature|x-amz-signature)"
-_NAMES: Final = re.compile(
+_NAMES: Final = lazy_pattern(
     rf"(?i:(?P<password>{_PASSWORD})|(?P<key>{_KEY})|(?P<loose>{_LOOSE}))(?:s|_value|value)?"
 )
 _VALUE: Final = (
     r"""(?:(?P<quote>\\?["'`])(?P<quoted>(?:(?!(?P=quote)).){1,400})(?P=quote)|(?P<bare>[^\s"'`\\]{1,400}))"""
 )
 # What stands between a name and its value.
-_ASSIGNED: Final = re.compile(
+_ASSIGNED: Final = lazy_pattern(
     rf"""\\?["'`\]]{{0,2}}(?P<op>\s{{0,5}}(?::=|=>|[=:])(?![=~:])\s{{0,5}}){_VALUE}"""
 )
-_OPTION: Final = re.compile(rf"(?P<op>\s{{1,3}})(?!-){_VALUE}")
-_SENTENCE: Final = re.compile(
+_OPTION: Final = lazy_pattern(rf"(?P<op>\s{{1,3}})(?!-){_VALUE}")
+_SENTENCE: Final = lazy_pattern(
     rf"(?P<op>\s{{1,3}}(?i:(?:is|was|ist|lautet|es|est|set to|changed to)\s{{1,3}})?){_VALUE}"
 )
-_DASHES: Final = re.compile(r"(?<![\w-])--?[A-Za-z0-9-]{0,30}\Z")
-_LOGIN: Final = re.compile(r"\blogin\s{1,3}\S{1,100}\s{1,3}password\s{1,3}(\S{1,200})")
-_SQL: Final = re.compile(r"(?i:identified\s{1,3}by|password)\s{1,3}'([^'\n]{1,200})'")
-_USER: Final = re.compile(
+_DASHES: Final = lazy_pattern(r"(?<![\w-])--?[A-Za-z0-9-]{0,30}\Z")
+_LOGIN: Final = lazy_pattern(r"\blogin\s{1,3}\S{1,100}\s{1,3}password\s{1,3}(\S{1,200})")
+_SQL: Final = lazy_pattern(r"(?i:identified\s{1,3}by|password)\s{1,3}'([^'\n]{1,200})'")
+_USER: Final = lazy_pattern(
     r"""(?<![\w-])(?:-u|--user|--proxy-user|-U)[ =]{1,3}["']?[\w.@-]{1,60}:([^\s"']{1,200})"""
 )
-_SHORT: Final = re.compile(
+_SHORT: Final = lazy_pattern(
     r"""\b(?:mysql\w*|mariadb\w*|sshpass|mongo\w*)\b[^\n]{0,200}?\s-p ?["']?([^\s"'-][^\s"']{0,200})"""
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_pattern(
     r"""(?i:(?:proxy-)?authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?)(?:(?i:(bearer|basic|token|apikey|digest|negotiate))\s{1,3})?([^\s"'\\,]{4,4000})"""
 )
-_BEARER: Final = re.compile(r"\b(?i:bearer)\s{1,3}([A-Za-z0-9+/_.~-]{12,4000}={0,2})")
-_COOKIE: Final = re.compile(
+_BEARER: Final = lazy_pattern(r"\b(?i:bearer)\s{1,3}([A-Za-z0-9+/_.~-]{12,4000}={0,2})")
+_COOKIE: Final = lazy_pattern(
     r"""(?i:\b(?:set-)?cookie)\\?["']?\s{0,3}:\s{0,3}\\?["']?([\w.-]{1,60}=[^\r\n"']{4,2000})"""
 )
 
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = lazy_pattern(
     r"\$[A-Za-z_]\w*\Z|\$[{(]|\$\$|\{\{|\{[\w.\[\]]*\}\Z|<[^<>]*>?\Z|%[\w(]|\*+\Z|[xX•.…*#_-]{3,}\Z|\[[A-Za-z _-]+\]\Z|.*(?:\.\.\.|…)\Z"
     r"|!\w+ |!(?:vault|secret|env)\b|\[(?:an?|the)\Z|(?:process\.)?env\b|ENC\[|vault:|op://|arn:|file:|/run/secrets"
 )
-_CODE: Final = re.compile(
+_CODE: Final = lazy_pattern(
     r"[A-Za-z_][\w.]*[(\[{]|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z|f?[\"']|[a-z_]*(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|cred)[A-Za-z_]*\Z"
     r"|[A-Z][a-z]+[A-Z]\w*\[|(?:&|\*)?(?:str|String|string|char|bytes)\b|Secret[A-Z]\w*\Z|\(lambda"
 )
@@ -259,12 +260,12 @@ _WORDS: Final = frozenset(
         "your",
     ]
 )
-_METHODS: Final = re.compile(
+_METHODS: Final = lazy_pattern(
     r"(?i:sha|md|base|utf|bcrypt|argon|pbkdf|scrypt|hs|rs|es|aes|rsa|v|oauth|id|s|p|level|step)[-_]?[0-9]{1,4}(?:[-_][a-z]+)?s?\Z"
 )
-_NEXT: Final = re.compile(r"[;&|,](?=[\w \-\[]*=|\s|\Z)")
-_FIELD: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+\Z|\{")
-_ORDINARY: Final = re.compile(
+_NEXT: Final = lazy_pattern(r"[;&|,](?=[\w \-\[]*=|\s|\Z)")
+_FIELD: Final = lazy_pattern(r"[a-z]+(?:_[a-z0-9]+)+\Z|\{")
+_ORDINARY: Final = lazy_pattern(
     r"(?:primary|foreign|sort|partition|cache|next|page|continuation|cursor|sync|cancel|cancellation|stop|pad|mask|eos|bos"
     r"|did:|max|min|input|output|prompt|total|public|no|per|count|num)[ _.-]?\Z",
     re.IGNORECASE,
@@ -272,9 +273,9 @@ _ORDINARY: Final = re.compile(
 _HINTS: Final = (
     "pass", "pwd", "pw", "kennwort", "contrase", "senha", "key", "secret", "token", "credential", "sig",
 )  # fmt: skip
-_LONG: Final = re.compile(r"[A-Za-z0-9_.-]{14}")
+_LONG: Final = lazy_pattern(r"[A-Za-z0-9_.-]{14}")
 # A token of an issuer that no table has: a short prefix, and much that is random.
-_OTHER: Final = re.compile(
+_OTHER: Final = lazy_pattern(
     r"(?<![A-Za-z0-9_./+-])[A-Za-z][A-Za-z0-9]{1,9}(?:[_-][a-z]{1,8}){0,2}[_-]([A-Za-z0-9_-]{30,400})(?![A-Za-z0-9_/+=])"
 )
 

@@ -14,10 +14,12 @@ import json
 import re
 from typing import Final
 
+from .lazy_patterns import lazy_pattern
+
 MARK: Final = "[ORG supervisor]"
-_OWN: Final = re.compile(re.escape(MARK) + r"\s+(.*?)\s+\[([0-9a-f]{8})\]", re.DOTALL)
+_OWN: Final = lazy_pattern(re.escape(MARK) + r"\s+(.*?)\s+\[([0-9a-f]{8})\]", re.DOTALL)
 # Control characters and invisible characters; `one_line` also replaces brackets, which could fake the mark.
-_UNPRINTABLE: Final = re.compile(
+_UNPRINTABLE: Final = lazy_pattern(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
 

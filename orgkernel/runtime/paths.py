@@ -22,21 +22,23 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from .lazy_patterns import lazy_pattern
+
 MOST_CHARACTERS: Final = 4096
 """A longer path cannot be compared: no host opens it."""
 MOST_NAMES: Final = 256
 ANYWHERE: Final = "**"
 
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_DRIVE: Final = lazy_pattern(r"[A-Za-z]:")
+_SCHEME: Final = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")
 # What a program may replace before it opens a file: a home folder, a variable, a command, an escaped character. A variable
 # may be empty, so that a `..` after it leaves the folder before it.
-_REPLACED: Final = re.compile(r"^~|[$`]|%[0-9A-Fa-f]{2}|%\w+%")
+_REPLACED: Final = lazy_pattern(r"^~|[$`]|%[0-9A-Fa-f]{2}|%\w+%")
 # Some programs read `{a,b}` as two paths.
 _ALTERNATIVES: Final = frozenset("{,}")
-_SHORT_NAME: Final = re.compile(r"~[0-9]")
-_WILD: Final = re.compile(r"[*?\[]")
-_CLASS: Final = re.compile(r"\[!?\]?[^\]]*\]|[?]")
+_SHORT_NAME: Final = lazy_pattern(r"~[0-9]")
+_WILD: Final = lazy_pattern(r"[*?\[]")
+_CLASS: Final = lazy_pattern(r"\[!?\]?[^\]]*\]|[?]")
 
 
 class FilePath(NamedTuple):
@@ -312,7 +314,7 @@ def fold(name: str) -> str:
 
 
 _Patterns = tuple[re.Pattern[str] | None, ...]
-_ANY_NAME: Final = re.compile(r"(?s:.)+")
+_ANY_NAME: Final = lazy_pattern(r"(?s:.)+")
 
 
 class _Pattern(NamedTuple):

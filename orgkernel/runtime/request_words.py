@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .lazy_patterns import lazy_pattern
+
 STOP_TEXT: Final = """
 a about above across actually after again against ago all almost along already also although always am among an and another any anybody
 anyone anything anyway are arent around as aside at away back be became because become been before being below
@@ -51,7 +53,7 @@ WEAK: Final = frozenset(
     yearly annual regular regularly latest final completely
     """.split()  # noqa: SIM905
 )
-GREETING: Final = re.compile(
+GREETING: Final = lazy_pattern(
     r"""(?:^|(?<=[.!?,\n]))\s*(?:
       (?:hello|hi|hey|yo|hallo|howdy|greetings|moin|hiya|good\ (?:morning|afternoon|evening|night|day)|dear\ \w+)(?:\ (?:there|all|team|everyone|everybody|folks|guys))?\b
     | (?:many\ )?thank(?:s|\ you|s\ a\ lot)\b[^.!?,\n]* | cheers\b | bye(?:\ bye)?\b[^.!?\n]* | sleep\ (?:well|tight) | talk\ to\ you\ (?:later|soon)[^.!?\n]* | see\ you\b[^.!?\n]* | good\s?bye\b
@@ -63,7 +65,7 @@ GREETING: Final = re.compile(
     )""",
     re.X | re.I,
 )
-SMALL_TALK: Final = re.compile(
+SMALL_TALK: Final = lazy_pattern(
     r"""\b(?:
       (?:who|what)\ are\ you\b | what(?:'s|\ is)\ your\ (?:name|favou?rite|age|opinion|hobby|dream|job|purpose)\b
       | how\ old\ are\ you\b
@@ -121,7 +123,7 @@ THINGS: Final = frozenset(
 """What programs are made of: a text that only tells something of them tells of a fault."""
 PERSONS: Final = frozenset(("i", "im", "ive", "he", "hes", "she", "shes", "somebody", "someone"))
 MEETS: Final = (["get"], ["click"], ["see"], ["press"], ["receive"], ["type"], ["open"], ["enter"])
-FEATURE: Final = re.compile(
+FEATURE: Final = lazy_pattern(
     r"""\b(?:
       (?:let|allow)\ (?:the\ |our\ )?(?:users?|customers?|admins?|people|visitors|players|\w+\ (?:box|page|app|form|cli|list|table|menu|field|button|dialog))\b
       | (?:users?|customers?|admins?|visitors)\ (?:should|must|need\ to|want\ to)\ (?:be\ able\ to\ )?\w+
@@ -136,14 +138,14 @@ TROUBLE: Final = frozenset(
     """not no cannot cant nobody without lost late since too left never none isnt arent wasnt werent dont doesnt didnt hasnt havent
     only low high empty missing threatens threatening blocks blocking hurts refuses refused denied lacks needs asks cases""".split()  # noqa: SIM905
 )
-WISH: Final = re.compile(
+WISH: Final = lazy_pattern(
     r"""\b(?:please|pls|plz|plaese|pleese|kindly|can\ (?:you|someone|somebody|anyone|we)|could\ (?:you|someone|somebody|we)|(?:will|would)\ you|would\ it\ be\ possible
     | (?:i|we)(?:'d|\ would|'ll|\ will)?\ (?:really\ |just\ |also\ |now\ |only\ |still\ )?(?:need|want|like\ (?:to|a|an|some|you|it|that)|wish|have\ to|must|prefer)
     | i'd\ like | (?:wants?|needs?|want)\ (?:a|an|to|some|the|me|us|you)\b | would\ like | needs?\ | should | must | has\ to | have\ to | let'?s | help | make\ sure | how\ about | what\ about | time\ to | looking\ for | your\ (?:task|job)\ is | it\ would\ be\ (?:great|nice|good))\b""",
     re.X | re.I,
 )
 CREW: Final = r"(?:people|teams?|staff|crew|subordinates|developers?|programmers?|coders?|engineers?|researchers?|analysts?|specialists?|experts?|guys?|folks|person|sources|collectors|branch(?:es)?|departments?|divisions|officers?|executives?|units?|sections?|sides|xos?)"
-LEADING_WORDS: Final = re.compile(
+LEADING_WORDS: Final = lazy_pattern(
     rf"""\b(?:
       your\ (?:\w+\ )?{CREW}\b
       | (?:have|let|get|tell|ask|task|put)\ (?:the|both|all|each|every|two|three)\ (?:\w+\ )?{CREW}\b(?!\ (?:if|whether|what|how|about))
@@ -173,7 +175,7 @@ LEADING_WORDS: Final = re.compile(
     )""",
     re.X,
 )
-COMMANDS: Final = re.compile(
+COMMANDS: Final = lazy_pattern(
     r"""\b(?:
       take\ (?:over\ )?(?:charge|command|the\ lead|responsibility|overall)\b | in\ (?:command|charge)\b
       | (?:head|chief|leader|boss|commander)\ of\ the\ (?:team|mission|whole|project|operation)
@@ -193,23 +195,23 @@ COMMANDS: Final = re.compile(
     )""",
     re.X,
 )
-PASTED: Final = re.compile(
+PASTED: Final = lazy_pattern(
     r"""^(?:\s*File\ "[^\n]*|\s+at\ [\w$.<>/]+[(:][^\n]*|Traceback\ [^\n]*|goroutine\ \d+[^\n]*|\s*\^[~^\s]*$|(?:>>>|\$)\ [^\n]*|[\w.-]+\s+\|\ [^\n]*
     | (?:\[?\d{4}-\d\d-\d\d[T\ ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\ +\d+\ \d\d:\d\d|\d+\.\d+\.\d+\.\d+\ |\[?\d\d:\d\d:\d\d)[^\n]*
     | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL)\b[^\n]*|\w*(?:Error|Exception):[^\n]*|panic:[^\n]*)$""",
     re.X | re.M,
 )
-TRACEBACK: Final = re.compile(
+TRACEBACK: Final = lazy_pattern(
     r"Traceback \(most|\bFile \"[^\"\n]+\", line \d|\n\s+at [\w$.<>/]+[(:]|\b\w+(?:Error|Exception)\b|\bpanic:|segmentation fault|core dumped",
     re.I,
 )
 TRACES: Final = ("error", "exception", "traceback", 'file "', "\n", "panic:", "fault", "core dumped")
 """What a text holds that may hold a traceback."""
-LOG_LINES: Final = re.compile(
+LOG_LINES: Final = lazy_pattern(
     r"^(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ \d\d:\d\d|\d+\.\d+\.\d+\.\d+ .*\[|\[?\d\d:\d\d:\d\d)",
     re.M | re.I,
 )
-QUESTION: Final = re.compile(
+QUESTION: Final = lazy_pattern(
     r"""^\W*(?:(?:so|and|but|ok|okay|please|hey|hi|well|can\ you\ tell\ me|could\ you\ tell\ me|tell\ me|do\ you\ know|i\ wonder|explain)\W+)*(?:
       (?P<define>what(?:'s|\ is|\ are|\ was|\ were)\ (?:an?\ |the\ (?:difference|capital|meaning|definition|purpose|point|history|population|largest|biggest|tallest|highest|longest|fastest|oldest|smallest|best|most|largest|speed|distance|boiling|chemical|formula|square|name)\b)?
         | define\b | what\ does\ [\w\s-]{1,40}\ (?:mean|stand\ for)\b | who(?:'s|\ is|\ was|\ are|\ were|\ invented|\ discovered|\ wrote|\ painted|\ founded|\ directed|\ sang|\ composed|\ created|\ built|\ developed)\b
@@ -218,7 +220,7 @@ QUESTION: Final = re.compile(
     )""",
     re.X | re.I,
 )
-FAULTY: Final = re.compile(
+FAULTY: Final = lazy_pattern(
     r"""\b(?:
       (?:does(?:n't|\ not)|do(?:n't|\ not)|did(?:n't|\ not)|won't|will\ not|can't|cannot|never|no\ longer)\ (?:\w+\ )?(?:work|start|load|open|show|appear|arrive|print|respond|connect|run|build|compile|save|update|react|stop|turn|move|match|close|fit|fire|finish|return|render|come|update|sync|refresh|boot|answer|display|scroll|play)\w*\b(?!\ (?:me|us)\b)
       | (?:no\ longer|nothing\ (?:happens|is\ (?:saved|stored|shown|sent|displayed|printed))|does\ nothing|not\ working|out\ of\ order|(?:is|are|was|looks?)\ (?:wrong|broken|off|missing|garbled|empty|blank|cut\ off|doubled|duplicated|swapped|corrupt\w*|rotated|flaky|red|stuck|frozen|dead|slow|unresponsive|upside\ down|inconsistent)|went\ wrong|goes\ wrong|what\ is\ wrong|too\ (?:early|late)\b(?=\W*$)|returns?\ (?:no|nothing|an?\ (?:error|empty)|null|undefined|nan|the\ wrong)|shows?\ (?:no|nothing|the\ wrong|an?\ error|nan|up\ twice|\w+\ \w+\ twice)|shown\ (?:\w+\ ){0,3}(?:wrong|too|twice)|stopped\ working|gets?\ (?:stuck|killed|cut\ off|lost)|is\ stuck|keeps?\ (?!an\b)\w+ing|hangs?|freezes?|froze|misbehav\w+|chokes?|dies|blows\ up|goes\ blank|grows\ until|stays\ (?:gr[ae]y|blank|empty|black|white|dark|the\ same|on)|(?:wrong|incorrect|weird|strange|duplicate|double|negative|missing)\ (?:\w+\ )?(?:vat|total|totals|sum|amount|result|results|value|values|number|numbers|order|date|dates|name|price|prices|output|page|time|user|data|address)\b|although\ it\ should|even\ though\ it|(?:logs|kicks|throws|signs)\ \w+\ out|off\ by\ (?:one|a)|instead\ of\ (?:the\ )?(?:right|correct|expected)|as\ nan|never\ \w+s|got\ (?:\w+\ )?(?:slow|slower)|cuts?\ off|from\ time\ to\ time|somehow|(?:answers?|returns?|throws?|gives?)\ (?:with\ )?(?:an?\ )?(?:http\ )?[45]\d\d|no\ space\ left|an?\ empty\ \w+|(?:at|in|by|to)\ \d+\ instead\ of|charged\ twice|(?:connection|access|permission)\ (?:refused|denied)|refuses\ (?:the\ )?connections?|not\ found\b|no\ module\ named|nobody\ can|stops\ (?:at|after|when)|works\ only|says\ (?:error|invalid|no|not)|keeps\ \w+ing|twice\b(?=\W*$))\b
@@ -356,12 +358,12 @@ JOBS: Final = frozenset(
     task job question one work something this that ticket assignment matter issue
     """.split()  # noqa: SIM905
 )
-PERSON: Final = re.compile(
+PERSON: Final = lazy_pattern(
     r"(?:er|or|ist|ant|ian|eer|man|woman|agent|chief|lead|head|clerk|chef|nurse|attorney|pilot|concierge|coach|host|cook|officer|expert|superintendent|analyst|architect|counsel|secretary|paralegal|controller|xo|co|vet|buyer|guard|specialist|assistant|manager|engineer|developer|director|partner|executive|scientist|advocate|mechanic|intern|aide|guide|scout|master|captain|steward|president|technologist|dba|sre|cfo|cto|ceo|representative|rep)$"
 )
-CODE: Final = re.compile(r"```.*?(?:```|$)", re.S)
-URL: Final = re.compile(r"\b(?:https?://|www\.)\S+", re.I)
-QUOTED: Final = re.compile(r"\"[^\"\n]{3,300}\"")
-BREAK: Final = re.compile(r"[.!?;:,](?=[\s\"')]|$)|\n|\s[-\u2013\u2014]\s|[()]")
-SENTENCE_END: Final = re.compile(r"[.!?](?=[\s\"')])|\n")
+CODE: Final = lazy_pattern(r"```.*?(?:```|$)", re.S)
+URL: Final = lazy_pattern(r"\b(?:https?://|www\.)\S+", re.I)
+QUOTED: Final = lazy_pattern(r"\"[^\"\n]{3,300}\"")
+BREAK: Final = lazy_pattern(r"[.!?;:,](?=[\s\"')]|$)|\n|\s[-\u2013\u2014]\s|[()]")
+SENTENCE_END: Final = lazy_pattern(r"[.!?](?=[\s\"')])|\n")
 COMMON: Final = frozenset(WEAK | ORDERS | CREATED | PRIVATE)

@@ -6,13 +6,13 @@ random. Names of secrets, placeholders, digests (`sha256:…`), addresses, paths
 
 from __future__ import annotations
 
-import base64
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from .lazy_patterns import lazy_pattern
 from .likely_secrets import find_likely, names_secret
 from .token_shapes import find_refused
 
@@ -31,17 +31,17 @@ _SHOWN: Final = 4
 
 _WORDS: Final = ("key", "secret", "token", "password", "passwd", "passphrase")
 # Keys and tokens that point at something and open nothing: `cache key`, `primary_key`, `nextPageToken`.
-_ORDINARY: Final = re.compile(
+_ORDINARY: Final = lazy_pattern(
     r"(?:primary|foreign|sort|partition|cache|group|lookup|object|map|dict|registry|index|unique|composite|shard|hash"
     r"|idempotency|dedup|deduplication|routing|message|translation|storage|row|column|public|page|continuation|cursor"
     r"|sync|cancel|cancellation|stop|pad|mask|eos|bos)[ _.-]?(?:key|token)s?\Z",
     re.IGNORECASE,
 )
 _IS: Final = r"""["'`\\]{0,2}\s{0,3}(?:=|:)\s{0,3}["'`\\]{0,2}"""
-_ASSIGNED: Final = re.compile(rf"""((?i:{"|".join(_WORDS)})s?){_IS}([^\s"'`\\]{{10,150}})""")
-_NAMED: Final = re.compile(rf"(?i:{'|'.join(_WORDS)})s?\Z")
-_HEADER: Final = re.compile(r"\b(?i:(basic)|bearer)\s{1,3}([A-Za-z0-9+/_.~-]{8,4000}={0,2})")
-_IN_ADDRESS: Final = re.compile(
+_ASSIGNED: Final = lazy_pattern(rf"""((?i:{"|".join(_WORDS)})s?){_IS}([^\s"'`\\]{{10,150}})""")
+_NAMED: Final = lazy_pattern(rf"(?i:{'|'.join(_WORDS)})s?\Z")
+_HEADER: Final = lazy_pattern(r"\b(?i:(basic)|bearer)\s{1,3}([A-Za-z0-9+/_.~-]{8,4000}={0,2})")
+_IN_ADDRESS: Final = lazy_pattern(
     r"[A-Za-z][A-Za-z0-9+.-]{1,30}://[^\s/:@\"'`]{0,200}:([^\s/@\"'`]{3,200})@[\w\[]"
 )
 _LEAST_REPEATED: Final = 8
@@ -50,13 +50,13 @@ _LEAST_ENTROPY: Final = 3.5
 _LONGEST_ORDINARY: Final = 40
 """Characters before an assignment in which the name of an ordinary key is looked for."""
 _WHAT_ASSIGNED: Final = "a secret"
-_BARE_KEY: Final = re.compile(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
-_UUID: Final = re.compile(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
+_BARE_KEY: Final = lazy_pattern(r"(?:\A|[^A-Za-z_-])keys?\Z", re.IGNORECASE)
+_UUID: Final = lazy_pattern(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\Z")
 # Addresses, paths, references to variables and placeholders, digests with their algorithm.
-_NOT_RANDOM: Final = re.compile(
+_NOT_RANDOM: Final = lazy_pattern(
     r"[$<{%*/\[(]|arn:|.*EXAMPLE|\.{1,2}/|~/|[a-z][a-z0-9+.-]*://|(?:sha|md)[0-9]{1,3}[:-]|.*\.\.\.|.*…"
 )
-_PLACEHOLDERS: Final = re.compile(
+_PLACEHOLDERS: Final = lazy_pattern(
     r"(?i:pass|password|passwd|secret|token|key|pw|pwd|xxx+|redacted|changeme)\Z|.*\*\*\*"
 )
 
@@ -71,12 +71,12 @@ _CLASSES: Final = bytes(
     else 32
     for code in range(256)
 )
-_QUICK_TOKEN: Final = re.compile(rb"A[Aa]{6,}A")
+_QUICK_TOKEN: Final = lazy_pattern(rb"A[Aa]{6,}A")
 _QUICK_ASSIGNED: Final = tuple(
-    (word, re.compile(word + "s?" + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS
+    (word, lazy_pattern(word + "s?" + _IS + r"""[^\s"'`\\]{10}""")) for word in _WORDS
 )
 _QUICK_UNLESS_PASS: Final = tuple(each for each in _QUICK_ASSIGNED if not each[0].startswith("pass"))
-_QUICK_HEADER: Final = re.compile(r"(?:basic|bearer)\s{1,3}[a-z0-9+/_.~-]{8}")
+_QUICK_HEADER: Final = lazy_pattern(r"(?:basic|bearer)\s{1,3}[a-z0-9+/_.~-]{8}")
 
 
 def may_hold_secrets(text: str) -> bool:
@@ -226,6 +226,8 @@ def _is_assigned(name: str, value: str) -> bool:
 
 def _is_basic(value: str) -> bool:
     """Whether a value is the Base64 of `user:password`, as in `Authorization: Basic` (RFC 7617)."""
+    import base64  # few texts get here
+
     try:
         user, colon, password = (
             base64.b64decode(value, validate=True).decode("utf-8", "replace").partition(":")

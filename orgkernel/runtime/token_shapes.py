@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from .lazy_patterns import lazy_pattern
+
 
 class TokenShape(NamedTuple):
     """The token of an issuer. In its patterns `W{` is a letter, digit, `_` or `-`, and `D` asks for a digit among them."""
@@ -90,8 +92,8 @@ _LEAST_VARIETY: Final = 8
 """Fewest different characters in a token. A text with fewer is a placeholder (`ghp_xxxx…`)."""
 SHORTEST_REFUSED: Final = 18
 """Fewest characters of a token that is refused; all but private keys consist of those of `_LONG`."""
-_LONG: Final = re.compile(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED}}}")
-_RUN: Final = re.compile(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
+_LONG: Final = lazy_pattern(rf"[A-Za-z0-9_.+/=:-]{{{SHORTEST_REFUSED}}}")
+_RUN: Final = lazy_pattern(r"[A-Za-z0-9_-]{2,}[A-Za-z0-9_.+/=-]{12,}")
 
 
 def find_refused(text: str) -> Iterator[tuple[int, int, str]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from .lazy_patterns import lazy_pattern
 from .trigger_builder import Builder
 from .trigger_names import find_trigger_name
 from .trigger_problems import JOIN, ParsedTrigger, TriggerProblem, say_nested
@@ -21,10 +22,10 @@ from .triggers import MAX_DEPTH
 
 MAX_LENGTH: Final = 1_000
 
-_WORD = re.compile(r"[A-Za-z0-9_.]+")
-_PARENTHESIS = re.compile(r"[()]")
-_PERCENT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
-_DIGITS = re.compile(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
+_WORD = lazy_pattern(r"[A-Za-z0-9_.]+")
+_PARENTHESIS = lazy_pattern(r"[()]")
+_PERCENT = lazy_pattern(r"([0-9]+(?:\.[0-9]+)?)\s*\Z", re.ASCII)
+_DIGITS = lazy_pattern(r"[0-9]{1,6}(?:\.[0-9]{1,6})?")
 # Operators of other languages, and what to write in a trigger; a longer sign comes before its own prefix.
 _INSTEAD: Final = {
     "&&": "AND",

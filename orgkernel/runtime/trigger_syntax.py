@@ -19,9 +19,10 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from .lazy_patterns import lazy_pattern
 from .trigger_builder import Builder, Part
 
-_WORD: Final = re.compile(
+_WORD: Final = lazy_pattern(
     r"""[ \t\r\n]*(?:
       (?P<OR>(?i:or(?![a-z0-9_.])))
     | (?P<AND>(?i:and(?![a-z0-9_.])))

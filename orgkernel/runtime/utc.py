@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from .lazy_patterns import lazy_pattern
 
 _DAY = 86_400
 _FROM_YEAR_0 = 719_468
@@ -44,7 +44,7 @@ def as_exact_utc(seconds: float) -> str | None:
     return f"{(as_utc(whole) or '')[:-1]}.{fraction:06}Z"
 
 
-_MOMENT = re.compile(
+_MOMENT = lazy_pattern(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?"
     r"([Zz]|[+-][0-9]{2}:?[0-9]{2})?"
 )

@@ -14,60 +14,65 @@ import unicodedata
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-_UNSEEN: Final = re.compile(
+from .lazy_patterns import lazy_pattern
+
+_UNSEEN: Final = lazy_pattern(
     "[\u0000-\u0008\u000e-\u001f\u007f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
 )
-_MARKS: Final = re.compile("[\u0300-\u036f]")
+_MARKS: Final = lazy_pattern("[\u0300-\u036f]")
 _APOSTROPHES: Final = str.maketrans(
     {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "`": " ", "\u201c": '"', "\u201d": '"'}
 )
 # Scripts that are written without spaces: there, pairs of characters stand for words.
-_UNSPACED: Final = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
-_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-_NUMBERED: Final = re.compile(r"[A-Za-z]{1,6}[0-9]{1,4}")
-_TOKEN: Final = re.compile(r"\w+(?:['+#]+\w*)*(?:[-_./]+\w+(?:['+#]\w*)*)*")
+_UNSPACED: Final = lazy_pattern("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
+_PARTS: Final = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_NUMBERED: Final = lazy_pattern(r"[A-Za-z]{1,6}[0-9]{1,4}")
+_TOKEN: Final = lazy_pattern(r"\w+(?:['+#]+\w*)*(?:[-_./]+\w+(?:['+#]\w*)*)*")
 
 # Several words that are one.
 _JOINED: Final = (
-    ("log", re.compile(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
-    ("sign", re.compile(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
-    ("set", re.compile(r"\bset(?:ting|s)?[ -]up\b", re.I), "setup"),
-    ("back", re.compile(r"\bback(?:ing|ed|s)?[ -]up\b", re.I), "backup"),
-    ("mail", re.compile(r"\be-?mail", re.I), "email"),
-    ("web", re.compile(r"\bweb ?(site|page)", re.I), r"web\1"),
-    ("board", re.compile(r"\bon-?boarding\b|\bonboard(?:ed|s)?\b", re.I), "onboarding"),
-    ("wi", re.compile(r"\bwi-?fi\b", re.I), "wifi"),
-    ("k8s", re.compile(r"\bk8s\b", re.I), "kubernetes"),
-    ("ci/cd", re.compile(r"\bci/cd\b", re.I), "cicd"),
-    ("a/b", re.compile(r"\ba/b[ -]test", re.I), "abtest"),
-    ("p&l", re.compile(r"\bp&l\b", re.I), "profitloss"),
-    ("q&a", re.compile(r"\bq&a\b", re.I), "questions"),
-    ("r&d", re.compile(r"\br&d\b", re.I), "research"),
-    ("c++", re.compile(r"\bc\+\+", re.I), "cpp"),
-    ("c#", re.compile(r"\bc#", re.I), "csharp"),
-    ("net", re.compile(r"(?<!\w)\.net\b", re.I), "dotnet"),
-    ("node", re.compile(r"\bnode\.js\b", re.I), "nodejs"),
-    ("pick", re.compile(r"\b(?:pick|picks|picking|picked)[ -]up\b", re.I), "collect"),
-    ("sick", re.compile(r"\bsick (?:note|leave|day)", re.I), "sickleave leave"),
-    ("follow", re.compile(r"\bfollow(?:ing|s|ed)?[ -]up\b", re.I), "followup"),
-    ("check", re.compile(r"\bcheck(?:ing|s|ed)?[ -]in\b", re.I), "checkin"),
-    ("check", re.compile(r"\bcheck(?:ing|s|ed)?[ -]out\b", re.I), "checkout"),
-    ("lay", re.compile(r"\blay(?:ing|s)? ?-?out\b", re.I), "layout"),
-    ("take", re.compile(r"\btake[ -]?down\b", re.I), "takedown"),
-    ("social", re.compile(r"\bsocial media\b", re.I), "socialmedia"),
-    ("open", re.compile(r"\bopen[ -]source\b", re.I), "opensource"),
-    ("pull", re.compile(r"\bpull request", re.I), "pullrequest"),
-    ("'", re.compile(r"\b(?:[ldmjcnst]|qu)'(?=\w{3})", re.I), ""),  # of French words
+    ("log", lazy_pattern(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
+    ("sign", lazy_pattern(r"\b(?:log|sign)(?:ged|ging|s)?[ -](?:in|into|on)\b", re.I), "login"),
+    ("set", lazy_pattern(r"\bset(?:ting|s)?[ -]up\b", re.I), "setup"),
+    ("back", lazy_pattern(r"\bback(?:ing|ed|s)?[ -]up\b", re.I), "backup"),
+    ("mail", lazy_pattern(r"\be-?mail", re.I), "email"),
+    ("web", lazy_pattern(r"\bweb ?(site|page)", re.I), r"web\1"),
+    ("board", lazy_pattern(r"\bon-?boarding\b|\bonboard(?:ed|s)?\b", re.I), "onboarding"),
+    ("wi", lazy_pattern(r"\bwi-?fi\b", re.I), "wifi"),
+    ("k8s", lazy_pattern(r"\bk8s\b", re.I), "kubernetes"),
+    ("ci/cd", lazy_pattern(r"\bci/cd\b", re.I), "cicd"),
+    ("a/b", lazy_pattern(r"\ba/b[ -]test", re.I), "abtest"),
+    ("p&l", lazy_pattern(r"\bp&l\b", re.I), "profitloss"),
+    ("q&a", lazy_pattern(r"\bq&a\b", re.I), "questions"),
+    ("r&d", lazy_pattern(r"\br&d\b", re.I), "research"),
+    ("c++", lazy_pattern(r"\bc\+\+", re.I), "cpp"),
+    ("c#", lazy_pattern(r"\bc#", re.I), "csharp"),
+    ("net", lazy_pattern(r"(?<!\w)\.net\b", re.I), "dotnet"),
+    ("node", lazy_pattern(r"\bnode\.js\b", re.I), "nodejs"),
+    ("pick", lazy_pattern(r"\b(?:pick|picks|picking|picked)[ -]up\b", re.I), "collect"),
+    ("sick", lazy_pattern(r"\bsick (?:note|leave|day)", re.I), "sickleave leave"),
+    ("follow", lazy_pattern(r"\bfollow(?:ing|s|ed)?[ -]up\b", re.I), "followup"),
+    ("check", lazy_pattern(r"\bcheck(?:ing|s|ed)?[ -]in\b", re.I), "checkin"),
+    ("check", lazy_pattern(r"\bcheck(?:ing|s|ed)?[ -]out\b", re.I), "checkout"),
+    ("lay", lazy_pattern(r"\blay(?:ing|s)? ?-?out\b", re.I), "layout"),
+    ("take", lazy_pattern(r"\btake[ -]?down\b", re.I), "takedown"),
+    ("social", lazy_pattern(r"\bsocial media\b", re.I), "socialmedia"),
+    ("open", lazy_pattern(r"\bopen[ -]source\b", re.I), "opensource"),
+    ("pull", lazy_pattern(r"\bpull request", re.I), "pullrequest"),
+    ("'", lazy_pattern(r"\b(?:[ldmjcnst]|qu)'(?=\w{3})", re.I), ""),  # of French words
 )  # fmt: skip
 """What a text must hold, the pattern, and what stands for it."""
 
 _SPELLING: Final = (
-    (re.compile(r"^(col|fav|lab|neighb|hon|behavi|harb|flav|hum|rum|vap|arm|endeav|sav|od|tum)our"), r"\1or"),
-    (re.compile(r"(is)(ation|e|ed|es|ing|er|ers)$"), r"iz\2"),
-    (re.compile(r"ys(e|ed|es|ing|er|ers)$"), r"yz\1"),
-    (re.compile(r"(cen|me|thea|li|fib|calib)tre(s?)$"), r"\1ter\2"),
-    (re.compile(r"logue(s?)$"), r"log\1"),
-    (re.compile(r"^(an|h|p|f|gyn|orthop|encyclop)(?:ae|oe)(?=[dsmtcl])"), r"\1e"),
+    (
+        lazy_pattern(r"^(col|fav|lab|neighb|hon|behavi|harb|flav|hum|rum|vap|arm|endeav|sav|od|tum)our"),
+        r"\1or",
+    ),
+    (lazy_pattern(r"(is)(ation|e|ed|es|ing|er|ers)$"), r"iz\2"),
+    (lazy_pattern(r"ys(e|ed|es|ing|er|ers)$"), r"yz\1"),
+    (lazy_pattern(r"(cen|me|thea|li|fib|calib)tre(s?)$"), r"\1ter\2"),
+    (lazy_pattern(r"logue(s?)$"), r"log\1"),
+    (lazy_pattern(r"^(an|h|p|f|gyn|orthop|encyclop)(?:ae|oe)(?=[dsmtcl])"), r"\1e"),
 )
 _FAMILIES: Final = """
 analy: analyze analyzes analyzed analyzing analyzer analyse analyses analysed analysing analysis analyst analysts analytic analytics analytical
@@ -398,8 +403,8 @@ _KEPT_ER: Final = frozenset(
     trigger layer outlier frontier banner sticker webinar grammar calendar seminar error mirror color floor door
     donor tutor mentor doctor visitor vendor sensor motor tractor sector factor vector author major minor""".split()  # noqa: SIM905
 )
-_VOWEL: Final = re.compile("[aeiouy]")
-_DOUBLED: Final = re.compile(r"(bb|dd|ff|gg|kk|ll|mm|nn|pp|rr|tt|zz)$")
+_VOWEL: Final = lazy_pattern("[aeiouy]")
+_DOUBLED: Final = lazy_pattern(r"(bb|dd|ff|gg|kk|ll|mm|nn|pp|rr|tt|zz)$")
 _ENDINGS: Final = (
     ("izations", ""), ("ization", ""), ("izers", ""), ("izing", ""), ("ized", ""), ("izes", ""), ("izer", ""), ("ize", ""),
     ("ations", ""), ("ation", ""), ("ators", ""), ("ator", ""), ("ating", ""), ("ated", ""), ("ates", ""), ("ate", ""),
@@ -414,7 +419,7 @@ _ENDINGS_BY_LETTER: Final = {
     letter: tuple(each for each in _ENDINGS if each[0][-1] == letter)
     for letter in {each[0][-1] for each in _ENDINGS}
 }
-_MAYBE_BRITISH: Final = re.compile(
+_MAYBE_BRITISH: Final = lazy_pattern(
     r"our|is(?:ation|e|ed|es|ing|er|ers)$|ys(?:e|ed|es|ing|er|ers)$|tres?$|logues?$|ae|oe"
 )
 

@@ -16,6 +16,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Tree
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.shell import marks
 from orgkernel.shell.marks import (
     CLOSE,
@@ -50,10 +51,10 @@ LONGEST_TEXT: Final = 20_000
 MOST_MISTAKES: Final = 3
 MOST_SYMBOLS: Final = 2_500
 _REDIRECTIONS: Final = frozenset(("<", ">", ">>", ">|", "&>", "&>>", "<&", ">&", "<&-", ">&-", "<>"))
-_SYMBOL: Final = re.compile(rb"[][<>|&;(){}$`!]")
-_RUN_OF_SYMBOLS: Final = re.compile(rb"[][<>|&;(){}$`!'\"\\]{40}")
+_SYMBOL: Final = lazy_pattern(rb"[][<>|&;(){}$`!]")
+_RUN_OF_SYMBOLS: Final = lazy_pattern(rb"[][<>|&;(){}$`!'\"\\]{40}")
 _LANGUAGE: Final = Language(tree_sitter_bash.language())
-_NUMBER = re.compile(r"\d+")
+_NUMBER = lazy_pattern(r"\d+")
 _ESCAPES: Final = {
     "n": "\n",
     "t": "\t",
@@ -65,7 +66,7 @@ _ESCAPES: Final = {
     "e": "\x1b",
     "E": "\x1b",
 }
-_ANSI: Final = re.compile(
+_ANSI: Final = lazy_pattern(
     r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.DOTALL
 )
 _KNOWN_VARIABLES: Final = {
@@ -91,7 +92,7 @@ _SYSTEM: Final = (
     "/srv/",
     "/root/",
 )
-_DEVICE: Final = re.compile(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop)")
+_DEVICE: Final = lazy_pattern(r"/dev/(sd|hd|vd|xvd|nvme|mmcblk|disk|rdisk|mapper/|dm-|md|loop)")
 
 Program = Callable[["ProgramCall"], str | None]
 """What a program does: it notes operations, and returns what it prints as far as that is known."""
@@ -984,7 +985,7 @@ _LOADING_VARIABLES: Final = frozenset(
     }
 )
 """Variables that make other programs run code. `PATH` is not among them: who changes it still names programs."""
-_PROJECT: Final = re.compile(
+_PROJECT: Final = lazy_pattern(
     rf"(?:{HOME}|/home/[^/]+|/Users/[^/]+|/workspaces?|/work|/repos?|/code|/projects?)/[^/]+(?!.*\.\.)|/app$"
 )
 _RUN_VARIABLES: Final = frozenset(

@@ -6,8 +6,9 @@ import gc
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.diagnostic import sort_diagnostics

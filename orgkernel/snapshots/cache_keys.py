@@ -6,11 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from operator import attrgetter
 
 import msgspec
 
 from orgkernel.diagnostics import Severity
-from orgkernel.loading.cache import Cache, sign_file
+from orgkernel.loading.cache import Cache, Signature, signature_of
 from orgkernel.loading.files import Located
 from orgkernel.snapshots.roots import Request
 from orgkernel.version import __version__
@@ -18,8 +19,7 @@ from orgkernel.version import __version__
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What turns documents into a snapshot; surfaces only show it.
 _PARTS = (
-    "decisions", "diagnostics", "graph", "index", "loading", "model", "records", "rules", "runtime", "shapes", "snapshots",
-    "triggers",
+    "decisions", "diagnostics", "documents", "graph", "loading", "rules", "runtime", "shell", "snapshots",
 )  # fmt: skip
 _LIBRARIES = (
     "jsonschema-",
@@ -37,16 +37,14 @@ def fingerprint(store: Cache) -> bytes:
 
     `store` remembers it as long as no source file changes: looking at two hundred files is faster than reading them.
     """
-    names = list(_sources())
+    signed = [each for part in _PARTS for each in _sign_sources(part)]
     libraries = "\n".join((__version__, sys.version, sys.byteorder, *_libraries())).encode()
-    states = sha256(libraries)
-    for name in names:
-        states.update(f"{name} {sign_file(os.path.join(_PACKAGE, name))}\n".encode())
-    key = f"code-{states.hexdigest()}"
+    states = "".join([f"\n{name} {signature}" for name, signature in signed])
+    key = f"code-{sha256(libraries + states.encode()).hexdigest()}"
     if known := store.find(key):
         return bytes(known)
     whole = sha256(libraries)
-    for name in names:
+    for name, _ in signed:
         with open(os.path.join(_PACKAGE, name), "rb") as file:
             content = file.read()
         whole.update(f"\n{name} {len(content)}\n".encode() + content)
@@ -101,12 +99,18 @@ def _tail(located: Located) -> str | bytes:
     return tail if tail.isascii() else os.fsencode(tail)
 
 
-def _sources() -> Iterator[str]:
-    for part in _PARTS:
-        for folder, below, names in os.walk(os.path.join(_PACKAGE, part)):
-            below.sort()
-            within = os.path.relpath(folder, _PACKAGE)
-            yield from (os.path.join(within, name) for name in sorted(names) if name.endswith(".py"))
+def _sign_sources(folder: str) -> Iterator[tuple[str, Signature]]:
+    """The source files in a folder of this package, each with its state; a command waits for all of them."""
+    with os.scandir(f"{_PACKAGE}/{folder}") as entries:
+        for entry in sorted(entries, key=_name_of):
+            name = entry.name
+            if name.endswith(".py"):
+                yield f"{folder}/{name}", signature_of(entry.stat())
+            elif "." not in name and name != "__pycache__" and entry.is_dir():
+                yield from _sign_sources(f"{folder}/{name}")
+
+
+_name_of = attrgetter("name")
 
 
 def _libraries() -> list[str]:

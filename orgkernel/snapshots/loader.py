@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Severity
 from orgkernel.loading.cache import Cache, Signature, sign_file

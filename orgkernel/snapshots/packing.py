@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from orgkernel.diagnostics import Diagnostic, Place
 from orgkernel.documents.records import PREFIX, RECORDS, Organization

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from orgkernel.documents.records import ORGANIZATION, PREFIX
 from orgkernel.errors import NothingToRead
@@ -23,17 +24,17 @@ from orgkernel.loading.files import (
 from orgkernel.loading.formats import FORMATS, OURS, find_layout, others_found
 from orgkernel.loading.formats.claude_code import ClaudeCode
 from orgkernel.loading.formats.claude_code.marketplace import plugins_of
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.snapshots.shipped import shipped_folder
 
 _LEVELS_UP = 4
 # Folders that belong to the organization, or to the organizations, in whose folder they lie.
 _LAID_OUT = ("roles", "bills", SKILLS, ORDERS)
-_WORD = re.compile(rb"[\w.-]+")
-_ROLE_ID = re.compile(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
+_WORD = lazy_pattern(rb"[\w.-]+")
+_ROLE_ID = lazy_pattern(rb"""["']?role_id["']?\s*:\s*["']?([\w.-]+)""")
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """The files to read, and those whose findings are reported."""
 
     roots: tuple[Root, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from orgkernel.diagnostics import Diagnostic, Severity
 from orgkernel.diagnostics.wording import did_you_mean, listing, quote
@@ -35,8 +36,7 @@ class FoundBefore(NamedTuple):
 NOTHING_FOUND = FoundBefore({}, {})
 
 
-@dataclass(frozen=True)
-class OrgSnapshot:
+class OrgSnapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     """One organization with its findings."""
 
     records: OrgRecords
@@ -100,8 +100,7 @@ def require_declared_agent(records: OrgRecords, agent_id: str) -> None:
         raise UnknownAgent(f"organization {quote(records.org_id)} has no agent {quote(agent_id)}", help)
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True, dict=True, weakref=True):
     """The result of one load: all organizations and findings."""
 
     organizations: Mapping[str, OrgSnapshot]

@@ -19,7 +19,7 @@ from orgkernel.errors import BadStore, StoreError
 from orgkernel.private_files import write_new
 from orgkernel.runtime.regular_files import read_regular
 from orgkernel.state.checkpoints import Folder, Head, Link
-from orgkernel.state.engine import failure_of, reading
+from orgkernel.state.database import failure_of, reading
 from orgkernel.state.identity_keys import copy_identities
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import version_of

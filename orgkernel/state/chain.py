@@ -7,11 +7,9 @@ chain and the entry as canonical JSON. Texts are masked and cut here, before any
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
-from itertools import chain
 from math import isfinite
 from typing import Any, get_args
 
@@ -26,11 +24,14 @@ from orgkernel.decisions.evidence.state_records import (
     audit_id,
     stream_of,
 )
+from orgkernel.engines import is_on
 from orgkernel.prepared_types import prepared
 from orgkernel.runtime.secret_shapes import is_secret, masked, name_secrets
 from orgkernel.state.checkpoints import Folder, Head, HeadFile, Link
-from orgkernel.state.engine import below, failure_of
+from orgkernel.state.database import failure_of
+from orgkernel.state.engine.row_inserts import make_insert
 from orgkernel.state.tables import (
+    AuditValues,
     agent_identities,
     agent_service,
     agents,
@@ -66,10 +67,6 @@ _ROW = re.compile("[0-9a-f]{12}:(?:decision|history):[0-9]{1,18}")
 _KINDS = frozenset(get_args(AuditKind))
 _canonical = msgspec.json.Encoder(order="deterministic").encode
 _decode = msgspec.json.Decoder(prepared(AuditEntry)).decode
-AuditValues = tuple[Any, ...]
-_COLUMNS = tuple(column.name for column in audit.columns)
-_MOST_ROWS = 64
-"""In one statement: with 13 values each, what every SQLite takes."""
 _AUDITED: tuple[Table, ...] = (
     agents, api_keys, grants, qualification_results, requests, restrictions, skill_records, tool_locks,
     agent_identities, agent_service, commissions, org_status, outcome_counts, personality_observations,
@@ -174,8 +171,7 @@ class Chains:
 
     def __init__(self, engine: Engine, folder: Folder) -> None:
         self._folder = folder
-        self._insert = str(insert(audit).compile(dialect=engine.dialect, column_keys=list(_COLUMNS)))
-        self._named = engine.dialect.paramstyle in ("pyformat", "named")
+        self._insert_rows = make_insert(engine) if is_on("row_inserts") else insert_plainly
         self._file: HeadFile | None = None
         self.unsigned: dict[Stream, tuple[int, int]] = {}
         """Rows after the last checkpoint that were there when the chains were resumed: the first and the last."""
@@ -226,11 +222,8 @@ class Chains:
         return audit_id(writer, stream, sequence)
 
     def insert(self, connection: Connection, rows: list[AuditValues]) -> None:
-        """Write rows at once, below SQLAlchemy's handling of each: there are many."""
-        if self._named:
-            connection.exec_driver_sql(self._insert, [dict(zip(_COLUMNS, row, strict=True)) for row in rows])
-            return
-        insert_rows(below(connection), rows)
+        """Write rows at once: there are many."""
+        self._insert_rows(connection, rows)
 
     def close(self) -> None:
         """Let another process continue them."""
@@ -246,22 +239,9 @@ def is_bare(connection: Connection) -> bool:
     return any(connection.scalar(select(exists(select(table)))) for table in _AUDITED)
 
 
-def insert_rows(connection: sqlite3.Connection | sqlite3.Cursor, rows: list[AuditValues]) -> None:
-    """Insert rows by few statements of many rows, in sizes that come again and are prepared once.
-
-    With every statement SQLite lets other threads run, and then has to wait for its turn.
-    """
-    start = 0
-    while start < len(rows):
-        many = min(_MOST_ROWS, 1 << (len(rows) - start).bit_length() - 1)
-        connection.execute(_insert_many(many), tuple(chain.from_iterable(rows[start : start + many])))
-        start += many
-
-
-@cache
-def _insert_many(rows: int) -> str:
-    places = f"({', '.join('?' * len(_COLUMNS))})"
-    return f"INSERT INTO audit ({', '.join(_COLUMNS)}) VALUES {', '.join([places] * rows)}"
+def insert_plainly(connection: Connection, rows: list[AuditValues]) -> None:
+    """Insert rows as SQLAlchemy does."""
+    connection.execute(insert(audit), [dict(zip(audit.columns.keys(), row, strict=True)) for row in rows])
 
 
 def _link_at(connection: Connection, writer: str, stream: Stream, sequence: int) -> Link | None:

@@ -1,4 +1,4 @@
-"""API keys: 256 random bits shown once, of which the store keeps the SHA-256 (docs/http.md).
+"""API keys: 256 random bits shown once, of which the store keeps the SHA-256 (docs/authentication.md).
 
 A plain digest is enough: there is nothing to guess in 256 random bits, and a check has to be cheap.
 """

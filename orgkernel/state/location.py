@@ -6,13 +6,13 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 DEFAULT = os.path.join(".orgkernel", "state.db")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEME = lazy_pattern(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 _HELP = "write the path of a file, or `postgresql://USER@HOST/DATABASE`"
 
@@ -35,7 +35,7 @@ def parse_location(text: str, folder: str) -> StoreLocation:
     """The location in a setting or option. Relative paths start at `folder`. Raises `BadStore`."""
     scheme = _SCHEME.match(text)
     if scheme is None or scheme[1] == "sqlite":
-        path = text if scheme is None else unquote(text.removeprefix("sqlite://").removeprefix("/"))
+        path = text if scheme is None else _unquoted(text.removeprefix("sqlite://").removeprefix("/"))
         if not path or "\0" in path or path == ":memory:":
             raise BadStore(f"{quote(text)} is not the path of a file", _HELP)
         path = os.path.normpath(os.path.join(folder, path))
@@ -48,8 +48,16 @@ def parse_location(text: str, folder: str) -> StoreLocation:
     return StoreLocation(f"postgresql+psycopg://{rest}", "", checkpoints, _shown(f"postgresql://{rest}"))
 
 
+def _unquoted(path: str) -> str:
+    from urllib.parse import unquote  # most stores are given as a path, and it takes as long as opening one
+
+    return unquote(path)
+
+
 def _shown(url: str) -> str:
     """The URL without its password."""
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(url if "://" in url else f"//{url}")
     except ValueError:

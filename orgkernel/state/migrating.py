@@ -14,7 +14,7 @@ from sqlalchemy import column as named
 
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import BadStore
-from orgkernel.state.engine import close_engine, failure_of, make_engine, reading, writing
+from orgkernel.state.database import close_engine, failure_of, make_engine, reading, writing
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.store_lock import locked
 from orgkernel.state.tables import metadata, state_version

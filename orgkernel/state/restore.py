@@ -24,7 +24,7 @@ from orgkernel.runtime.utc import as_utc
 from orgkernel.state.backup import SIDECARS, copy_checkpoints, copy_database, sync
 from orgkernel.state.chain import last_link
 from orgkernel.state.checkpoints import Segment
-from orgkernel.state.engine import close_engine, failure_of, make_engine, make_folder
+from orgkernel.state.database import close_engine, failure_of, make_engine, make_folder
 from orgkernel.state.location import StoreLocation
 from orgkernel.state.migrating import NEWEST, VERSIONS, upgrade
 from orgkernel.state.signing import Tokens

@@ -17,7 +17,7 @@ from orgkernel.diagnostics.wording import did_you_mean, listing, quote
 from orgkernel.errors import Refused, UnknownRecord
 from orgkernel.prepared_types import prepared
 from orgkernel.state.chain import clean_text
-from orgkernel.state.engine import reading
+from orgkernel.state.database import reading
 from orgkernel.state.known_claims import KnownClaims
 from orgkernel.state.signing import Tokens
 from orgkernel.state.writer import Transaction, Writer

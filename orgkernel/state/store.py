@@ -17,8 +17,8 @@ from orgkernel.state.checkpoints import Folder
 from orgkernel.state.claims import Claims
 from orgkernel.state.contracts import Contracts
 from orgkernel.state.crew import Crew
+from orgkernel.state.database import close_engine, failure_of, make_engine
 from orgkernel.state.dispatches import Dispatches
-from orgkernel.state.engine import close_engine, failure_of, make_engine
 from orgkernel.state.grants import Grants, Restrictions
 from orgkernel.state.keys import Keys
 from orgkernel.state.location import StoreLocation

@@ -15,7 +15,7 @@ from threading import Event
 from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import StoreBusy
 from orgkernel.runtime.regular_files import NotRegular
-from orgkernel.state.engine import failure_of
+from orgkernel.state.database import failure_of
 from orgkernel.state.location import StoreLocation
 
 try:

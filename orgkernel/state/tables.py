@@ -6,6 +6,8 @@ deleted except whole sealed segments of the audit and old reports: revoking and 
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -471,3 +473,5 @@ audit = Table(
     ),
 )
 """`body` is the entry as canonical JSON and is what the chain is over; the other columns are there to search by."""
+AuditValues = tuple[Any, ...]
+"""A row of the audit: a value for each column, in their order."""

@@ -22,12 +22,13 @@ from sqlalchemy.exc import DataError, SQLAlchemyError
 
 from orgkernel.decisions.evidence.state_records import AuditEntry, Stream
 from orgkernel.diagnostics.wording import quote
+from orgkernel.engines import is_on
 from orgkernel.errors import NOT_IN_TIME, PERHAPS_WRITTEN, OrgkernelError, StoreBusy, StoreError
-from orgkernel.state.chain import AuditValues, Chains, encode_entry
+from orgkernel.state.chain import Chains, encode_entry
 from orgkernel.state.checkpoints import Folder, Link
-from orgkernel.state.engine import failure_of, writing
-from orgkernel.state.quick_rows import QuickRows
-from orgkernel.state.tables import state_version
+from orgkernel.state.database import failure_of, writing
+from orgkernel.state.engine.row_inserts import RowInserts
+from orgkernel.state.tables import AuditValues, state_version
 from orgkernel.state.use_counts import CountedCall, count_uses
 
 T = TypeVar("T")
@@ -133,7 +134,9 @@ class Writer:
         self._is_closed = False
         self._has_ended = False
         self._links: dict[Stream, Link] = {}
-        self._quick = QuickRows(engine) if engine.dialect.name == "sqlite" else None
+        has_engine = engine.dialect.name == "sqlite" and is_on("row_inserts")
+        self._row_inserts = RowInserts(engine) if has_engine else None
+        """What writes transactions that only add rows. None if they are written as the others are."""
         _living.add(self)
 
     def submit(
@@ -219,8 +222,8 @@ class Writer:
     def _end(self) -> None:
         self._has_ended = True
         self._refuse_rest()
-        if self._quick is not None:
-            self._quick.close()
+        if self._row_inserts is not None:
+            self._row_inserts.close()
         self._chains.close()
 
     def _refuse_rest(self) -> None:
@@ -258,8 +261,8 @@ class Writer:
         self, batch: list[Ticket], prepared: list[_Prepared | None]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
         only_rows = [each for each in prepared if each is not None]
-        if self._quick is not None and self._links and len(only_rows) == len(batch):
-            return self._commit_rows(self._quick, batch, only_rows)
+        if self._row_inserts is not None and self._links and len(only_rows) == len(batch):
+            return self._commit_rows(self._row_inserts, batch, only_rows)
         answers: list[_Answer] = []
         with writing(self._engine) as connection:
             links, rows = self._begin(connection)
@@ -300,7 +303,7 @@ class Writer:
         return answers, links
 
     def _commit_rows(
-        self, quick: QuickRows, batch: list[Ticket], prepared: list[_Prepared]
+        self, row_inserts: RowInserts, batch: list[Ticket], prepared: list[_Prepared]
     ) -> tuple[list[_Answer], dict[Stream, Link]]:
         """Without changes there is nothing to read before, and nothing to refuse."""
         links = dict(self._links)
@@ -311,7 +314,7 @@ class Writer:
             for ticket, ready in zip(batch, prepared, strict=True)
         ]
         if rows:
-            quick.write(rows, uses)
+            row_inserts.write(rows, uses)
         self._links = links
         return answers, links
 

@@ -16,11 +16,13 @@ from manifest_api.app import create_app
 from manifest_api.guards.limits import MAX_BODY, take_body
 from manifest_api.problems import RequestRefused
 from manifest_api.response_cache import ResponseCache
+from orgkernel.engines import EnginesOff
 from orgkernel.kernel.kernel import Kernel
 
 KERNEL = Kernel.open()
 APP = create_app(KERNEL)
-USUAL = create_app(KERNEL, fast_path=False)
+with EnginesOff("fast_path"):
+    USUAL = create_app(KERNEL)
 for app in (APP, USUAL):
     # Nothing is kept, so every answer is decided anew.
     app.state.evaluator.cache = ResponseCache(0)

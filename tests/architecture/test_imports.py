@@ -104,9 +104,27 @@ def test_a_warm_command_neither_reads_documents_nor_builds_the_graph(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
     (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
-    heavy = ("pydantic", "yaml", "networkx", "jsonschema", "rich", "fastapi", "orgkernel.documents.model.record", "orgkernel.rules.rule", "sqlalchemy")  # fmt: skip
+    heavy = (
+        "pydantic", "yaml", "networkx", "jsonschema", "rich", "fastapi", "orgkernel.documents.model.record",
+        "orgkernel.documents.shapes", "orgkernel.rules.rule", "sqlalchemy", "kingfisher_sdk", "tempfile", "subprocess",
+    )  # fmt: skip
     assert imported_by(command(*arguments), tmp_path, heavy) != set()
     assert imported_by(command(*arguments), tmp_path, heavy) == set()
+
+
+def test_a_cold_check_imports_only_what_the_documents_need(tmp_path: Path) -> None:
+    """An organization without bills, examples, a store and anything like a token needs no decisions and no detector."""
+    (tmp_path / "org.yaml").write_text("_schema: orgkernel:organization\norg_id: a\nhierarchy: {co: {}}\n")
+    (tmp_path / "co.yaml").write_text("_schema: orgkernel:role_profile\nrole_id: co\nrole_type: commander\n")
+    unused = (
+        "pydantic", "networkx", "jsonschema", "rich", "sqlalchemy", "kingfisher_sdk", "tree_sitter",
+        "orgkernel.decisions.access.layers", "orgkernel.decisions.work.bills.fitness", "orgkernel.runtime.text_index",
+    )  # fmt: skip
+    check = command("check", "--no-cache")
+    assert imported_by(check, tmp_path, (*unused, "yaml", "orgkernel.rules.rule")) == {
+        "yaml",
+        "orgkernel.rules.rule",
+    }
 
 
 def test_a_host_can_use_the_runtime_without_any_library(tmp_path: Path) -> None:
@@ -165,15 +183,13 @@ BELOW = (
     "decisions",
     "diagnostics",
     "diff",
+    "documents",
     "graph",
-    "index",
     "loading",
     "manifest",
-    "model",
-    "records",
     "rules",
     "runtime",
-    "triggers",
+    "shell",
 )
 OUTSIDE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
 OUTSIDE_ATTRIBUTES = {

@@ -7,12 +7,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
 
+from orgkernel.engines import EnginesOff
 from orgkernel.project.hooks.claude_hook import answering
 from tests.support.in_process import run_here
 from tests.support.trees import TEMPLATES, write_tree
@@ -86,6 +88,9 @@ tools:
 class HookedProject:
     """A project with an organization, and its hook."""
 
+    variables: Mapping[str, str] = {}
+    """Variables of its processes."""
+
     def __init__(self, folder: Path, *options: str) -> None:
         self.folder = Path(os.path.realpath(folder))
         write_tree(self.folder, {**ORG, "src/a.py": "1\n", "docs/guide.md": "x\n"})
@@ -131,7 +136,7 @@ class HookedProject:
         own = {name: each for name, each in os.environ.items() if not name.startswith("ORGKERNEL")}
         return subprocess.run(
             ["sh", "-c", command], input=json.dumps(call).encode(), cwd="/", capture_output=True,
-            env=own | {"CLAUDE_PROJECT_DIR": str(self.folder)}, check=False,
+            env=own | {"CLAUDE_PROJECT_DIR": str(self.folder)} | self.variables, check=False,
         )  # fmt: skip
 
 
@@ -198,6 +203,50 @@ def test_a_role_uses_a_tool(
 ) -> None:
     """The agent has the role of its name, and what the role may not use is refused."""
     assert shared.asks(tool, given, agent)[0] == answer
+
+
+@pytest.mark.parametrize("name", ["json_reader", "digests", "glob_matcher"])
+def test_the_hook_answers_the_same_without_an_engine(shared: HookedProject, name: str) -> None:
+    """Whole answers to calls, to writes by their paths, and to what cannot be read."""
+    paths = [
+        "src/a.py",
+        f"{shared.folder}/docs/guide.md",
+        "docs/deep/guide.md",
+        "src/../x",
+        "/etc/passwd",
+        "ü/[a]",
+    ]
+    calls = [
+        ("Bash", {"command": "ls"}, "builder"), ("Bash", {"command": "ls"}, "fixer"), ("Read", {"file_path": "x"}, None),
+        ("Agent", {"subagent_type": "fixer"}, None), *[("Write", {"file_path": path}, "fixer") for path in paths],
+    ]  # fmt: skip
+    raw = [json.dumps(shared.call(tool, given, agent)).encode() for tool, given, agent in calls]
+    raw += [
+        b"",
+        b"{",
+        b"\xff",
+        b"[]",
+        b'{"a": NaN}',
+        b"\xef\xbb\xbf" + raw[0],
+        raw[0] + b" x",
+        b"[" * 200_000,
+    ]
+    on = [shared.answer(each) for each in raw]
+    with EnginesOff(name):
+        assert [shared.answer(each) for each in raw] == on
+    assert {answer for answer, _ in on} == {"none", "deny"}
+
+
+def test_a_process_of_the_hook_can_be_started_without_engines(
+    shared: HookedProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers the same, and warns of nothing."""
+    call = shared.call("Write", {"file_path": "org/org.yaml"}, "fixer")
+    with_engines = shared.runs("PreToolUse", call)
+    monkeypatch.setattr(shared, "variables", {"ORGKERNEL_ENGINES": "off"})
+    without = shared.runs("PreToolUse", call)
+    assert with_engines.stdout == without.stdout != b""
+    assert (without.returncode, without.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize(
@@ -751,10 +800,11 @@ def test_the_hook_imports_nothing_that_is_installed(shared: HookedProject) -> No
     names = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     ours = {each for each in names if each.startswith("orgkernel")}
     assert ours == {
-        "orgkernel.project", "orgkernel.project.hooks",
-        "orgkernel.project.hooks.claude_hook", "orgkernel.project.hooks.claude_hook.activated",
-        "orgkernel.project.hooks.claude_hook.answering", "orgkernel.project.hooks.claude_hook.deciding",
-        "orgkernel.project.hooks.claude_hook.quick_globs", "orgkernel.project.hooks.claude_hook.quick_json", "orgkernel.runtime",
+        "orgkernel.engines", "orgkernel.project", "orgkernel.project.hooks", "orgkernel.project.hooks.claude_hook",
+        "orgkernel.project.hooks.claude_hook.activated", "orgkernel.project.hooks.claude_hook.answering",
+        "orgkernel.project.hooks.claude_hook.deciding", "orgkernel.project.hooks.claude_hook.engine",
+        "orgkernel.project.hooks.claude_hook.engine.digests", "orgkernel.project.hooks.claude_hook.engine.glob_matcher",
+        "orgkernel.project.hooks.claude_hook.engine.json_reader", "orgkernel.runtime", "orgkernel.runtime.lazy_patterns",
         "orgkernel.runtime.paths",
     }  # fmt: skip
     roots = {each.partition(".")[0] for each in names - ours}

@@ -31,8 +31,9 @@ HAND_WRITTEN = {
         *(REPOSITORY / "docs").rglob("*.md"),
     ]
 }
-FOLLOWED = {"docs/mission.md"}
-"""Pages that a test of their own follows: `tests/demo/test_mission.py`."""
+FRONT_PAGE = "docs/index.md"
+FOLLOWED = {"docs/mission.md", FRONT_PAGE}
+"""Pages that are followed elsewhere: in `tests/demo/test_mission.py`, and as `README.md`, which is the site's front page."""
 GENERATED_AND_SHOWING = "docs/reference/commands.md"
 SHOWING = sorted(
     [name for name, text in HAND_WRITTEN.items() if name not in FOLLOWED and any(steps_of(text))]
@@ -108,6 +109,16 @@ def test_workflows_that_are_shown_are_valid(tmp_path: Path, pages: dict[str, str
         capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
+
+
+def test_the_front_page_of_the_site_is_the_readme(pages: dict[str, str]) -> None:
+    """Only the targets of links differ; a link to a page keeps its words, and one to a file beside `docs/` leaves them."""
+    shown = [re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", pages[name]) for name in ("README.md", FRONT_PAGE)]
+    assert shown[0] == shown[1]
+    assert "(docs/" not in pages[FRONT_PAGE]
+    assert (
+        len(re.findall(r"\]\(", pages[FRONT_PAGE])) >= len(re.findall(r"\]\(docs/", pages["README.md"])) > 20
+    )
 
 
 def test_the_start_shows_enough(pages: dict[str, str]) -> None:

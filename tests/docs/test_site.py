@@ -77,6 +77,18 @@ def test_every_page_is_in_the_navigation_once(sources: Path) -> None:
     )
 
 
+def test_the_index_of_guides_has_the_groups_of_the_navigation(sources: Path) -> None:
+    """With the same pages in the same order."""
+    (guides,) = (entry["Guides"] for entry in CONFIG["nav"] if "Guides" in entry)
+    index, *groups = guides
+    text = (sources / "docs" / index).read_text(encoding="utf-8")
+    listed = {}
+    for section in re.split(r"(?m)^## ", text)[1:]:
+        links = re.findall(r"(?m)^\| \[[^\]]+\]\(([^)]+)\) \|", section)
+        listed[section.partition("\n")[0]] = [os.path.normpath(Path(index).parent / link) for link in links]
+    assert list(listed.items()) == [item for group in groups for item in group.items()]
+
+
 @pytest.mark.nightly
 def test_a_broken_link_fails_the_build(tmp_path: Path) -> None:
     """Otherwise that it passes would say nothing."""

@@ -7,11 +7,11 @@ A file of a case is its text, or one of `{hex: …}`, `{base64: …}`, `{repeat:
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from orgkernel.diagnostics.catalog import ROWS
 from orgkernel.diagnostics.diagnostic import sort_diagnostics

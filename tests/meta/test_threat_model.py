@@ -6,9 +6,12 @@ import ast
 import re
 
 from tests.support.trees import REPOSITORY
+from tests.support.yaml_text import read_yaml_file
 
 PAGE = (REPOSITORY / "docs/threat-model.md").read_text(encoding="utf-8")
 TESTS = REPOSITORY / "tests"
+TESTS_BY_ATTEMPT: dict[str, list[str]] = read_yaml_file(TESTS / "threats.yaml")
+NAMED = [name for names in TESTS_BY_ATTEMPT.values() for name in names]
 
 
 def names_in(name: str) -> set[str]:
@@ -19,25 +22,28 @@ def names_in(name: str) -> set[str]:
 
 def test_every_test_that_is_named_exists() -> None:
     """By its file and its name."""
-    named = re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", PAGE)
-    assert len(named) > 80
-    for file, name in named:
+    assert len(NAMED) > 80
+    for name in NAMED:
+        file, _, function = name.partition("::")
         assert (TESTS / file).is_file(), file
-        assert not name or name in names_in(file), f"{file}::{name}"
+        assert not function or function in names_in(file), name
 
 
 def test_every_attack_has_a_test() -> None:
-    """A row without one is a promise."""
-    attacks = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| the")]
-    for line in attacks:
-        if not re.match(r"\| (they try to|it tries to|their mistake) \|", line):
-            assert re.search(r"`[\w/]+\.py(?:::\w+)?`[^|]* \|$", line), line
+    """Each row of the page has a number of its own, and each number has tests: a row without one is a promise."""
+    header = re.compile(r"\| no\. \| (they try to|it tries to|their mistake) \| what happens \|$")
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not header.match(line)]
+    assert all(re.fullmatch(r"\| T\d+ \| [^|]+ \| [^|]+ \|", row) for row in rows)
+    numbers = [row.split()[1] for row in rows]
+    assert sorted(set(numbers)) == sorted(numbers) == sorted(TESTS_BY_ATTEMPT)
+    assert all(TESTS_BY_ATTEMPT.values())
 
 
 def test_every_file_of_attacks_is_named() -> None:
     """What is attacked in `tests/faults` is told to readers."""
+    files = {name.partition("::")[0] for name in NAMED}
     for path in (TESTS / "faults").glob("test_*.py"):
-        assert f"`faults/{path.name}" in PAGE, path.name
+        assert f"faults/{path.name}" in files, path.name
 
 
 def test_each_attacker_is_told_what_is_not_defended() -> None:

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 
 from orgkernel.decisions.access.decide import decide_access, decide_with_reasons
 from orgkernel.decisions.access.decision import AccessDecision, RemedyChange
-from orgkernel.decisions.access.engine import static_rows
 from orgkernel.decisions.access.explain import explain_access
 from orgkernel.decisions.access.layer import NEUTRAL, WAIVERS
 from orgkernel.decisions.access.layers import ORDER
@@ -24,6 +23,7 @@ from orgkernel.decisions.access.listing import SUBJECT_KINDS, what_can, who_can
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.evidence.state_view import EMPTY_STATE, Grant, StateView, ToolLock
+from orgkernel.engines import EnginesOff
 from orgkernel.graph.questions import OrgView
 from orgkernel.graph.schema import EdgeKind
 from tests.reference import access_oracle as oracle
@@ -326,8 +326,7 @@ def test_fast_equals_layered(seed: int) -> None:
         return [*roles, *tools]
 
     fast = rows()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(static_rows, "ENABLED", False)
+    with EnginesOff("static_rows"):
         assert rows() == fast
 
 

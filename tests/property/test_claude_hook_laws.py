@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,10 +25,10 @@ from orgkernel.graph.assemble import assemble
 from orgkernel.graph.questions import OrgView
 from orgkernel.kernel.access import OrganizationAccess
 from orgkernel.kernel.kernel import Kernel
-from orgkernel.project.hooks.claude_hook import quick_json
 from orgkernel.project.hooks.claude_hook.activated import Activated
 from orgkernel.project.hooks.claude_hook.deciding import DISPATCHING, PATH_ARGUMENTS, decide_call
-from orgkernel.project.hooks.claude_hook.quick_globs import fits
+from orgkernel.project.hooks.claude_hook.engine import json_reader
+from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
 from orgkernel.runtime.commands import read_words
 from orgkernel.runtime.paths import is_inside
 from tests.reference.organizations import build_tree, build_views, trees
@@ -143,7 +142,7 @@ def test_strict_delegation_never_opens_more() -> None:
     view = KERNEL.organization("software_dev").snapshot.index
     organization = view.records.organization
     strict = replace(organization, limits=replace(organization.limits, delegation="strict"))
-    narrowed = build_views(dataclasses.replace(view.records, organization=strict))[0]
+    narrowed = build_views(replace(view.records, organization=strict))[0]
     active, narrow = activated(view), activated(narrowed)
     calls = [(role, tool) for role in view.roles for tool in tools_by_name(view) if tool not in DISPATCHING]
     open_ones = {each for each in calls if answer(active, *each, {}) == "allow"}
@@ -288,11 +287,11 @@ def test_json_is_read_as_by_the_package(value: object, indent: int | None, ascii
         expected = json.loads(text.decode("utf-8"))
     except UnicodeDecodeError:
         with pytest.raises(ValueError, match="decode"):
-            quick_json.parse(text)
+            json_reader.parse(text)
         return
-    assert quick_json.parse(text) == expected
-    assert quick_json._parse_slowly(text.decode()) == expected
-    assert json.loads(quick_json.quote(str(value))) == str(value)
+    assert json_reader.parse(text) == expected
+    assert json_reader._parse_with_json(text.decode()) == expected
+    assert json.loads(json_reader.quote(str(value))) == str(value)
 
 
 @settings(max_examples=150, deadline=None)
@@ -309,7 +308,7 @@ def test_what_is_no_json_is_none_here(text: str) -> None:
     def refuse(name: str) -> None:
         raise ValueError(name)
 
-    assert read(lambda each: quick_json.parse(each.encode())) == read(
+    assert read(lambda each: json_reader.parse(each.encode())) == read(
         lambda each: json.loads(each, parse_constant=refuse)
     )
 
@@ -324,6 +323,6 @@ _NAMES = st.sampled_from(
 def test_what_fits_is_inside(names: list[str], parts: list[str]) -> None:
     """The quick comparison says what the whole one says, or nothing."""
     path, glob = "/".join(names), "/".join(parts)
-    found = fits(path, glob)
+    found = match_plain(path, glob)
     assert found in (None, is_inside(path, glob, PROJECT)), (path, glob)
     assert found in (None, is_inside(path, glob)), (path, glob)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mcp_types import methods
 from pydantic_core import ValidationError
 
-from orgkernel.toolbox.adapters.quick_http import require_result
+from orgkernel.toolbox.engine.http_client import require_result
 
 ANYTHING = st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=3), st.just([]), st.just({}))
 BLOCKS = st.one_of(

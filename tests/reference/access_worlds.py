@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from orgkernel.decisions.access.request import AccessContext, AccessRequest
 from orgkernel.decisions.evidence.crew_records import OrgStatus

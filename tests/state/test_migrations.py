@@ -13,7 +13,7 @@ from sqlalchemy import Engine, MetaData, inspect, text, update
 from orgkernel.decisions.evidence.state_view import AgentState, QualificationResult
 from orgkernel.errors import BadStore
 from orgkernel.state import migrating
-from orgkernel.state.engine import make_engine, writing
+from orgkernel.state.database import make_engine, writing
 from orgkernel.state.migrating import upgrade_store
 from orgkernel.state.tables import metadata, state_version
 from tests.state.opening import opened, sqlite_at

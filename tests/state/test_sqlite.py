@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orgkernel.state.engine import _write_ahead
+from orgkernel.state.database import _write_ahead
 from orgkernel.state.location import StoreLocation
 from tests.state.contract import StoreContract
 from tests.state.opening import sqlite_at

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from orgkernel.engines import EnginesOff
 from orgkernel.toolbox import McpServer
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstreams import Upstream, UpstreamReply
@@ -72,6 +73,35 @@ def test_a_bad_answer_without_a_session_fails_only_its_own_call(
     """The same holds for calls that do not go through the SDK."""
     modern = McpServer(url.replace("/mcp", "/modern"))
     run(partial(_fail_alone, name, kind, said, "server/discover"), modern, LIMITS)
+
+
+@pytest.mark.parametrize("engine", ["engine", "plain"])
+@pytest.mark.parametrize(
+    ("name", "kind", "is_uncertain"),
+    [
+        ("never", "timeout", True),
+        ("endless", "failed", True),
+        ("cut", "failed", True),
+        ("garbage", "failed", True),
+        ("failing", "failed", True),
+        ("refused", "failed", False),
+        ("away", "failed", False),
+    ],
+)
+def test_calls_with_and_without_the_engine_end_alike(
+    name: str, kind: str, is_uncertain: bool, engine: str, url: str
+) -> None:
+    """The SDK words some errors otherwise; whether a call may have had an effect is the same, and so are results."""
+
+    async def test(upstream: Upstream) -> None:
+        assert text(await upstream.call("echo", {"text": "ü"})) == "echo"
+        reply = await upstream.call(name, {}, seconds=2 if name == "never" else 20)
+        assert (reply.result, reply.kind, reply.is_uncertain) == (None, kind, is_uncertain)
+        assert text(await upstream.call("echo", {})) == "echo"
+        assert (next(iter(upstream._open))._tool_client is None) == (engine == "plain")
+
+    with EnginesOff(*(["http_client"] if engine == "plain" else [])):
+        run(test, McpServer(url.replace("/mcp", "/modern")), LIMITS)
 
 
 async def _fail_alone(name: str, kind: str, said: str, start: str, upstream: Upstream) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from orgkernel.cli.opening import (
     cache_of,
@@ -106,7 +105,9 @@ def command(
 
         with open_store(locate_store(project, os.getcwd(), store), create=False) as opened:
             drift = find_drift(snapshot, opened.read_view, project.severities)
-        snapshot = replace(snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift)))
+        snapshot = msgspec.structs.replace(
+            snapshot, diagnostics=sort_diagnostics((*snapshot.diagnostics, *drift))
+        )
     found: Sequence[Diagnostic] = snapshot.diagnostics
     known = 0
     if file:
@@ -126,6 +127,9 @@ def command(
 def _written_input() -> str:
     """A file with standard input, until the command ends."""
     content = sys.stdin.buffer.read(MAX_BYTES + 1)
+    import shutil
+    import tempfile
+
     folder = tempfile.mkdtemp(prefix="orgkernel-")
     click.get_current_context().call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
     path = os.path.join(folder, _STDIN)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from orgkernel.documents.records import BUILT_IN_ORIGINS, USER
 from orgkernel.graph.questions import OrgView
@@ -14,8 +15,7 @@ UNKNOWN_SENDER = "unknown"
 """The sender whom the directory does not know."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectIdentity:
+class SubjectIdentity(msgspec.Struct, frozen=True):
     """A subject that exists."""
 
     subject: str

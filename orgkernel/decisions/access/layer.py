@@ -6,9 +6,10 @@ A layer is handed the `Evaluation` of a question, which is made from this module
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Literal, NamedTuple, get_args
+
+import msgspec
 
 from orgkernel.decisions.access.decision import ChangeKind, Outcome, RemedyChange
 from orgkernel.decisions.access.resource import DISPATCH, FULL, Resource, SubjectGroup
@@ -24,8 +25,7 @@ NEUTRAL = "nothing here says otherwise"
 _BITS = count()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ReasonCode:
+class ReasonCode(msgspec.Struct, frozen=True, eq=False):
     """A stable word for what a layer finds, and all that follows from it."""
 
     name: str
@@ -45,7 +45,7 @@ class ReasonCode:
     """Whether what it says depends on documents alone, so that it can be said once."""
     told_in: str = ""
     """The layer whose line tells it, where that is not the one it belongs to."""
-    bit: int = field(default_factory=lambda: 1 << next(_BITS))
+    bit: int = msgspec.field(default_factory=lambda: 1 << next(_BITS))
     """Its place in the sums of what fails. It says nothing about the order."""
 
 
@@ -103,8 +103,7 @@ def _supposes_nothing(evaluation: Any, kindly: bool) -> None:
     return
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class AccessLayer:
+class AccessLayer(msgspec.Struct, frozen=True, eq=False):
     """Everything about one layer of the decision."""
 
     name: str
@@ -122,7 +121,7 @@ class AccessLayer:
     """Whether it speaks about names: also of a subject that nothing declares."""
     unchanged: Callable[[Any], Sentence] = _nothing_said
     """What it says where it has nothing to say with a code."""
-    explains: Mapping[Value, Callable[[Any], Sentence | None]] = field(default_factory=dict)
+    explains: Mapping[Value, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
     """Why it moved a value although it is none of what decided in the end."""
     circumstances: Callable[[Any, Outcome], Iterable[str]] = _no_words
     """What about it could be otherwise at another time, over another channel, and so on, as `KEY:VALUE` words."""
@@ -130,9 +129,11 @@ class AccessLayer:
     """What the caller did not state and this layer reads."""
     suppose: Callable[[Any, bool], None] = _supposes_nothing
     """Change a question so that everything about it that depends on circumstances helps, or all of it hurts."""
-    besides: Mapping[str, Callable[[Any], Sentence | None]] = field(default_factory=dict)
+    besides: Mapping[str, Callable[[Any], Sentence | None]] = msgspec.field(default_factory=dict)
     """Codes that are told beside the reasons of a denial and are none of them."""
-    changes: Mapping[ChangeKind, Callable[[Any], Iterable[RemedyChange]]] = field(default_factory=dict)
+    changes: Mapping[ChangeKind, Callable[[Any], Iterable[RemedyChange]]] = msgspec.field(
+        default_factory=dict
+    )
     """The changes it knows that could help, by kind. What a grant or another role could do is asked of every layer."""
 
 

@@ -6,12 +6,12 @@ Fails closed: what cannot be read has changed, and every manifest of another kin
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from orgkernel.decisions.ownership.paths import Key
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _NPM: Final = (
     "dependencies", "devDependencies", "peerDependencies", "peerDependenciesMeta", "optionalDependencies",
@@ -25,9 +25,9 @@ _CARGO: Final = (
 _CARGO_ROOT: Final = ("patch", "replace")
 _GO_BLOCKS: Final = frozenset(["require", "replace", "exclude", "toolchain", "tool"])
 _GO_OTHERS: Final = frozenset(["module", "go", "godebug", "retract", "ignore"])
-_GO_LINE: Final = re.compile(r'(?P<word>[a-z]+)\s*(?P<rest>\(|[\s"`].*)')
+_GO_LINE: Final = lazy_pattern(r'(?P<word>[a-z]+)\s*(?P<rest>\(|[\s"`].*)')
 # A text in double quotes or backticks may hold `//`, which otherwise begins a comment.
-_GO_COMMENT: Final = re.compile(r"""((?:[^"`/]|"[^"]*"|`[^`]*`|/(?!/))*)(?://.*)?""")
+_GO_COMMENT: Final = lazy_pattern(r"""((?:[^"`/]|"[^"]*"|`[^`]*`|/(?!/))*)(?://.*)?""")
 
 
 class _UnreadableManifest(Exception):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final
 
 from orgkernel.decisions.ownership.paths import Key
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 MANIFESTS: Final = frozenset(
     [
@@ -56,8 +56,8 @@ MANIFESTS: Final = frozenset(
 _MORE_MANIFESTS: Final = ("requirements*.txt", "constraints*.txt", "*.csproj", "*.gemspec")
 _MIGRATION_FOLDERS: Final = frozenset({"migrations", "migrate"})
 # What shows a form without values: `.env.example`.
-_ENV: Final = re.compile(r"\.env(rc)?(\..+)?|.+\.env")
-_ENV_FORM: Final = re.compile(r".*\.(example|sample|template|dist)")
+_ENV: Final = lazy_pattern(r"\.env(rc)?(\..+)?|.+\.env")
+_ENV_FORM: Final = lazy_pattern(r".*\.(example|sample|template|dist)")
 
 
 def is_package_manifest(key: Key) -> bool:

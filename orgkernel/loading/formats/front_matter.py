@@ -15,17 +15,18 @@ from orgkernel.loading.markdown import MAX_CHARACTERS, split_front_matter
 from orgkernel.loading.marks import LINE_BREAK, Marks, pack_mark, start_of, unpack_within
 from orgkernel.loading.parsed import Refusal
 from orgkernel.loading.yaml_reader import parse_yaml
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FIRST = pack_mark(1, 1)
 # Files that people put beside agents. Without front matter they are none.
 _NOTES = frozenset(
     {"readme", "changelog", "contributing", "license", "index", "claude", "agents", "todo", "notes"}
 )
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)\Z", re.DOTALL)
-_QUOTED = re.compile(r"""(["'])([^"'\\]*)\1\Z""")
+_ITEM = lazy_pattern(r"[ \t]*-[ \t]+(.*)\Z", re.DOTALL)
+_QUOTED = lazy_pattern(r"""(["'])([^"'\\]*)\1\Z""")
 # How a value begins that is more than a line of text.
 _MORE = ("[", "-", "|", ">", '"', "'")
-_LINE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
+_LINE = lazy_pattern(r"([A-Za-z][A-Za-z0-9_-]*):[ \t]*(.*)\Z", re.DOTALL)
 
 
 class Front(NamedTuple):

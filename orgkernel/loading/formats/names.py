@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_ID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
-_ESCAPED = re.compile(r"_([0-9a-f]{1,6})_")
-_KEPT = re.compile(r"[A-Za-z0-9-]\Z")
+_ID = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+_ESCAPED = lazy_pattern(r"_([0-9a-f]{1,6})_")
+_KEPT = lazy_pattern(r"[A-Za-z0-9-]\Z")
 LONGEST = 100
 LONGEST_TOOL = 200
 MCP = "mcp__"
 """How the names of tools of MCP servers begin."""
-_OTHERS = re.compile(r"[^A-Za-z0-9_-]")
+_OTHERS = lazy_pattern(r"[^A-Za-z0-9_-]")
 
 
 def id_of(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from orgkernel.loading.formats.words import words_in
 from orgkernel.loading.sources import SourceDocument
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 REFERENCES = "references"
 """The key under which they are kept beside the record."""
@@ -23,7 +24,7 @@ _MOST_LOOKED_AT = 1_000
 _LINE = 300
 """Characters before and after a name that are looked at."""
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_:-]{0,99}"
-_AGENT = re.compile(
+_AGENT = lazy_pattern(
     rf"@agent-(?P<at>{_NAME})"
     rf"|subagent_type[\"']?\s{{0,3}}[:=]\s{{0,3}}[\"'`](?P<type>{_NAME})[\"'`]"
     rf"|(?:`(?P<code>{_NAME})`|\*\*(?P<bold>{_NAME})\*\*)\s(?:sub-?)?agent\b"
@@ -31,7 +32,7 @@ _AGENT = re.compile(
 )
 _AGENT_KINDS = {"at": AGENT, "type": CALL, "code": AGENT, "bold": AGENT, "plain": ALMOST}
 _TOOL_NAME = r"[A-Z][A-Za-z]{1,40}|mcp__[A-Za-z0-9_-]{1,100}"
-_TOOL = re.compile(
+_TOOL = lazy_pattern(
     rf"\b(?:[Uu]s(?:e|ing)|USE|[Cc]all(?:ing)?|[Ii]nvok(?:e|ing)|[Rr]un|[Vv]ia|[Ww]ith) (?:the |your )?"
     rf"(?:`(?P<code>{_TOOL_NAME})`|\*\*(?P<bold>{_TOOL_NAME})\*\* tool\b|(?P<plain>{_TOOL_NAME}) tool\b)"
 )
@@ -39,32 +40,32 @@ _SUFFIXES = (
     "md|mdx|txt|rst|adoc|ya?ml|json[c5l]?|toml|ini|cfg|csv|xml|html?|css|scss|py|[cm]?[jt]sx?|sh|bash|ps1|rb|go|rs|java"
     "|kts?|swift|php|sql|proto|tf|graphql|prisma|cs|cpp|[ch]"
 )
-_PATH = re.compile(
+_PATH = lazy_pattern(
     rf"`(?P<path>[A-Za-z0-9_.@-]{{1,80}}(?:/[A-Za-z0-9_.@-]{{1,80}}){{1,20}}\.(?:{_SUFFIXES}))`"
 )
-_LINK = re.compile(
+_LINK = lazy_pattern(
     rf"\]\(<?(?P<path>[A-Za-z0-9_.@/-]{{1,300}}\.(?:{_SUFFIXES}))(?:#[^\s)]{{0,200}})?>?(?: \"[^\"\n]{{0,200}}\")?\)"
 )
-_COMMAND = re.compile(
+_COMMAND = lazy_pattern(
     r"`/(?P<before>[a-z][a-z0-9_-]{1,60})` (?:slash )?command\b|\bcommand `/(?P<after>[a-z][a-z0-9_-]{1,60})`"
 )
-_FENCED = re.compile(
+_FENCED = lazy_pattern(
     r"^[ \t]*(?P<fence>`{3,}|~{3,})[\s\S]*?(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)|<example>[\s\S]*?(?:</example>|\Z)",
     re.MULTILINE,
 )
 # A path is certainly one that has to be there after these words, and perhaps one that does not after those.
-_READS = re.compile(
+_READS = lazy_pattern(
     r"\b(?:[Rr]ead|[Ss]ee|[Ff]ollow|[Cc]onsult|[Rr]efers? to|[Ll]oad|[Oo]pen|(?:described|documented|defined|listed) in|[Aa]ccording to|[Aa]s per)\b"
 )
-_PERHAPS = re.compile(
+_PERHAPS = lazy_pattern(
     r"\b(?:creat|writ|sav|generat|output|updat|append|produc|add|stor|renam|delet|mov|example|e\.g|such as|like|if|when|or|any|each|any|not?|never|maybe|might|expected|template|placeholder|similar)",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"(?:^|[/_.-])(?:path|to|foo|bar|baz|example|examples|your|my|some|xxx+|nnn+|yyyy|feature-name|name)(?=[/_.-]|$)",
     re.IGNORECASE,
 )
-_NOT = re.compile(
+_NOT = lazy_pattern(
     r"\b(?:not|never|without|avoid|cannot|no|nor|instead|rather|unless|if|except|forbidden|unavailable|lacks?)\b|n't\b|n’t\b|❌",
     re.IGNORECASE,
 )

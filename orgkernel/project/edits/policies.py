@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
+from msgspec.structs import replace
 from yaml import MappingNode
 
 from orgkernel.documents.records import PREFIX

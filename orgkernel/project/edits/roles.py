@@ -6,9 +6,9 @@ INVARIANT: the new text says what the old one says, with exactly the announced c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from orgkernel.documents.records import LEVELS, ToolLevel

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orgkernel.decisions.work.bills.fitness import fitting_roles
 from orgkernel.diagnostics.wording import quote
 from orgkernel.documents.records import Bill, BillRole
 from orgkernel.graph.questions import OrgView
@@ -70,4 +69,6 @@ def known_departments(view: OrgView) -> frozenset[str]:
 
 def roles_for(view: OrgView, wanted: BillRole) -> tuple[str, ...]:
     """The roles whose holders can take a bill role; none where it names what nobody declares."""
+    from orgkernel.decisions.work.bills.fitness import fitting_roles  # most organizations have no bills
+
     return fitting_roles(view, wanted) if is_declared(view, wanted) else ()

@@ -40,8 +40,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from orgkernel.decisions.work.bills.fitness import CHIEF
-from orgkernel.decisions.work.bills.flow import bill_roles_of
+from orgkernel.decisions.work.bills.flow import CHIEF, bill_roles_of
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.questions import OrgView

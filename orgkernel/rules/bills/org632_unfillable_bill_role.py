@@ -38,8 +38,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.evidence.state_view import EMPTY_STATE
-from orgkernel.decisions.work.bills.fitness import find_misfits
 from orgkernel.decisions.work.bills.flow import read_count
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
@@ -82,6 +80,10 @@ def crew_of(view: OrgView) -> tuple[str, ...]:
 
 def able_for(view: OrgView, written: WrittenBill, bill_role: str, crew: tuple[str, ...]) -> tuple[str, ...]:
     """The agents that can take a bill role, by the documents alone."""
+    # Most organizations have no bills.
+    from orgkernel.decisions.evidence.state_view import EMPTY_STATE
+    from orgkernel.decisions.work.bills.fitness import find_misfits
+
     return tuple(
         agent
         for agent in crew

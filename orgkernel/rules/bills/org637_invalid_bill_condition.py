@@ -47,8 +47,7 @@ from orgkernel.decisions.work.bills.conditions import (
     describe_misfit,
     parse_condition,
 )
-from orgkernel.decisions.work.bills.flow import Flow
-from orgkernel.decisions.work.bills.next_steps import ACTIVATION
+from orgkernel.decisions.work.bills.flow import ACTIVATION, Flow
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.documents.records import Branch, StepOutput

@@ -41,9 +41,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orgkernel.decisions.access.decide import decide_access
-from orgkernel.decisions.access.request import AccessRequest
-from orgkernel.decisions.work.bills.fitness import may_speak
 from orgkernel.decisions.work.bills.flow import bill_roles_of
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
@@ -81,14 +78,23 @@ def check(view: OrgView) -> Iterator[Finding]:
                         "tool",
                     )
                 channels = records.organization.communication_channels
-                if step.channel in channels and not may_speak(view, str(step.channel), roles):
+                if step.channel in channels and not _may_speak(view, str(step.channel), roles):
                     message = f"speaks in channel {quote(step.channel)}, in which no agent in {which} is allowed to speak as {quote(bill_role)}"
                     yield written.in_step(
                         number, message, "add a pair to the channel, or use another one", "channel"
                     )
 
 
+def _may_speak(view: OrgView, channel: str, roles: tuple[str, ...]) -> bool:
+    from orgkernel.decisions.work.bills.fitness import may_speak  # most organizations have no bills
+
+    return may_speak(view, channel, roles)
+
+
 def _may_use(view: OrgView, role_id: str, step: BillStep) -> bool:
+    from orgkernel.decisions.access.decide import decide_access
+    from orgkernel.decisions.access.request import AccessRequest
+
     tool = view.records.tools.get(step.tool or "")
     if tool is None or step.tool_action not in ("use", *tool.record.actions):
         return True

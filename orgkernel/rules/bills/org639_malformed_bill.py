@@ -40,8 +40,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from orgkernel.decisions.work.bills.flow import bill_roles_of, read_count
-from orgkernel.decisions.work.bills.next_steps import APPROVAL
+from orgkernel.decisions.work.bills.flow import APPROVAL, bill_roles_of, read_count
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.loading.sources import SourceDocument

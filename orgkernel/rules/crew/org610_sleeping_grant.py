@@ -47,7 +47,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orgkernel.decisions.access.vanished import find_vanished
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, StateView
 from orgkernel.diagnostics import Place, Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
@@ -58,6 +57,8 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
     """Grants that sleep, and grants to somebody who is not declared; one for all organizations is told once."""
+    from orgkernel.decisions.access.vanished import find_vanished  # few checks compare with a store
+
     told: set[str] = set()
     for view in views:
         state = states[view.org_id]

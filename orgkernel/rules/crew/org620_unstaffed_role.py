@@ -39,8 +39,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from orgkernel.decisions.access.layers.identity import is_at_work
-from orgkernel.decisions.access.tables import tables_of
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import listing, quote
@@ -50,6 +48,10 @@ from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator[Finding]:
     """Roles all of whose agents are away."""
+    # Few checks compare with a store.
+    from orgkernel.decisions.access.layers.identity import is_at_work
+    from orgkernel.decisions.access.tables import tables_of
+
     for view in views:
         state, tables = states[view.org_id], tables_of(view)
         away = set()

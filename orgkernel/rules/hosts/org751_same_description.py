@@ -49,7 +49,6 @@ examples, which ORG306 and ORG316 compare.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -59,8 +58,9 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import agents_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 _SHARED = 0.9
 _FEWEST = 3
 

@@ -48,8 +48,9 @@ from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import is_chosen_by_description
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
-_OCCASION = re.compile(
+_OCCASION = lazy_pattern(
     r"\b(?:when(?:ever)?|if|after|before|during|while|once|until|upon|use|used|using|proactive(?:ly)?|invoke[ds]?"
     r"|call(?:ed)?|ask(?:ed|s)?|need(?:s|ed)?|for|on|must|should|every|each|any|where|trigger(?:s|ed)?|delegate[ds]?)\b",
     re.IGNORECASE,

@@ -54,12 +54,13 @@ from orgkernel.graph.questions import OrgView
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.hosts.foreign_agents import agents_of, delegates_of, texts_of, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _LOCAL = "deterministic_function"
-_COORDINATES = re.compile(
+_COORDINATES = lazy_pattern(
     r"\b(?:co-?ordinat|orchestrat|delegat)(?:e|es|ing|ors?)\b|\b(?:dispatcher|conductor)\b", re.IGNORECASE
 )
-_NEVER_WRITES = re.compile(
+_NEVER_WRITES = lazy_pattern(
     r"\b(?:never|do not|don't|must not) (?:\w+ ){0,2}(?:write|edit|implement|modify|change|touch) (?:[\w-]+ ){0,4}"
     r"(?:yourself|code|files?)\b",
     re.IGNORECASE,

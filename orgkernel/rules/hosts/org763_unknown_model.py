@@ -43,19 +43,19 @@ Other hosts are not checked: their models are those of many makers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from orgkernel.diagnostics import Severity
 from orgkernel.diagnostics.wording import did_you_mean, quote
 from orgkernel.graph.records import RolePost
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FORMAT = "claude-code"
 _FAMILIES = ("sonnet", "opus", "haiku")
 _ALIASES = (*_FAMILIES, "inherit", "default", "best", "opusplan")
-_FULL = re.compile(r"[0-9/:.$]")
-_NAMED = re.compile(r"claude-(?:[0-9][0-9-]*-)?(?P<family>[a-z]+)(?:-[0-9].*)?\Z")
+_FULL = lazy_pattern(r"[0-9/:.$]")
+_NAMED = lazy_pattern(r"claude-(?:[0-9][0-9-]*-)?(?P<family>[a-z]+)(?:-[0-9].*)?\Z")
 
 
 def check(posts: Iterable[RolePost]) -> Iterator[Finding]:

@@ -13,16 +13,17 @@ from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, Final
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.secret_shapes import FoundSecret
 
-_WORD: Final = re.compile(r"[A-Za-z0-9_+/=~.:-]{16,}")
+_WORD: Final = lazy_pattern(r"[A-Za-z0-9_+/=~.:-]{16,}")
 # Digests with their algorithm, addresses and paths.
-_ORDINARY: Final = re.compile(
+_ORDINARY: Final = lazy_pattern(
     r"(?:sha|md|blake)[0-9]{1,3}[:-]|h1:|[a-z][a-z0-9+.-]*://|[./~]|arn:", re.IGNORECASE
 )
-_PART: Final = re.compile(r"[A-Za-z0-9]{14,}")
-_HEXADECIMAL: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-_END_OF_WORD: Final = re.compile(r"[.,:!?)\]}>]+(?=\s|\Z)")
+_PART: Final = lazy_pattern(r"[A-Za-z0-9]{14,}")
+_HEXADECIMAL: Final = lazy_pattern(r"[0-9a-f]+|[0-9A-F]+")
+_END_OF_WORD: Final = lazy_pattern(r"[.,:!?)\]}>]+(?=\s|\Z)")
 _CLASSES: Final = bytes(
     48 if chr(code) in "0123456789" else 97 if code < 128 and chr(code).isalpha() else 32
     for code in range(256)

@@ -95,6 +95,8 @@ def _secrets_in(document: SourceDocument, value: Any, route: tuple[RouteStep, ..
 @lru_cache(maxsize=16_384)
 def _is_clean(text: str, name: str) -> bool:
     """Whether nothing in a text has the shape of a secret. Keys and names of tools repeat, in a tree and in the next load."""
+    if not may_hold_secrets(msgspec.json.encode({name: text}).decode()):
+        return True
     return next(find_secrets(text, name), None) is None
 
 

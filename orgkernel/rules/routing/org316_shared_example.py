@@ -49,12 +49,15 @@ from orgkernel.diagnostics import Place, Related, Severity
 from orgkernel.diagnostics.wording import quote
 from orgkernel.graph.questions import OrgView
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
-from orgkernel.runtime.text_index import content_of
 
 
 def check(view: OrgView) -> Iterator[Finding]:
     """Examples that an earlier role gives as well."""
     first: dict[tuple[str, ...], tuple[str, Place]] = {}
+    if sum(bool(post.profile.examples) for post in view.records.posts.values()) < 2:
+        return
+    from orgkernel.runtime.text_index import content_of  # few organizations have examples
+
     for role_id, post in view.records.posts.items():
         examples = post.profile.examples
         places = post.item_places("examples") if examples else []

@@ -13,6 +13,7 @@ from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INTERNAL_ERROR,
     Implementation,
     PromptListChangedNotification,
     ResourceListChangedNotification,
@@ -21,15 +22,18 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from orgkernel import __version__
+from orgkernel.engines import is_on
 from orgkernel.toolbox.adapters.adapter import describe_error, headers_for, missing
 from orgkernel.toolbox.adapters.contained_http import Breakage, ContainedTransport
 from orgkernel.toolbox.adapters.ending import Ending
 from orgkernel.toolbox.adapters.limited_stdio import limited_stdio
-from orgkernel.toolbox.adapters.quick_http import QuickHttp
 from orgkernel.toolbox.adapters.server_guard import ServerGuard
+from orgkernel.toolbox.adapters.tls import tls_context
 from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
 from orgkernel.toolbox.adapters.upstream_lists import ListKind
 from orgkernel.toolbox.adapters.watched_streams import watched
+from orgkernel.toolbox.engine.connection_pool import BrokenOff, NotReached
+from orgkernel.toolbox.engine.http_client import HttpToolClient
 from orgkernel.toolbox.providers import McpServer
 
 _KINDS: Final[tuple[tuple[type, tuple[ListKind, ...]], ...]] = (
@@ -60,8 +64,8 @@ class UpstreamConnection:
         self.ending = Ending(lambda: on_end(self))
         self.breakage = Breakage()
         self.has_started = False
-        self.quick: QuickHttp | None = None
-        """How plain calls of tools are sent. None if they go through the client too."""
+        self._tool_client: HttpToolClient | None = None
+        """What sends plain calls of tools. None if they go through the client of the SDK too."""
         loop = asyncio.get_running_loop()
         self.started_at = loop.time()
         self.ready: asyncio.Future[None] = loop.create_future()
@@ -86,6 +90,22 @@ class UpstreamConnection:
     def is_modern(self) -> bool:
         """Whether it speaks a version of the protocol without a handshake."""
         return self.client.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+    async def call_plain(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The result of a call that needs no session. None if it needs one, and nothing was sent.
+
+        Raises `MCPError`, and `ValidationError` for a result of a wrong form.
+        """
+        client = self._tool_client
+        if client is None or not client.takes(name):
+            return None
+        try:
+            return await client.call(name, arguments)
+        except NotReached as error:
+            text, kind = f"it cannot be reached: {error}", self.breakage.data("unreachable")
+        except BrokenOff as error:
+            text, kind = f"its connection broke: {error}", self.breakage.data("broken")
+        raise MCPError(INTERNAL_ERROR, text, kind)
 
     def expect(self, seconds: float) -> None:
         """An answer may take so many seconds."""
@@ -126,7 +146,7 @@ class UpstreamConnection:
                         client_info=Implementation(name="orgkernel", version=__version__),
                     )
                     self._client = await stack.enter_async_context(client)
-                    self.quick = await self._open_quick(stack)
+                    self._tool_client = self._open_tool_client(stack)
                 self.has_started = True
                 self.ready.set_result(None)
                 async with asyncio.TaskGroup() as tasks:
@@ -146,18 +166,21 @@ class UpstreamConnection:
             if not self.ready.done():
                 self.ready.set_result(None)
 
-    async def _open_quick(self, stack: AsyncExitStack) -> QuickHttp | None:
-        """The way for plain calls, if there is one. The stack closes it."""
-        provider = self._provider
-        if not (self._limits.without_session and self.is_modern and isinstance(provider.server, str)):
+    def _open_tool_client(self, stack: AsyncExitStack) -> HttpToolClient | None:
+        """The client for plain calls, if the server and its headers allow one. The stack closes it."""
+        provider, limits = self._provider, self._limits
+        if not (is_on("http_client") and self.is_modern and isinstance(provider.server, str)):
             return None
         headers, _ = headers_for(provider, self._credentials)
         try:
-            quick = QuickHttp(provider.server, headers, self._limits, self.breakage)
+            client = HttpToolClient(
+                provider.server, headers, tls_context(),
+                max_bytes=limits.max_bytes, connect_seconds=limits.start_seconds,
+            )  # fmt: skip
         except ValueError:
             return None  # the SDK can send them, or says why not
-        stack.push_async_callback(quick.aclose)
-        return quick
+        stack.push_async_callback(client.aclose)
+        return client
 
     def _describe(self, error: BaseException) -> str:
         error = first_cause(error)

@@ -34,5 +34,3 @@ class UpstreamLimits(msgspec.Struct, frozen=True):
     """Messages per second that answer nothing, such as notifications. More are read later, not dropped."""
     most_unanswered: int = 16
     """Requests of the server that are not answered yet. Further ones are dropped."""
-    without_session: bool = True
-    """Whether plain calls over HTTP are sent without the session of the SDK, where the era allows it."""

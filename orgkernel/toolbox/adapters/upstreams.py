@@ -358,8 +358,6 @@ async def _send_plain(
     connection: UpstreamConnection, request: Request[Any, Any], put: object
 ) -> dict[str, Any] | None:
     """The result of a call that needs no session. None if it needs one, and nothing was sent."""
-    quick = connection.quick
-    if quick is None or put is not None or not isinstance(request, CallToolRequest):
+    if put is not None or not isinstance(request, CallToolRequest):
         return None
-    name = request.params.name
-    return await quick.call(name, request.params.arguments or {}) if quick.takes(name) else None
+    return await connection.call_plain(request.params.name, request.params.arguments or {})

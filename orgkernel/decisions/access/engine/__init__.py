@@ -1,1 +1,1 @@
-"""Fast ways to answers that the layers give too; each can be switched off, and nothing else knows how it works."""
+"""Engines of access decisions (`orgkernel.engines`): the layers decide the same, and nothing else knows how an engine works."""

@@ -2,8 +2,8 @@
 
 Where nothing is stored for a role about a tool, no policy about the role depends on circumstances and the request is part
 of no run, what it can do with the tool follows from two numbers. This module stands aside for every tool about which a layer has a say that it
-does not know. The law `fast_equals_layered` compares its rows with those of the layers; `python -m benchmarks` shows what
-it brings.
+does not know. The law `fast_equals_layered` compares its rows with those of the layers; `python -m benchmarks --only engine`
+shows what it brings.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from orgkernel.decisions.access.stored_index import find_about
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import StateView
 from orgkernel.documents.records import LEVELS
+from orgkernel.engines import is_on
 
-ENABLED = True
-"""The switch; without it the same rows take longer."""
 NOTHING_STORED: tuple[GrantedLevel, int] = (NOTHING_GRANTED, FULL)
 _KNOWN = frozenset(
     {
@@ -42,7 +41,7 @@ _MOST_KEPT = 1_000
 
 def is_static_subject(subject: Subject, request: AccessRequest, state: StateView) -> bool:
     """Whether a subject is a role about which documents alone decide, in a request that is part of no run."""
-    static = ENABLED and subject.group == "role" and not subject.depends
+    static = is_on("static_rows") and subject.group == "role" and not subject.depends
     return static and not is_of_run(request, state)
 
 
@@ -141,7 +140,7 @@ def static_roles(
     What is stored for roles about the tool is not in them: `roles_stored_for` names those roles.
     """
     resource, path = tables.find(asked.resource)
-    if not ENABLED or tables.policies.crew_depends or asked.action not in resource.required:
+    if not is_on("static_rows") or tables.policies.crew_depends or asked.action not in resource.required:
         return None
     if is_of_run(asked, state) or not is_static_resource(tables, resource, path):
         return None

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from orgkernel.documents.records import StepOutput
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 from orgkernel.runtime.trigger_problems import JOIN, say_nested
 
 MAX_LENGTH: Final = 1_000
@@ -26,7 +27,7 @@ OutputName: TypeAlias = tuple[str, str]
 """Step and output."""
 Outputs: TypeAlias = Mapping[OutputName, Value]
 
-_WORD: Final = re.compile(
+_WORD: Final = lazy_pattern(
     r"""[ \t\r\n]*(?:
       (?P<OR>(?i:or)(?![\w.-]))
     | (?P<AND>(?i:and)(?![\w.-]))

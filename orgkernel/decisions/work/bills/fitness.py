@@ -17,6 +17,7 @@ from orgkernel.decisions.evidence.qualifications import has_passed
 from orgkernel.decisions.evidence.state_view import STOPPED, Lifecycle, StateView
 from orgkernel.decisions.reasons import Reason, Why, why_place
 from orgkernel.decisions.refusals import NO_RANK, say_not_filling
+from orgkernel.decisions.work.bills.flow import CHIEF
 from orgkernel.decisions.work.capability.holder import find_member
 from orgkernel.decisions.work.capability.skills import skills_of, withhold
 from orgkernel.diagnostics.wording import listing, quote
@@ -24,7 +25,6 @@ from orgkernel.documents.records import Bill, BillRole, BillStep
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
 
-CHIEF = "department_chief"
 AWAY: tuple[Lifecycle, ...] = ("registered", *STOPPED)
 
 

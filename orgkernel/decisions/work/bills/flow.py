@@ -13,6 +13,11 @@ from typing import NamedTuple
 from orgkernel.documents.records import Bill, BillStep, Branch
 
 END = "end"
+ACTIVATION = "activation"
+"""What a condition may ask about besides the outputs of steps."""
+APPROVAL = "captain_approval"
+CHIEF = "department_chief"
+"""Instead of a role: the chief of the department of a bill."""
 
 
 class Way(NamedTuple):

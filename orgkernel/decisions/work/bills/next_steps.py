@@ -25,7 +25,7 @@ from orgkernel.decisions.work.bills.fitness import (
     may_activate,
     read_bill,
 )
-from orgkernel.decisions.work.bills.flow import Flow, Way, bill_roles_of, read_count
+from orgkernel.decisions.work.bills.flow import ACTIVATION, APPROVAL, Flow, Way, bill_roles_of, read_count
 from orgkernel.decisions.work.bills.instance import (
     BillInstance,
     BlockedStep,
@@ -42,9 +42,6 @@ from orgkernel.diagnostics.wording import listing, quote
 from orgkernel.documents.records import Bill, BillStep
 from orgkernel.graph.questions import OrgView
 from orgkernel.loading.sources import SourceDocument
-
-ACTIVATION = "activation"
-APPROVAL = "captain_approval"
 
 
 def digest_bill(bill: Bill) -> str:

@@ -5,11 +5,11 @@ What is quoted does not count, because it is somebody else's words or code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
 from orgkernel.diagnostics.wording import quote
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 PHRASES: Final = (
     "which path should i take",
@@ -18,9 +18,9 @@ PHRASES: Final = (
     "confirm before i continue",
 )
 """What a session that waits for nobody never says."""
-_QUOTED: Final = re.compile(r"`[^`]*`|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|[“«][^”»]*[”»]")
+_QUOTED: Final = lazy_pattern(r"`[^`]*`|\"[^\"]*\"|(?<!\w)'[^']*'(?!\w)|[“«][^”»]*[”»]")
 _PREFERENCES: Final = tuple(
-    re.compile(pattern)
+    lazy_pattern(pattern)
     for pattern in (
         r"\bwh(?:ich|at)(?: \w+){0,3} (?:would|do) you (?:prefer|like|want|favor)\b",
         r"\b(?:would|do) you prefer\b",
@@ -35,7 +35,7 @@ _PREFERENCES: Final = tuple(
         r"\bdoes (?:this|that) (?:approach|plan|design) (?:look|sound) (?:good|right|ok|okay|fine)\b",
     )
 )
-_IDLE: Final = re.compile(
+_IDLE: Final = lazy_pattern(
     r"(?:none|nothing|n/?a|null|no|idle|tbd|todo|-+|\?+|pass|later)"
     r"|(?:(?:i am|i'm|i will|i'll|we are|we're|just) )*(?:wait|waiting|await|awaiting|idle|idling|standing by|stand by|on hold|hold|holding)"
     r"(?: (?:for|until|on|here|till)\b[^,;]*|)"
@@ -43,8 +43,8 @@ _IDLE: Final = re.compile(
     r"(?: (?:work|the work|here|now|everything|until|till)\b[^,;]*|)"
     r"|(?:doing|do) nothing\b[^,;]*"
 )
-_GOES_ON: Final = re.compile(r"\b(?:while|meanwhile|and|but)\b")
-_AFTER_ANSWER: Final = re.compile(
+_GOES_ON: Final = lazy_pattern(r"\b(?:while|meanwhile|and|but)\b")
+_AFTER_ANSWER: Final = lazy_pattern(
     r"(?:(?:i will|i'll|we will|will) .*\b)?(?:once|after|when|as soon as|if) .*\b"
     r"(?:answer(?:s|ed)?|approv(?:es|ed|al)|confirm(?:s|ed|ation)|repl(?:y|ies|ied)|respon(?:ds|ded|se))\b.*"
 )

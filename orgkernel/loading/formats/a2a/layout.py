@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 
 from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder
 from orgkernel.loading.formats.format import Layout
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 WELL_KNOWN = ".well-known"
 CARD, OLD_CARD = "agent-card.json", "agent.json"
-_JSON = re.compile(r"[^.].*\.json")
+_JSON = lazy_pattern(r"[^.].*\.json")
 _MOST_LOOKED_AT, _HEAD = 20, 256 * 1024
 _CARDS = r"[^/]+\.json"
-_KEY = re.compile(
+_KEY = lazy_pattern(
     rb'"(supportedInterfaces|protocolVersion|url|skills|capabilities|defaultInputModes|defaultOutputModes|orgkernel:[a-z_]+)"'
 )
 _OF_ANY = {b"skills", b"capabilities", b"defaultInputModes", b"defaultOutputModes"}

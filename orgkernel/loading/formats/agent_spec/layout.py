@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 
 from orgkernel.loading.files import SUFFIXES, Area, files_in, find_in_head, is_folder
 from orgkernel.loading.formats.format import Layout
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 _FILES = r"[^/]+\.(?:ya?ml|json)"
-_NAMES = re.compile(r"[^.].*\.(?:ya?ml|json)")
-_COMPONENT = re.compile(
+_NAMES = lazy_pattern(r"[^.].*\.(?:ya?ml|json)")
+_COMPONENT = lazy_pattern(
     rb"""["']?component_type["']?[ \t\r\n]*:|["']?\$referenced_components["']?[ \t\r\n]*:"""
 )
-_VERSION = re.compile(rb"""(?:^|[{,\s])["']?agentspec_version["']?[ \t\r\n]*:""")
+_VERSION = lazy_pattern(rb"""(?:^|[{,\s])["']?agentspec_version["']?[ \t\r\n]*:""")
 _MOST_LOOKED_AT, _HEAD, _WHOLE = 50, 4096, 4 * 1024 * 1024
 
 

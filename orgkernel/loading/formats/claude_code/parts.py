@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from orgkernel.runtime.lazy_patterns import lazy_pattern
+
 EDITING: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 """The tools that one rule about editing is about."""
 READING: Final = ("Read", "NotebookRead", "Grep", "Glob", "LS")
@@ -18,15 +20,15 @@ READING: Final = ("Read", "NotebookRead", "Grep", "Glob", "LS")
 _TOOLS: Final = {"Read": (*READING, *EDITING), **dict.fromkeys(EDITING, EDITING)}
 FILE_TOOLS: Final = frozenset(_TOOLS)
 """The tools whose rules name files."""
-_RULE: Final = re.compile(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
+_RULE: Final = lazy_pattern(r"([A-Za-z]+)\((.*)\)\Z", re.DOTALL)
 # Names of plain characters and stars. A `!`, `#`, bracket, brace, backslash or space means something to one program only.
-_PATTERN: Final = re.compile(r"(\./|/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_.@+=,*?-]+)/?\Z")
+_PATTERN: Final = lazy_pattern(r"(\./|/)?((?:[A-Za-z0-9_.@+=,*?-]+/)*[A-Za-z0-9_.@+=,*?-]+)/?\Z")
 _ANYWHERE: Final = "**"
 _SETTINGS: Final = ".claude"
 COMMAND_TOOL: Final = "Bash"
 """The tool whose rules name commands. Those of PowerShell are read by other rules."""
 # Words that a shell takes as they are, and what may come after them. A star elsewhere stands for a part of a word.
-_BEGINNING: Final = re.compile(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
+_BEGINNING: Final = lazy_pattern(r"([A-Za-z0-9_./:@%+,=~-]+(?: [A-Za-z0-9_./:@%+,=~-]+)*?)(?::\*| \*)?\Z")
 _MOST_CHARACTERS: Final = 200
 
 

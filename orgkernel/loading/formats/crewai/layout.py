@@ -12,17 +12,20 @@ from collections.abc import Iterator
 
 from orgkernel.loading.files import Area, files_in, find_in_head, folders_in, is_file, is_folder, names_in
 from orgkernel.loading.formats.format import Layout
+from orgkernel.runtime.lazy_patterns import lazy_pattern
 
 CONFIG, AGENTS, TOOLS, CREWS = "config", "agents", "tools", "crews"
 CREW_FILES = ("crew.jsonc", "crew.json")
 YAML_FILES = ("agents.yaml", "agents.yml", "tasks.yaml", "tasks.yml")
 _JSON_AGENTS, _TOOL_FILES = r"[^/]+\.jsonc?", r"[A-Za-z_][A-Za-z0-9_]*\.py"
-_PYTHON = re.compile(r".*crew.*\.py")
+_PYTHON = lazy_pattern(r".*crew.*\.py")
 _CREW_PYTHON = "crew.py"
 # An agent of CrewAI has all three. Other files of this name say something else of each agent, or have them elsewhere.
-_AGENT_FIELD = re.compile(rb"""(?:^[ \t]+|[{,][ \t]*)["']?(role|goal|backstory)["']?[ \t]*:""", re.MULTILINE)
+_AGENT_FIELD = lazy_pattern(
+    rb"""(?:^[ \t]+|[{,][ \t]*)["']?(role|goal|backstory)["']?[ \t]*:""", re.MULTILINE
+)
 _HEAD = 256 * 1024
-_CREW_FIELD = re.compile(rb'"(agents|tasks)"[ \t\r\n]*:')
+_CREW_FIELD = lazy_pattern(rb'"(agents|tasks)"[ \t\r\n]*:')
 
 
 def find_layout(path: str, *, is_certain: bool) -> Layout | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from orgkernel.project.hooks.claude_hook import quick_json
+from orgkernel.project.hooks.claude_hook.engine import json_reader
+from orgkernel.project.hooks.claude_hook.engine.digests import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Activated:
         if os.path.basename(name) != name:
             raise HookFault(f"{ACTIVE} names a file that is not beside it")
         content = _read_whole(os.path.join(self.project, FOLDER, name))
-        if f"{_sha256(content)[:SHOWN_OF_DIGEST]}.json" != name:
+        if f"{sha256_hex(content)[:SHOWN_OF_DIGEST]}.json" != name:
             raise HookFault(f"{name} is not what was compiled")
         answers = _parse(name, content)
         if answers.get("role") != role:
@@ -101,22 +102,9 @@ def _read_whole(path: str) -> bytes:
 
 def _parse(name: str, content: bytes) -> dict[str, Any]:
     try:
-        data = quick_json.parse(content)
+        data = json_reader.parse(content)
     except (ValueError, RecursionError) as error:
         raise HookFault(f"{name} cannot be read: {error}") from error
     if not isinstance(data, dict):
         raise HookFault(f"{name} is not an object")
     return data
-
-
-def _sha256(content: bytes) -> str:
-    """The digest, by the module that is there before `hashlib`, whose import takes longer than this."""
-    try:
-        from _sha256 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        try:
-            from _sha2 import sha256  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha256
-    digest: str = sha256(content).hexdigest()
-    return digest

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
-from orgkernel.project.hooks.claude_hook import quick_json
 from orgkernel.project.hooks.claude_hook.activated import HookFault, NotUnderstood, find_project, read_active
+from orgkernel.project.hooks.claude_hook.engine import json_reader
 
 LARGEST_CALL = 64 * 1024 * 1024
 _LONGEST = 300
@@ -96,7 +96,7 @@ def _read_all() -> bytes:
 
 def _parse(given: bytes) -> dict[str, object]:
     try:
-        call = quick_json.parse(given)
+        call = json_reader.parse(given)
     except (ValueError, RecursionError) as error:
         raise NotUnderstood("it is not JSON") from error
     if not isinstance(call, dict):
@@ -108,7 +108,7 @@ def _render(value: object) -> str:
     """JSON in ASCII, so that nothing in it can fail to be written."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_render(name)}: {_render(each)}" for name, each in value.items()) + "}"
-    return quick_json.quote(str(value))
+    return json_reader.quote(str(value))
 
 
 def _printable(text: str) -> str:

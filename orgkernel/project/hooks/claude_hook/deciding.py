@@ -10,7 +10,7 @@ import os
 import time
 
 from orgkernel.project.hooks.claude_hook.activated import FOLDER, Activated, NotUnderstood
-from orgkernel.project.hooks.claude_hook.quick_globs import fits
+from orgkernel.project.hooks.claude_hook.engine.glob_matcher import match_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,10 +257,10 @@ def _is_inside(path: str, row: dict[str, Any], active: Activated, call: dict[str
     if "\0" in path:
         return False
     for end, is_below in _ends(path, root, call):
-        quick = [fits(end, glob) for glob in row["globs"]] if is_below else [None]
-        if any(quick):
+        matches = [match_plain(end, glob) for glob in row["globs"]] if is_below else [None]
+        if any(matches):
             continue
-        if None not in quick:
+        if None not in matches:
             return False
         from orgkernel.runtime.paths import is_inside
 

@@ -11,13 +11,12 @@ import re
 from base64 import b64encode
 from collections import deque
 from collections.abc import Mapping
+from ssl import SSLContext
 from typing import Final, Protocol, cast
 from urllib.parse import unquote
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from httpx2 import URL
-
-from orgkernel.toolbox.adapters.tls import tls_context
 
 _IDLE_SECONDS: Final = 15.0
 """Servers close idle connections; uvicorn after five seconds, others after a minute."""
@@ -50,16 +49,16 @@ class AnswerReader(Protocol):
         """The body is complete."""
 
 
-class KeptConnections:
+class ConnectionPool:
     """Connections for requests to one URL. Used from one event loop."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], connect_seconds: float) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], tls: SSLContext, connect_seconds: float) -> None:
         """`headers` are sent with every request. Raises `ValueError` for one that cannot be sent, or is not for others to
         say.
         """
         parsed = URL(url)
         self._host = parsed.raw_host.decode("ascii")
-        self._tls = tls_context() if parsed.scheme == "https" else None
+        self._tls = tls if parsed.scheme == "https" else None
         self._port = parsed.port or (443 if self._tls else 80)
         self._connect_seconds = connect_seconds
         said = {name.lower(): value for name, value in headers.items()}

@@ -1,10 +1,11 @@
 """Read and write JSON without the `json` package, whose import takes longer than everything else that the hook does.
 
-Its parser in C is used as the package uses it. Where that is not there, the package is. `parse` is `json.loads`, but for
-numbers that are none (`NaN`).
+Its parser in C is used as the package uses it. Where that is not there, and if this engine is off, the package is.
 """
 
 from __future__ import annotations
+
+from orgkernel.engines import is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,13 +32,18 @@ class _Context:
         raise ValueError(f"{name} is not valid JSON")
 
 
-def parse(given: bytes) -> Any:
-    """The value of a JSON text in UTF-8. Raises ValueError or RecursionError."""
-    text = given.decode("utf-8-sig")
+def parse(content: bytes) -> Any:
+    """The value of a JSON text in UTF-8; what `json.loads` returns, but for numbers that are none, such as `NaN`.
+
+    Raises ValueError or RecursionError.
+    """
+    text = content.decode("utf-8-sig")
     try:
+        if not is_on("json_reader"):
+            return _parse_with_json(text)
         from _json import make_scanner
     except ImportError:
-        return _parse_slowly(text)
+        return _parse_with_json(text)
     start = len(text) - len(text.lstrip(_SPACE))
     try:
         # The parser asks any object for these names.
@@ -52,16 +58,22 @@ def parse(given: bytes) -> Any:
 def quote(text: str) -> str:
     """A text as a JSON string in ASCII."""
     try:
+        if not is_on("json_reader"):
+            return _quote_with_json(text)
         from _json import encode_basestring_ascii
     except ImportError:
-        from json import dumps
-
-        return dumps(text)
+        return _quote_with_json(text)
     quoted: str = encode_basestring_ascii(text)
     return quoted
 
 
-def _parse_slowly(text: str) -> Any:
+def _parse_with_json(text: str) -> Any:
     from json import loads
 
     return loads(text, parse_constant=_Context.parse_constant)
+
+
+def _quote_with_json(text: str) -> str:
+    from json import dumps
+
+    return dumps(text)

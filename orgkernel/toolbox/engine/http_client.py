@@ -2,7 +2,7 @@
 
 Since 2026-07-28 a call is one request that stands for itself, so nothing of a session is needed. Only plain calls of servers
 of that era are sent so: no progress, and a name that a header can carry. Everything else, and a server that wants arguments
-in headers, goes through the SDK. `UpstreamLimits.without_session` switches it off.
+in headers, goes through the SDK, as everything does if this engine is off.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import count
+from ssl import SSLContext
 from typing import Any, Final, Literal
 
 import msgspec
@@ -18,9 +19,7 @@ from mcp_types import INTERNAL_ERROR, METHOD_NOT_FOUND, methods
 
 from orgkernel import __version__
 from orgkernel.prepared_types import prepared
-from orgkernel.toolbox.adapters.contained_http import Breakage, BreakageKind
-from orgkernel.toolbox.adapters.kept_connections import BrokenOff, KeptConnections, NotReached, encode_headers
-from orgkernel.toolbox.adapters.upstream_limits import UpstreamLimits
+from orgkernel.toolbox.engine.connection_pool import BrokenOff, ConnectionPool, encode_headers
 
 _ERA: Final = "2026-07-28"
 _PREFIX: Final = "io.modelcontextprotocol/"
@@ -39,19 +38,18 @@ _HEADERS: Final = {
 _PLAIN_NAME: Final = re.compile(r"(?!=\?)[!-~](?:[ -~]*[!-~])?\Z")
 
 
-class QuickHttp:
+class HttpToolClient:
     """Connections to one server of the era 2026-07-28, for calls of tools alone."""
 
     def __init__(
-        self, url: str, headers: Mapping[str, str], limits: UpstreamLimits, breakage: Breakage
+        self, url: str, headers: Mapping[str, str], tls: SSLContext, *, max_bytes: int, connect_seconds: float
     ) -> None:
-        """Raises `ValueError` for headers that cannot be sent so."""
-        self._limit = limits.max_bytes
-        self._breakage = breakage
+        """`max_bytes` is the limit of an answer. Raises `ValueError` for headers that cannot be sent so."""
+        self._limit = max_bytes
         self._ids = count(1)
-        said = {name.lower(): value for name, value in headers.items()}
-        said = {"user-agent": f"orgkernel/{__version__}", **said, **_HEADERS}
-        self._connections = KeptConnections(url, said, limits.start_seconds)
+        fields = {name.lower(): value for name, value in headers.items()}
+        fields = {"user-agent": f"orgkernel/{__version__}", **fields, **_HEADERS}
+        self._connections = ConnectionPool(url, fields, tls, connect_seconds)
 
     @staticmethod
     def takes(name: str) -> bool:
@@ -59,21 +57,16 @@ class QuickHttp:
         return bool(_PLAIN_NAME.match(name))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of a call. Raises `MCPError`, and `ValidationError` for a result of a wrong form."""
+        """The result of a call. Raises `MCPError`, `NotReached`, `BrokenOff`, and `ValidationError` for a result of a wrong
+        form.
+        """
         number = next(self._ids)
         message = {
             "jsonrpc": "2.0", "id": number, "method": "tools/call",
             "params": {"name": name, "arguments": arguments, "_meta": _META},
         }  # fmt: skip
         answer = _Answer(number, self._limit)
-        try:
-            await self._connections.post(
-                encode_headers({"mcp-name": name}), msgspec.json.encode(message), answer
-            )
-        except NotReached as error:
-            raise self._broken(f"it cannot be reached: {error}", "unreachable") from None
-        except BrokenOff as error:
-            raise self._broken(f"its connection broke: {error}") from None
+        await self._connections.post(encode_headers({"mcp-name": name}), msgspec.json.encode(message), answer)
         failed = answer.message.get("error")
         if isinstance(failed, dict):
             code, text = failed.get("code"), failed.get("message")
@@ -90,10 +83,6 @@ class QuickHttp:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._connections.aclose()
-
-    def _broken(self, text: str, kind: BreakageKind = "broken") -> MCPError:
-        """The error of a call that the server did not answer."""
-        return MCPError(INTERNAL_ERROR, text, self._breakage.data(kind))
 
 
 class _Answer:

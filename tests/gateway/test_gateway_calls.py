@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.testclient import TestClient
 
-from manifest_api.engine.quick_calls import read_quick_call
+from manifest_api.engine.gateway_calls import read_plain_call
+from orgkernel.engines import EnginesOff
 from orgkernel.kernel.kernel import Kernel
 from tests.api.asking import stored_client
 from tests.api.keys import bearer, first_key, location_of, new_key
@@ -74,9 +74,9 @@ class Pair:
             MemoryServer("crate", ("look",)),
         ]
         gateway = MemoryGateway(folder, self.servers).gateway
-        self.clients: tuple[TestClient, ...] = tuple(
-            stored_client(kernel, store, gateway=gateway, fast_path=is_quick) for is_quick in (True, False)
-        )
+        client = stored_client(kernel, store, gateway=gateway)
+        with EnginesOff("gateway_calls"):
+            self.clients = client, stored_client(kernel, store, gateway=gateway)
         self.key = new_key(store, ("read", "report"), agent="ann")
 
     def post(self, body: bytes, headers: dict[str, str]) -> tuple[list[Any], list[Any]]:
@@ -170,7 +170,7 @@ def test_the_sdk_answers_bent_calls_the_same(
 )
 def test_what_is_no_message_is_left_to_the_sdk(pair: Pair, body: bytes) -> None:
     """It says what is wrong."""
-    assert read_quick_call([(b"content-type", b"application/json")], body) is None
+    assert read_plain_call([(b"content-type", b"application/json")], body) is None
     pair.require_same(body, headers_of("2025-11-25", "box__look"))
 
 
@@ -180,7 +180,7 @@ def test_a_client_with_forms_is_left_to_the_sdk() -> None:
     for meta, is_quick in ((ENVELOPE, True), (can, False)):
         said = headers_of(ERA, "box__look")
         listed = [(name.encode(), value.encode()) for name, value in said.items()]
-        found = read_quick_call(listed, json.dumps(call(ERA, "box__look", {}, _meta=meta)).encode())
+        found = read_plain_call(listed, json.dumps(call(ERA, "box__look", {}, _meta=meta)).encode())
         assert (found is not None) == is_quick
 
 

@@ -2,7 +2,7 @@
 
 Only a plain `tools/call` is: one complete request, in either era, that asks for no progress and continues nothing, from a
 client that shows no forms. Everything else, and everything that is wrong, goes to the SDK; a law says that both answer the
-same (ADR 0062). `create_app(kernel, fast_path=False)` switches it off.
+same (ADR 0062). The engine `gateway_calls` (`orgkernel.engines`) switches it off.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAIN: Final = frozenset({"name", "arguments", "_meta"})
 _OF_A_CALL: Final = frozenset({"jsonrpc", "id", "method", "params"})
 
 
-class QuickCall(NamedTuple):
+class PlainCall(NamedTuple):
     """A call that can be answered without the SDK."""
 
     id: str | int
@@ -32,7 +32,7 @@ class QuickCall(NamedTuple):
     is_modern: bool
 
 
-def read_quick_call(headers: list[tuple[bytes, bytes]], body: bytes) -> QuickCall | None:
+def read_plain_call(headers: list[tuple[bytes, bytes]], body: bytes) -> PlainCall | None:
     """The call in a request; None if the SDK has to look at it."""
     said: dict[bytes, bytes] = {}
     for name, value in headers:
@@ -61,7 +61,7 @@ def read_quick_call(headers: list[tuple[bytes, bytes]], body: bytes) -> QuickCal
     return call
 
 
-def encode_result(call: QuickCall, result: Mapping[str, Any]) -> bytes:
+def encode_result(call: PlainCall, result: Mapping[str, Any]) -> bytes:
     """The answer to a call."""
     said = dict(result)
     if call.is_modern:
@@ -77,7 +77,7 @@ def encode_result(call: QuickCall, result: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode({"jsonrpc": "2.0", "id": call.id, "result": said})
 
 
-def _call_in(message: Any, is_modern: bool) -> QuickCall | None:
+def _call_in(message: Any, is_modern: bool) -> PlainCall | None:
     if not isinstance(message, dict) or message.keys() != _OF_A_CALL or message["jsonrpc"] != "2.0":
         return None
     number, params = message["id"], message["params"]
@@ -94,7 +94,7 @@ def _call_in(message: Any, is_modern: bool) -> QuickCall | None:
         return None
     if not _is_plain(meta or {}, is_modern):
         return None
-    return QuickCall(number, name, arguments or {}, is_modern)
+    return PlainCall(number, name, arguments or {}, is_modern)
 
 
 def _is_plain(meta: dict[str, Any], is_modern: bool) -> bool:
@@ -110,7 +110,7 @@ def _is_plain(meta: dict[str, Any], is_modern: bool) -> bool:
     return info is None or (isinstance(info, dict) and {"name", "version"} >= info.keys() and len(info) == 2)
 
 
-def _is_routed(said: dict[bytes, bytes], call: QuickCall) -> bool:
+def _is_routed(said: dict[bytes, bytes], call: PlainCall) -> bool:
     """Whether the headers say the same as the body."""
     name = said.get(b"mcp-name", b"")
     return (

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from orgkernel.toolbox.adapters.kept_connections import (
+from orgkernel.toolbox.engine.connection_pool import (
     BrokenOff,
-    KeptConnections,
+    ConnectionPool,
     NotReached,
     encode_headers,
 )
@@ -23,6 +23,7 @@ from tests.support.certificates import make_certificate
 from tests.toolbox.serving import nobody
 from tests.toolbox.upstream_running import until
 
+TLS = ssl.create_default_context()
 MEASURED = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 4\r\n\r\nbody"
 
 
@@ -81,8 +82,9 @@ class Server:
 
 
 def run(
-    answers: list[list[bytes]], test: Callable[[KeptConnections, Server], Awaitable[None]],
+    answers: list[list[bytes]], test: Callable[[ConnectionPool, Server], Awaitable[None]],
     headers: Mapping[str, str] | None = None, path: str = "/mcp", userinfo: str = "", tls: ssl.SSLContext | None = None,
+    trusting: ssl.SSLContext | None = None,
 ) -> Server:  # fmt: skip
     """Run a test against a server, in the event loop that the gateway uses."""
     scheme = "http" if tls is None else "https"
@@ -91,7 +93,8 @@ def run(
         server = Server(list(answers))
         async with await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=tls) as listening:
             port = listening.sockets[0].getsockname()[1]
-            connections = KeptConnections(f"{scheme}://{userinfo}127.0.0.1:{port}{path}", headers or {}, 5)
+            url = f"{scheme}://{userinfo}127.0.0.1:{port}{path}"
+            connections = ConnectionPool(url, headers or {}, trusting or TLS, 5)
             async with asyncio.timeout(30):
                 await test(connections, server)
             await connections.aclose()
@@ -100,7 +103,7 @@ def run(
     return uvloop.run(whole())
 
 
-async def ask(connections: KeptConnections, body: bytes = b"{}", enough: bytes = b"\xff") -> Taken:
+async def ask(connections: ConnectionPool, body: bytes = b"{}", enough: bytes = b"\xff") -> Taken:
     """What is answered to a request."""
     answer = Taken(enough)
     await connections.post(encode_headers({"mcp-name": "echo"}), body, answer)
@@ -122,7 +125,7 @@ async def ask(connections: KeptConnections, body: bytes = b"{}", enough: bytes =
 def test_an_answer_is_read_and_its_connection_kept(pieces: list[bytes], body: bytes) -> None:
     """However it arrives, the next request takes the same connection."""
 
-    async def test(connections: KeptConnections, _: Server) -> None:
+    async def test(connections: ConnectionPool, _: Server) -> None:
         for _ in range(3):
             answer = await ask(connections)
             assert (answer.body, answer.has_ended) == (body, True)
@@ -146,7 +149,7 @@ def test_an_answer_is_read_and_its_connection_kept(pieces: list[bytes], body: by
 def test_a_connection_is_not_used_again_where_it_cannot_be(pieces: list[bytes]) -> None:
     """And nothing that stood behind an answer is taken for the next one."""
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         for _ in range(3):
             assert (await ask(connections)).body == b"body"
             await asyncio.sleep(0.02)
@@ -172,7 +175,7 @@ def test_a_connection_is_not_used_again_where_it_cannot_be(pieces: list[bytes]) 
 def test_an_answer_that_breaks_off_fails_its_own_request(pieces: list[bytes], said: str) -> None:
     """The next one has a connection of its own."""
 
-    async def test(connections: KeptConnections, _: Server) -> None:
+    async def test(connections: ConnectionPool, _: Server) -> None:
         with pytest.raises(BrokenOff, match=said):
             await ask(connections)
         assert (await ask(connections)).body == b"body"
@@ -184,7 +187,7 @@ def test_a_stream_is_left_when_enough_has_come() -> None:
     """The server sees that nobody reads on; if it was the end anyway, the connection is kept."""
     head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         assert (await ask(connections, enough=b"one")).body == b"one"
         assert (await ask(connections, enough=b"one")).body == b"one"
         assert server.connections == 1
@@ -199,7 +202,7 @@ def test_a_stream_is_left_when_enough_has_come() -> None:
 def test_whoever_gives_up_hangs_up() -> None:
     """So that the server is told; others are answered meanwhile, and afterwards."""
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         waiting = asyncio.create_task(ask(connections))
         await until(lambda: len(server.requests) == 1)
         assert (await ask(connections)).body == b"body"
@@ -227,7 +230,7 @@ def test_what_an_answer_raises_ends_its_request() -> None:
         def end(self) -> None:
             raise ValueError("end")
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         for word in ("begin", "take", "end"):
             with pytest.raises(ValueError, match=word):
                 await connections.post(b"", b"{}", Refusing(word.encode()))
@@ -239,7 +242,7 @@ def test_what_an_answer_raises_ends_its_request() -> None:
 def test_a_connection_that_the_server_closed_is_not_used() -> None:
     """A request on it would be lost without anybody knowing whether it arrived."""
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         for _ in range(3):
             assert (await ask(connections)).body == b"body"
             await asyncio.sleep(0.1)
@@ -251,7 +254,7 @@ def test_a_connection_that_the_server_closed_is_not_used() -> None:
 def test_a_request_says_what_it_was_given() -> None:
     """The path and the name of the host as in the URL, who asks, and every header once."""
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         await ask(connections, b'{"a": 1}')
         head, _, body = server.requests[0].partition(b"\r\n\r\n")
         first, *lines = head.decode().split("\r\n")
@@ -272,43 +275,40 @@ def test_a_request_says_what_it_was_given() -> None:
 def test_a_header_that_cannot_be_sent_is_refused(headers: dict[str, str]) -> None:
     """Before there is a connection."""
     with pytest.raises(ValueError, match=r"cannot be sent|can't encode"):
-        KeptConnections("http://127.0.0.1", headers, 5)
+        ConnectionPool("http://127.0.0.1", headers, TLS, 5)
 
 
 @pytest.mark.parametrize("name", ["Host", "Content-Length", "transfer-encoding", "Connection"])
 def test_a_header_that_only_the_connection_knows_is_refused(name: str) -> None:
     """Two of them would let others read a request otherwise than it was sent."""
     with pytest.raises(ValueError, match="not for others to say"):
-        KeptConnections("http://127.0.0.1", {name: "1"}, 5)
+        ConnectionPool("http://127.0.0.1", {name: "1"}, TLS, 5)
 
 
-def test_a_server_with_a_certificate_is_asked_over_tls(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_with_a_certificate_is_asked_over_tls(tmp_path: Path) -> None:
     """If its certificate is trusted, and otherwise not at all."""
     files = make_certificate(tmp_path)
     ours = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     ours.load_cert_chain(files.certificate, files.key)
 
-    async def refused(connections: KeptConnections, server: Server) -> None:
+    async def refused(connections: ConnectionPool, server: Server) -> None:
         with pytest.raises(NotReached, match="CERTIFICATE_VERIFY_FAILED"):
             await ask(connections)
         assert not server.requests
 
-    async def answered(connections: KeptConnections, server: Server) -> None:
+    async def answered(connections: ConnectionPool, server: Server) -> None:
         for _ in range(3):
             assert (await ask(connections)).body == b"body"
 
     run([], refused, tls=ours)
     trusting = ssl.create_default_context(cafile=files.certificate)
-    monkeypatch.setattr("orgkernel.toolbox.adapters.kept_connections.tls_context", lambda: trusting)
-    assert run([[MEASURED]] * 3, answered, tls=ours).connections == 1
+    assert run([[MEASURED]] * 3, answered, tls=ours, trusting=trusting).connections == 1
 
 
 def test_nothing_is_sent_after_the_end() -> None:
     """Not even by whoever waits for a connection."""
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         waiting = asyncio.create_task(ask(connections))
         await asyncio.sleep(0)
         await connections.aclose()
@@ -322,11 +322,11 @@ def test_nothing_is_sent_after_the_end() -> None:
 def test_nobody_is_reached_where_nobody_listens() -> None:
     """Nor where somebody does not show a certificate."""
 
-    async def test(connections: KeptConnections, server: Server) -> None:
+    async def test(connections: ConnectionPool, server: Server) -> None:
         with pytest.raises(NotReached):
-            await ask(KeptConnections(nobody(), {}, 5))
+            await ask(ConnectionPool(nobody(), {}, TLS, 5))
         (port,) = re.findall(rb"127\.0\.0\.1:(\d+)", connections._head)
         with pytest.raises(NotReached):
-            await ask(KeptConnections(f"https://127.0.0.1:{int(port)}", {}, 1))
+            await ask(ConnectionPool(f"https://127.0.0.1:{int(port)}", {}, TLS, 1))
 
     run([], test)
