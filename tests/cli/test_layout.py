@@ -149,4 +149,4 @@ def test_a_folder_without_agents_lists_nothing(tmp_path: Path) -> None:
     """Exit code 1, as for other lists that are empty."""
     done = run_here("list", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "there are no organizations here, and no agents in a format of others\n"
+    assert done.stderr == "there are no organizations here, and no agents in another format\n"

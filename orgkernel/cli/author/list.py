@@ -49,7 +49,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
     elif trees:
         echo_records(form, trees, ListedTree._fields, lambda each: each)
     else:
-        click.echo("there are no organizations here, and no agents in a format of others", err=True)
+        click.echo("there are no organizations here, and no agents in another format", err=True)
     if not trees:
         raise click.exceptions.Exit(1)
 
