@@ -10,7 +10,7 @@ import click
 import pytest
 
 from orgkernel.cli import cli
-from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED
+from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED, RENAMED_BELOW
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.tools import TOOLS
 from tests.support.in_process import run_here
@@ -87,8 +87,20 @@ def test_no_summary_of_a_subcommand_is_cut(path: str, group: click.Group, contex
         ("agent vacancies", "did you mean `orgkernel crew vacancies`?"),
         ("signal", "did you mean `orgkernel host signals`?"),
         ("task pln", "did you mean `plan`?"),
-        ("scope claim", "it is part of `orgkernel claim` or `orgkernel ownership`"),
-        ("contract check", "it is part of `orgkernel task`"),
+        ("scope", "it is part of `orgkernel claim` or `orgkernel ownership`"),
+        ("scope claim", "it is `orgkernel claim add` now"),
+        ("scope audit", "it is `orgkernel ownership audit` now"),
+        ("contract check", "it is `orgkernel task check` now"),
+        ("contract --help", "it is part of `orgkernel task`"),
+        ("org activate", "it is `orgkernel host activate` now"),
+        ("org watch", "it is `orgkernel crew watch` now"),
+        ("batch plan", "it is `orgkernel task plan` now"),
+        ("dispatch-check co xo", "it is part of `orgkernel task dispatch check`"),
+        ("gateway serve", "leave `serve` out: `orgkernel gateway` serves"),
+        (
+            "scope hook pre-commit",
+            "an earlier version installed this hook: run `orgkernel ownership install-hooks` again",
+        ),
         ("task xyz", "list all commands with `orgkernel task --help`"),
     ],
 )
@@ -98,13 +110,22 @@ def test_a_wrong_name_leads_to_the_right_one(tmp_path: Path, words: str, help: s
     assert (done.returncode, done.stderr.splitlines()[1]) == (2, f"help: {help}")
 
 
-def test_former_commands_lead_to_commands_that_exist() -> None:
+def test_former_commands_lead_to_commands_that_exist(tmp_path: Path) -> None:
     """None of the former names is a command, and each of the new places is one."""
     paths = {path.removeprefix("orgkernel ") for path, _, _ in BELOW} | set(COMMANDS)
     for name, places in RENAMED.items():
         assert name not in COMMANDS
-        for place in places.split("` or `orgkernel "):
+        for place in places:
             assert place in paths or place.rpartition(" ")[0] in paths
+    for place in RENAMED_BELOW.values():
+        assert run_here(*place.split(), "--help", cwd=tmp_path).returncode == 0
+
+
+def test_completion_is_explained(tmp_path: Path) -> None:
+    """Other programs have a command for it."""
+    done = run_here("completion", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "_ORGKERNEL_COMPLETE=zsh_source" in done.stderr
 
 
 @pytest.mark.parametrize("words", ["crew --skill maps vacancies", "mcp --role co tools mcp.json"])
@@ -150,3 +171,14 @@ def test_a_folder_without_agents_lists_nothing(tmp_path: Path) -> None:
     done = run_here("list", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "there are no organizations here, and no agents in a format of others\n"
+
+
+@pytest.mark.parametrize(
+    "words", ["host install", "host uninstall", "host compile", "host activate x", "host status"]
+)
+def test_a_host_has_to_be_named(tmp_path: Path, words: str) -> None:
+    """Each command says so in the same sentence, and which option names it."""
+    done = run_here(*words.split(), cwd=tmp_path)
+    error, help = done.stderr.splitlines()
+    assert (done.returncode, error) == (2, "error: it is not clear which host is meant")
+    assert "`--agent-zero" in help
