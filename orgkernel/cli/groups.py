@@ -118,8 +118,9 @@ def _former_hint(words: list[str]) -> str | None:
 
 def _is_command(words: list[str]) -> bool:
     """Whether these words name a command that lies in a group."""
-    command: click.Command | None = TopGroup("orgkernel")
-    ctx = click.Context(command)
+    top = TopGroup("orgkernel")
+    ctx = click.Context(top)
+    command: click.Command | None = top
     for word in words:
         if not isinstance(command, click.Group) or (command := command.get_command(ctx, word)) is None:
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from orgkernel.cli.layout import COMMANDS, GROUPS, RENAMED, RENAMED_BELOW
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.mcp.tools import TOOLS
 from tests.support.in_process import run_here
+from tests.support.trees import write_tree
 
 TYPED_FIRST = [
     "new",
@@ -159,11 +161,36 @@ def test_organizations_and_agents_of_others_are_listed(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trees"] == [
         {"org": "software_dev", "format": "orgkernel", "roles": 8, "agents": 0, "path": "shop/org.yaml"},
-        {"org": "site", "format": "claude-code", "roles": 1, "agents": 0, "path": "site"},
-    ]
-    assert run_here("list", "site", cwd=tmp_path).stdout.splitlines()[1].split() == [
-        "site", "claude-code", "1", "0", "site",
+        {
+            "org": "site", "format": "claude-code", "roles": 1, "agents": 0, "path": "site",
+            "note": "is not read from here: pass `--path site`",
+        },
     ]  # fmt: skip
+    alone = run_here("list", "site", cwd=tmp_path)
+    assert alone.stdout.splitlines()[1].split() == ["site", "claude-code", "1", "0", "site"]
+    assert alone.stderr == ""
+
+
+def test_organizations_with_one_id_and_broken_ones_are_listed(tmp_path: Path) -> None:
+    """Each has its row; a broken one is not read, and the command fails. A compiled copy is no organization."""
+    assert run_here("new", "shop", "--template", "software_dev", cwd=tmp_path).returncode == 0
+    shutil.copytree(tmp_path / "shop", tmp_path / "copy")
+    write_tree(tmp_path, {"host/bundles/software_dev.json": "{}"})
+    compiled = {"_schema": "orgkernel:organization", "org_id": "software_dev", "hierarchy": {}}
+    write_tree(tmp_path, {"host/software_dev.json": json.dumps(compiled)})
+    done = run_here("list", cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line.split() for line in done.stdout.splitlines()[1:]] == [
+        ["software_dev", "orgkernel", "8", "0", "copy/org.yaml"],
+        ["software_dev", "orgkernel", "8", "0", "shop/org.yaml"],
+    ]
+    same = "has the id `software_dev`, as another organization here: name one of the two with `--path`"
+    assert done.stderr == f"note: `copy/org.yaml` {same}\nnote: `shop/org.yaml` {same}\n"
+    write_tree(tmp_path, {"copy/org.yaml": "_schema: orgkernel:organization\norg_id: [\n"})
+    done = run_here("list", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[1].split() == ["–", "orgkernel", "0", "0", "copy/org.yaml"]
+    assert done.stderr == "note: `copy/org.yaml` has errors: run `orgkernel check copy`\n"
 
 
 def test_a_folder_without_agents_lists_nothing(tmp_path: Path) -> None:
