@@ -75,8 +75,14 @@ def _main() -> None:
         sys.exit(_run())
     except click.exceptions.Abort:
         sys.exit(130)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        from orgkernel.cli.usage_errors import describe_usage_error
+
+        message, help = describe_usage_error(error)
+        _say(f"error: {message}", help)
         sys.exit(2)
     except OrgkernelError as error:
         _say(f"error: {error.message}", error.help)

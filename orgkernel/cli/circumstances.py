@@ -16,7 +16,7 @@ _CIRCUMSTANCES = tuple(AccessContext.__struct_fields__)
 
 context_option = click.option(
     "--context", "said", default="", metavar="JSON",
-    help='Circumstances, such as `{"channel": "slack", "peer_kind": ""}`; an empty text says that there is none.',
+    help='Circumstances, such as `{"channel": "slack", "peer_kind": ""}`; an empty string says that there is none.',
 )  # fmt: skip
 
 run_options = with_options(

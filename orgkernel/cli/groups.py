@@ -85,7 +85,7 @@ def refuse_options_before(ctx: click.Context) -> None:
         if source is click.core.ParameterSource.COMMANDLINE:
             group, name = ctx.command_path, ctx.invoked_subcommand
             raise UsageError(
-                f"`{parameter.opts[0]}` stands before `{name}`", f"write options after it: `{group} {name} …`"
+                f"`{parameter.opts[0]}` is before `{name}`", f"write options after it: `{group} {name} …`"
             )
 
 

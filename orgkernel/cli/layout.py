@@ -64,7 +64,7 @@ GROUPS = {
         "demo": CommandEntry("operate.demo", "Play a scenario on real servers, step by step."),
     },
     "Hosts": {
-        "import": CommandEntry("hosts.importing", "Write agents of others as documents of ours."),
+        "import": CommandEntry("hosts.importing", "Convert agents in another format to orgkernel documents."),
         "export": CommandEntry("hosts.export", "Export an organization to the format of another tool."),
         "mcp": CommandEntry("hosts.mcp", "Serve an agent over MCP; save the tools of MCP servers."),
         "gateway": CommandEntry("hosts.gateway", "Pass tools of MCP servers on, and decide every call."),

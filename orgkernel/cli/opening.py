@@ -152,7 +152,7 @@ def nothing_here(what: str, paths: Iterable[str]) -> NothingToRead:
         above = organization_above(os.path.abspath(path))
         if above is not None:
             return NothingToRead(
-                what, f"an organization lies in a folder above: pass {quote(os.path.relpath(above))}"
+                what, f"a parent folder contains an organization: pass {quote(os.path.relpath(above))}"
             )
     return NothingToRead(
         what, "pass a folder with documents, or create an organization with `orgkernel new DIR`"

@@ -397,7 +397,7 @@ Moment = str
 
 
 class Circumstances(Record, frozen=True, kw_only=True):
-    """The circumstances of a question about access. Missing values are unknown; an empty text says that there is none."""
+    """The circumstances of a question about access. Missing values are unknown; an empty string says that there is none."""
     at: Moment | None = None
     channel: str | None = None
     peer_kind: Literal['dm', 'group', ''] | None = None

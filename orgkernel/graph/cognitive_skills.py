@@ -79,7 +79,7 @@ def _violations(record: CognitiveSkill, folder: str) -> Iterator[SkillProblem]:
     elif not _NAME.match(name):
         yield SkillProblem(
             ("name",),
-            "has a name with other characters than lower-case letters, digits and single hyphens",
+            "has an invalid name; only lower-case letters, digits and single hyphens are allowed",
             "write it like `write-posts`",
         )
     elif name != folder:

@@ -43,7 +43,7 @@ def actor_named(subject: str) -> Actor:
     """
     if not subject:
         raise Refused(
-            "nobody is named to act", "name a subject such as `person:ID`; without `--by` an operator acts"
+            "no caller given", "name a subject such as `person:ID`; without `--by` an operator acts"
         )
     return Actor(subject, "" if subject == OPERATOR else subject)
 

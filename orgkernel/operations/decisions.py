@@ -37,7 +37,7 @@ _NEEDS_REPORT = Reason(
     "GRANT_NEEDS_REPORT",
     "it rests on a grant for a number of uses, which only a credential with the scope `report` can use up",
 )
-_USED_UP = Reason("GRANT_USED_UP", "the grant it needs was used up by somebody else in the meantime")
+_USED_UP = Reason("GRANT_USED_UP", "another caller used up the grant it needs in the meantime")
 _OF_ANOTHER = Reason(
     "GRANT_OF_ANOTHER",
     "it rests on a grant for a number of uses, which only its holder, a superior of the holder, the owner or an operator "

@@ -47,19 +47,19 @@ def is_empty(time: str | None) -> bool:
 def _of_principal(principal: Principal, people: Mapping[str, Definition[Person]]) -> str:
     kinds = kinds_of(principal)
     if len(kinds) > 1:
-        return f"nobody is {_WITH_ARTICLE[kinds[0]]} and {_WITH_ARTICLE[kinds[1]]} at once"
+        return f"no person is {_WITH_ARTICLE[kinds[0]]} and {_WITH_ARTICLE[kinds[1]]} at once"
     if principal.unknown and (principal.relationship or principal.person_id or principal.tags):
         return "an unknown person has no id, relationship or tags"
     owner = _is_owner(principal, people)
     if None not in (principal.is_user, owner) and principal.is_user is not owner:
-        return f"it asks for {'the owner' if owner else 'somebody other than the owner'} but has `is_user: {str(not owner).lower()}`"
+        return f"it matches {'the owner' if owner else 'a person other than the owner'} but has `is_user: {str(not owner).lower()}`"
     if principal.person_id is not None:
         person = people.get(principal.person_id)  # ORG415 reports a person who is not declared
         wrong = person is not None and not _is(person.record, principal)
         return "the directory has another relationship or other tags for this person" if wrong else ""
     asks_for_people = principal.relationship not in (None, "owner") or principal.tags
     if asks_for_people and people and not any(_is(each.record, principal) for each in people.values()):
-        return "nobody in the directory has this relationship and these tags"
+        return "no person in the directory has this relationship and these tags"
     return ""
 
 

@@ -109,7 +109,7 @@ def _read(tokens: Sequence[_Token], depth: int) -> Iterator[SqlFinding]:
     elif first in ("DROP", "TRUNCATE", "DELETE"):
         return
     elif first not in _HARMLESS:
-        yield SqlFinding("", f"what the statement {first or tokens[0].text[:20]} does is not known here")
+        yield SqlFinding("", f"unknown SQL statement {first or tokens[0].text[:20]}")
 
 
 def _dropped(first: str, words: Sequence[str]) -> Iterator[SqlFinding]:

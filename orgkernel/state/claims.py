@@ -221,10 +221,16 @@ def _next_token(connection: Connection, org_id: str) -> int:
 def _require_live(transaction: Transaction, org_id: str, token: int, holder: str) -> FileClaim:
     where = (file_claims.c.org_id == org_id, file_claims.c.token == token)
     row = transaction.connection.execute(select(file_claims).where(*where)).first()
-    if row is None or row.holder != holder or row.ended_at is not None or row.expires_at <= transaction.now:
+    if row is None:
         raise Conflict(
-            f"the claim {token} is not held by {quote(holder)} any more",
-            "claim the files again; somebody else may have changed them in the meantime",
+            f"there is no claim {token} in organization {quote(org_id)}",
+            "list the claims with `orgkernel claim list`",
+            code="STALE_TOKEN",
+        )
+    if row.holder != holder or row.ended_at is not None or row.expires_at <= transaction.now:
+        raise Conflict(
+            f"claim {token} is {'not' if row.holder != holder else 'no longer'} held by {quote(holder)}",
+            "claim the files again; another worker could have changed them in the meantime",
             code="STALE_TOKEN",
         )
     return record_of(FileClaim, row)

@@ -144,7 +144,7 @@ def _require(connection: Connection, org_id: str, tool_id: str, token: int, hold
     row = _find(connection, org_id, tool_id)
     if row is None or row.holder != holder or row.token != token:
         raise Conflict(
-            f"the lock {token} of the tool {quote(tool_id)} is not held by {quote(holder)} any more",
+            f"lock {token} of tool {quote(tool_id)} is no longer held by {quote(holder)}",
             "take the lock again; another holder may have used the tool in the meantime",
             code="STALE_TOKEN",
         )

@@ -226,7 +226,7 @@ class Agent:
         return self._add(True, message)
 
     def hist_add_warning(self, message: str) -> Message:
-        try:  # a prompt file that is no JSON makes it a string
+        try:  # a prompt file that is not valid JSON makes it a string
             return self._add(False, self.read_prompt("fw.warning.md", message=message))
         except FileNotFoundError:
             return self._add(False, {"system_warning": message})

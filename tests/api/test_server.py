@@ -431,6 +431,6 @@ def test_other_hosts_are_refused(templates: Kernel, host: str) -> None:
 
 @pytest.mark.parametrize("host", ["no..host", "x" * 300])
 def test_unknown_host(templates: Kernel, host: str) -> None:
-    """A name that is no address is a message."""
+    """A name that is not an address is a message."""
     with pytest.raises(UsageError, match="is not an address of this machine"):
         serve(templates, host, 0)

@@ -28,7 +28,7 @@ def test_a_denial_names_its_line_and_what_would_change_it(home: Path) -> None:
         "deny: person:partner use tool:send_email\n"
         "  because policy `partner-access` denies tool `send_email`\n"
         "      policies.yaml:85\n"
-        "  because no policy and no grant gives tool `send_email` to person `partner`\n"
+        "  because no policy and no grant allows person `partner` to use tool `send_email`\n"
         "      directory.yaml:15\n"
         "  would be allowed by: grant `tool:send_email` at level `write` and remove policy `partner-access`\n"
         "      orgkernel grant issue person:partner tool:send_email --level write --org household\n"

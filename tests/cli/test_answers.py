@@ -70,9 +70,7 @@ def test_dispatch_says_in_words_who_and_why(shop: Path) -> None:
         "      roles/dev.yaml:5\n"
     )
     nobody = run("dispatch", "osint", "--org", "shop", cwd=shop)
-    assert nobody.stdout.startswith(
-        "osint → not applicable: the host continues unchanged\n  because no role handles "
-    )
+    assert nobody.stdout.startswith("osint → not applicable: no role takes this\n  because no role handles ")
 
 
 def test_needs_and_all_are_passed_on(shop: Path) -> None:

@@ -307,14 +307,14 @@ def test_a_folder_without_documents_is_exit_2_whatever_lies_above(shop: Path) ->
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == (
             f"error: nothing to check: there are no orgkernel documents in `{path}`\n"
-            "help: an organization lies in a folder above: pass `.`\n"
+            "help: a parent folder contains an organization: pass `.`\n"
         )
     assert run("check", "roles", "empty", cwd=shop).returncode == 2
     for command in (("check",), ("graph", "--org", "shop"), ("dispatch", "--org", "shop", "codegen")):
         inside = run(*command, cwd=shop / "empty")
         assert (inside.returncode, inside.stdout) == (2, "")
         assert (
-            "there are no orgkernel documents in `.`\nhelp: an organization lies in a folder above: pass `..`"
+            "there are no orgkernel documents in `.`\nhelp: a parent folder contains an organization: pass `..`"
             in (inside.stderr)
         )
 

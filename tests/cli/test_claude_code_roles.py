@@ -777,13 +777,13 @@ def test_a_refusal_about_a_command_says_why(tmp_path: Path) -> None:
     text = project.asks("Bash", {"command": "ls; rm x"}, "a")[1]
     assert text.startswith("deny: role:a use tool:Bash (`Bash` in Claude Code)\n")
     assert (
-        "policy `settings_deny_1` denies tool `Bash` for commands that begin with `rm`, and a command in it may begin so\n"
+        "policy `settings_deny_1` denies tool `Bash` for commands that begin with `rm`, and a command in it could begin with these words\n"
         in text
     )
     assert "\n      .claude/settings.json:1\n" in text
     assert "decided as if" not in text
     text = project.asks("Bash", {"command": "ls $x"}, "a")[1]
-    assert "nobody can tell what it runs: the command has more in it than plain words" in text
+    assert "it cannot be parsed completely: the command has more in it than plain words" in text
     text = project.asks("Bash", {}, "a")[1]
     assert "would be allowed by: state a command that does not begin with `git push`, `rm`" in text
     assert "0orgkernel" not in text

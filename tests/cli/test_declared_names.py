@@ -104,8 +104,7 @@ def test_a_gift_does_not_come_back_to_the_giver(ask: Ask, by: str, subject: str)
 def test_an_empty_name_is_no_operator(ask: Ask, change: tuple[str, ...]) -> None:
     """A script that writes `--by "$WHO"` and has no `WHO` does not act with all rights."""
     assert ask(*change, "--by", "", code=2).stderr == (
-        "error: nobody is named to act\n"
-        "help: name a subject such as `person:ID`; without `--by` an operator acts\n"
+        "error: no caller given\nhelp: name a subject such as `person:ID`; without `--by` an operator acts\n"
     )
 
 

@@ -135,7 +135,7 @@ def test_an_option_before_a_subcommand_is_refused(tmp_path: Path, words: str) ->
     """It would have no effect there."""
     done = run_here(*words.split(), cwd=tmp_path)
     assert done.returncode == 2
-    assert "stands before" in done.stderr
+    assert "` is before `" in done.stderr
     assert "write options after it: `orgkernel" in done.stderr
 
 
@@ -197,7 +197,7 @@ def test_a_folder_without_agents_lists_nothing(tmp_path: Path) -> None:
     """Exit code 1, as for other lists that are empty."""
     done = run_here("list", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "there are no organizations here, and no agents in a format of others\n"
+    assert done.stderr == "there are no organizations here, and no agents in another format\n"
 
 
 @pytest.mark.parametrize(

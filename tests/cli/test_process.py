@@ -68,7 +68,9 @@ def test_wrong_usage_is_exit_2_on_stderr(tmp_path: Path, arguments: tuple[str, .
     """1 is for findings only."""
     done = run_process(*arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "Error: " in done.stderr
+    first, *others = done.stderr.splitlines()
+    assert first.startswith("error: ")
+    assert [line[:6] for line in others] == ["help: "]
 
 
 def closing_early(arguments: list[str], folder: Path) -> tuple[int, bytes, str]:

@@ -172,11 +172,11 @@ def test_what_opens_more_says_so(tmp_path: Path) -> None:
     assert [each["text"] for each in found] == [
         "grant `tool:vault` at level `read`, waiving restricted_to and remove policy `no_vault`"
     ]
-    assert found[0]["opens"] == "opens 1 other answer"
+    assert found[0]["opens"] == "would also allow 1 other request"
     everybody = {"org.yaml": FILES["org.yaml"].replace("match: {conditions: [{peer_kind: group}]}, ", "")}
     found = remedies(there(tmp_path / "all", FILES | everybody, []), ("agent:one", "use", "tool:mail"))
     assert [(each["text"], each["opens"]) for each in found] == [
-        ("remove policy `group`", "opens 4 other answers for 4 subjects")
+        ("remove policy `group`", "would also allow 4 other requests by 4 subjects")
     ]
     promoted = there(
         tmp_path / "rank", FILES, [("grant", "issue", "agent:one", "tool:scan", "--level", "full")]

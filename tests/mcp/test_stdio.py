@@ -174,7 +174,7 @@ def test_it_ends_with_a_killed_client(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "nobody is named to ask"),
+        ((), "no caller given"),
         (("--role", "co", "--agent", "clerk"), "exclude each other"),
         (("--role", "coo"), "did you mean `co`?"),
         (("--agent", "nobody"), "no agent `nobody`"),

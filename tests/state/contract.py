@@ -736,7 +736,7 @@ class Audit:
         assert count_unknown_senders(store.context) == (SenderCount("slack", "u1", 2, 4.0),)
 
     def test_anything_can_be_written_down(self, store: Store) -> None:
-        """Texts no database takes as they are, very long ones, deep ones; only what is no JSON is refused, alone."""
+        """Texts no database takes as they are, very long ones, deep ones; only what is not valid JSON is refused, alone."""
         names = [
             store.audit.submit(decision(subject="agent:" + text, reason=text, detail={text: text}))
             for text in ("\0", "\ud800", "x" * 100_000, "🖖" * 3_000, "'; DROP TABLE audit; --", "\u202e")

@@ -43,10 +43,10 @@ class ListedTree(NamedTuple):
 @cache_option
 @format_option("text", "json")
 def command(folder: str | None, no_cache: bool, form: str) -> None:
-    """List the organizations in DIR, and the folders of agents in the formats of others.
+    """List the organizations in DIR, and the folders of agents in other formats.
 
-    DIR is by default what orgkernel.toml names, or else the current folder. An agent of others counts as a role. Notes say
-    which folders of others no other command reads from there, which organizations have the same id, and which have errors.
+    DIR is by default what orgkernel.toml names, or else the current folder. Each of these agents counts as a role. Notes say
+    which of these folders no other command reads from there, which organizations have the same id, and which have errors.
 
     Exits 0, 1 if there is nothing or an organization has errors, 2 if it cannot run.
     """
@@ -61,7 +61,7 @@ def command(folder: str | None, no_cache: bool, form: str) -> None:
             if each.note:
                 click.echo(printable(f"note: `{each.path}` {each.note}"), err=True)
     else:
-        click.echo("there are no organizations here, and no agents in a format of others", err=True)
+        click.echo("there are no organizations here, and no agents in another format", err=True)
     if not trees or any(each.is_broken for each in trees):
         raise click.exceptions.Exit(1)
 

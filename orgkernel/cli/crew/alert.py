@@ -51,6 +51,6 @@ def _status(
 
 def _line(kind: OrgStatusKind, status: OrgStatus | None) -> str:
     if status is None:
-        return f"nobody has recorded the {kind}; what a policy allows or denies by it is conditional"
+        return f"no {kind} was recorded; policies that depend on it are conditional"
     reason = f": {status.reason}" if status.reason else ""
     return f"{kind} {status.value} since {show_time(status.since)}, by {status.set_by}{reason}"

@@ -47,10 +47,10 @@ def list_command(
     raise click.exceptions.Exit(int(not found.skills))
 
 
-@command.command("show", short_help="Show the instructions of a skill, and the files beside it.")
+@command.command("show", short_help="Show the instructions of a skill, and the files in its folder.")
 @click.argument("name", shell_complete=completing.skills)
 @_subject_option
-@click.option("--resource", metavar="PATH", help="Show this file beside the skill instead.")
+@click.option("--resource", metavar="PATH", help="Show this file from the skill's folder instead.")
 @_where
 def show(
     name: str,

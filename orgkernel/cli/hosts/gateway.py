@@ -86,10 +86,8 @@ def _run(
     chosen = [each for each in (role, agent, address) if each is not None]
     if len(chosen) != 1:
         raise UsageError(
-            "nobody is named to call"
-            if not chosen
-            else "`--role`, `--agent` and `--http` exclude each other",
-            "name one of `--role`, `--agent` and `--http`",
+            "no caller given" if not chosen else "`--role`, `--agent` and `--http` exclude each other",
+            "pass one of `--role`, `--agent` and `--http`",
         )
     require_sdk()
     # These import the SDK, so they come after the sentence that says that it is missing.
@@ -105,7 +103,7 @@ def _run(
     if address is not None:
         if approver or on_behalf_of or via or said:
             raise UsageError(
-                "`--approver`, `--on-behalf-of`, `--via` and `--context` say something about one caller, and `--http` has many",
+                "`--approver`, `--on-behalf-of`, `--via` and `--context` describe one caller, and `--http` has many",
                 "leave them out",
             )
         _serve(kernel, gateway, address, store, tls_files(tls_certificate, tls_key))
@@ -150,7 +148,7 @@ def _serve(kernel: Kernel, gateway: Any, address: str, store: str | None, tls: A
 
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"{quote(address)} is no address", "write HOST:PORT, such as 127.0.0.1:8100")
+        raise UsageError(f"{quote(address)} is not an address", "write HOST:PORT, such as 127.0.0.1:8100")
     save(kernel)
     log_to_stderr("text")
     gc.enable()

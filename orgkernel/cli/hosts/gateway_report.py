@@ -43,9 +43,11 @@ _MOST_CODES = 3
 )  # fmt: skip
 @click.option(
     "--often", type=click.IntRange(1), default=5, show_default=True, metavar="N",
-    help="Refusals of a tool from which on to propose asking for it.",
+    help="Number of refusals of a tool at which to propose asking for it.",
 )  # fmt: skip
-@click.option("--asks", is_flag=True, help="Put the proposals to ask into the diff too. They open something.")
+@click.option(
+    "--asks", is_flag=True, help="Include proposals that ask for approval in the diff. They allow more."
+)
 @path_option
 @store_option
 @cache_option

@@ -48,8 +48,8 @@ def command(
 
     if (role is None) == (agent is None):
         raise UsageError(
-            "nobody is named to ask" if role is None else "`--role` and `--agent` exclude each other",
-            "name one of `--role` and `--agent`",
+            "no caller given" if role is None else "`--role` and `--agent` exclude each other",
+            "pass `--role` or `--agent`",
         )
     require_sdk()
     kernel = open_kernel(paths, org, no_cache=no_cache)

@@ -153,7 +153,7 @@ def check_documents(asked: Asked, project: Project) -> Lines:
     if exposed:
         yield (
             "warning",
-            f"other users may write to {counted(len(exposed), 'document')}, such as {quote(exposed[0])}, and so give rights",
+            f"other users may write to {counted(len(exposed), 'document')}, such as {quote(exposed[0])}, and so grant permissions",
             "run `chmod -R go-w` on the folder, as its owner",
         )
 

@@ -39,9 +39,9 @@ def command() -> None:
 @command.command("create")
 @click.argument("name", required=False)
 @click.option(
-    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="What it opens; repeatable."
+    "--scope", "scopes", multiple=True, type=click.Choice(SCOPES), help="Scope that the key has; repeatable."
 )
-@click.option("--admin", is_flag=True, help="It opens everything; the first key is such a one.")
+@click.option("--admin", is_flag=True, help="Allow everything; the first key must be an admin key.")
 @click.option(
     "--agent", "agent_id", metavar="AGENT", help="The agent that uses it; it never approves for itself."
 )
@@ -70,9 +70,9 @@ def create(
     With --admin the name may be left out.
     """
     if admin and scopes:
-        raise click.UsageError("--admin opens everything; leave --scope out")
+        raise click.UsageError("an --admin key allows everything; leave --scope out")
     if not admin and not (name and scopes):
-        raise click.UsageError("name the key and what it opens, or make an --admin key")
+        raise click.UsageError("pass a name and the scopes of the key, or make an --admin key")
     until = parse_until(expires)
     with acting_alone(**where, create=True) as context:
         key, secret = create_key(
@@ -116,7 +116,7 @@ def list_(store: str | None, form: str) -> None:
 @command.command("rotate")
 @click.argument("key_id", metavar="KEY")
 @click.option(
-    "--overlap", default="24h", show_default=True, metavar="TIME", help="How long the old key still holds."
+    "--overlap", default="24h", show_default=True, metavar="TIME", help="How long the old key remains valid."
 )
 @click.option(
     "--expires",
@@ -134,7 +134,7 @@ def rotate(key_id: str, overlap: str, expires: str | None, reason: str, form: st
     else:
         click.echo(secret)
     click.echo(
-        f"{key.key_id}: keep it, it is not shown again; {old.key_id} holds until {show_time(old.expires_at)}",
+        f"{key.key_id}: keep it, it is not shown again; {old.key_id} is valid until {show_time(old.expires_at)}",
         err=True,
     )
 

@@ -157,7 +157,7 @@ def show(ctx: click.Context, file: str) -> None:
         click.echo(as_text(render_brief(checked.contract).splitlines()), nl=False)
         return
     if checked.outcome == "sound":
-        raise click.UsageError("the contract is no brief")
+        raise click.UsageError("the contract is not a brief")
     _print("full", checked, {source.name: LINE_BREAK.split(source.text)})
     ctx.exit(_EXIT_CODES[checked.outcome])
 

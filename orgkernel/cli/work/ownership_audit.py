@@ -63,7 +63,7 @@ _EXIT_CODES = {"clean": 0, "violations": 1, "cannot_tell": 2}
     "--claims",
     "by_claims",
     is_flag=True,
-    help="In place of briefs, the claims that hold now say who owns what. Who changed it is not asked.",
+    help="Use current claims instead of briefs to decide who owns a file, regardless of who changed it.",
 )
 @with_options(org_option, path_option, store_option, cache_option, format_option("text", "json"))
 @click.pass_context
@@ -102,7 +102,10 @@ def audit(
     found = read_range(repository, base, head, [each.name for each in named if each.has_branch])
     kernel = open_governed(org, paths, no_cache=no_cache)
     if kernel is None:
-        click.echo("note: there is no organization here, so only what always is counts as sacred", err=True)
+        click.echo(
+            "note: there is no organization here, so only the files that are always protected count as sacred",
+            err=True,
+        )
     rules = find_changed_rules(found, [] if kernel is None else kernel.sacred_documents(org))
     sacred = sacred_of(kernel, org, found.folder, rules)
     answer = audit_changes(found.changed, named, sacred=sacred, root=found.folder, is_union=is_union)

@@ -27,7 +27,7 @@ from orgkernel.project.hooks.git_hooks import find_hooks_folder, install_hooks, 
 
 @click.command("install-hooks")
 @click.argument("folder", metavar="DIR", default=".")
-@click.option("--uninstall", is_flag=True, help="Take the hooks out, and put back what was there before.")
+@click.option("--uninstall", is_flag=True, help="Remove the hooks, and restore the previous ones.")
 @click.option(
     "--claude-code",
     is_flag=True,
@@ -53,7 +53,7 @@ def install(folder: str, uninstall: bool, claude_code: bool) -> None:
     for path in changed:
         click.echo(printable(f"{'took the hook out:' if uninstall else 'installed'} {path}"))
     if not changed:
-        click.echo("there are no hooks of ours" if uninstall else "the hooks are installed already")
+        click.echo("no orgkernel hooks are installed" if uninstall else "the hooks are installed already")
 
 
 @click.command("hook")
@@ -72,7 +72,7 @@ def hook(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> None:
         refused = _refused_commit() if name == "pre-commit" else _refused_push(arguments)
     except OrgkernelError as error:
         click.echo(
-            printable(f"orgkernel: {name}: it cannot be told whether this is allowed: {error.message}"),
+            printable(f"orgkernel: {name}: cannot decide whether this is allowed: {error.message}"),
             err=True,
         )
         click.echo(printable(f"    {error.help or WAY_OUT}"), err=True)
@@ -90,7 +90,7 @@ def _refused_commit() -> list[OwnershipAudit]:
     own, others = workers_here()
     if len(own) > 1:
         raise UsageError(
-            "ORGKERNEL_BRIEF names several briefs, so it cannot be told who commits", "name one brief"
+            "ORGKERNEL_BRIEF names several briefs, so the committing worker is unknown", "name one brief"
         )
     # The commit is that of the only worker; the others are those whose claims hold.
     commit = changed.commits[0]

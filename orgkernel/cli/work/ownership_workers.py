@@ -26,7 +26,7 @@ def workers_here() -> tuple[list[AuditedWorker], list[AuditedWorker]]:
     if not own and mine:
         own = [claimed_work(holder or "", mine)]
     if not own:
-        raise UsageError("there is neither a brief nor a live claim of whoever works here", WAY_OUT)
+        raise UsageError("the worker has neither a brief nor a current claim", WAY_OUT)
     others = [
         claimed_work(f"{each.holder} (claim {each.token} of {each.org_id})", [each])
         for each in claims
@@ -42,6 +42,6 @@ def named_briefs() -> list[str]:
 
 
 WAY_OUT = (
-    f"put the brief into {BRIEF_FILE}, or name it in ORGKERNEL_BRIEF; whoever holds claims names themselves in ORGKERNEL_HOLDER; "
-    "where nobody works by briefs, run `orgkernel ownership install-hooks --uninstall`"
+    f"put the brief into {BRIEF_FILE}, or name it in ORGKERNEL_BRIEF; a holder of claims sets ORGKERNEL_HOLDER to its own name; "
+    "in a project without briefs, run `orgkernel ownership install-hooks --uninstall`"
 )

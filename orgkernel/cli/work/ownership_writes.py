@@ -43,7 +43,7 @@ def answer_tool_call() -> None:
     except msgspec.DecodeError as error:
         denied, unknown = [], [f"the call of a tool cannot be read: {error}"]
     except OrgkernelError as error:
-        denied, unknown = [], [f"it cannot be told whether this is allowed: {error.message}. {error.help}"]
+        denied, unknown = [], [f"cannot decide whether this is allowed: {error.message}. {error.help}"]
     if denied or unknown:
         answer = {
             "hookEventName": "PreToolUse",
@@ -57,12 +57,12 @@ def _judge(call: dict[str, object]) -> tuple[list[str], list[str]]:
     """Why the call is denied, and what cannot be told about it."""
     root = os.environ.get("CLAUDE_PROJECT_DIR") or call.get("cwd")
     if not isinstance(root, str) or not os.path.isdir(root):
-        raise UsageError("it cannot be told which project this is", "set CLAUDE_PROJECT_DIR")
+        raise UsageError("the project is unknown", "set CLAUDE_PROJECT_DIR")
     os.chdir(root)
     own, others = workers_here()
     if len(own) > 1:
         raise UsageError(
-            "ORGKERNEL_BRIEF names several briefs, so it cannot be told who writes", "name one brief"
+            "ORGKERNEL_BRIEF names several briefs, so the writing worker is unknown", "name one brief"
         )
     worker = own[0]
     planned = read_tool_call(call, root, worker.brief.files_owned, worker.brief)

@@ -28,7 +28,7 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
         if before is None or after is None:
             continue
         if questions > _MOST_QUESTIONS:
-            return f"opens more than {answers} other answers for more than {subjects} subjects"
+            return f"would also allow more than {answers} other requests by more than {subjects} subjects"
         after = _wider(evaluation, after, changes)
         had, has = _allowed(evaluation, evaluation, before), _allowed(evaluation, tried, after)
         questions += len(has)
@@ -36,9 +36,9 @@ def count_opened(evaluation: Evaluation, tried: Evaluation, changes: tuple[Remed
         answers, subjects = answers + more, subjects + bool(more)
     if not answers:
         return ""
-    others = f"{answers} other answer{'s' * (answers > 1)}"
+    others = f"would also allow {answers} other request{'s' * (answers > 1)}"
     alone = subjects == 1 and affected == (evaluation.subject.subject,)
-    return f"opens {others}" if alone else f"opens {others} for {subjects} subject{'s' * (subjects > 1)}"
+    return others if alone else f"{others} by {subjects} subject{'s' * (subjects > 1)}"
 
 
 def _affected(evaluation: Evaluation, changes: Iterable[RemedyChange]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from orgkernel.decisions.access.evaluation import Assumed, Evaluation, evaluate
 from orgkernel.decisions.access.layer import WAIVERS, ReasonCode
 from orgkernel.decisions.access.layers.chain_of_command import MAY_DISPATCH, TARGET_NOT_ALLOWED
 from orgkernel.decisions.access.layers.delegation import PARENT_CAP
-from orgkernel.decisions.access.layers.identity import RESUMED_AS
+from orgkernel.decisions.access.layers.identity import RESUMED_AS, is_misspelled
 from orgkernel.decisions.access.layers.role_binding import NOT_BOUND_TO_ROLE
 from orgkernel.decisions.access.opened import count_opened
 from orgkernel.decisions.access.remedy_steps import STATED, render_remedy
@@ -41,11 +41,16 @@ Changes = frozenset[RemedyChange]
 
 
 def find_remedies(evaluation: Evaluation, counted: int = 0) -> tuple[Remedy, ...]:
-    """Every minimal remedy, what opens least first. For somebody whom nothing declares it is to declare them.
+    """Every minimal remedy, what opens least first. For a subject that is not declared it is to declare it.
+
+    A misspelled subject has no remedy: declaring the misspelled name is not what the caller wants, and the reason of the
+    decision already suggests the right one.
 
     For the first `counted` it is counted what else they would open, which asks many more questions.
     """
     if not evaluation.is_declared or evaluation.subject.identity.kind == "unknown":
+        if is_misspelled(evaluation):
+            return ()
         stranger = RemedyChange("declare", evaluation.request.subject, subject=evaluation.request.subject)
         return (render_remedy(evaluation, (stranger,)),)
     search = Search(evaluation)

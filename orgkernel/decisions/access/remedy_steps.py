@@ -61,10 +61,10 @@ def _qualification(evaluation: Evaluation, change: RemedyChange) -> str:
 
 def _lock(evaluation: Evaluation, change: RemedyChange) -> str:
     lock = find_lock(evaluation)
-    broken = f"break the lock that {quote(lock.holder)} holds of {quote(change.value)}" if lock else ""
+    broken = f"break {quote(lock.holder)}'s lock on {quote(change.value)}" if lock else ""
     if evaluation.action == LOCK:
         return broken
-    return f"{broken} and take it" if broken else f"take the lock of {quote(change.value)}"
+    return f"{broken} and acquire it" if broken else f"acquire the lock on {quote(change.value)}"
 
 
 def _equip(evaluation: Evaluation, change: RemedyChange) -> str:
@@ -258,6 +258,10 @@ def _declaration(evaluation: Evaluation, subject: str) -> Iterator[RemedyEdit]:
     if kind == "role":
         place = records.document.place("hierarchy", key=True)
         yield _edit(place, f"{name}: {{}}", "hierarchy")
+        # A role in the hierarchy without a profile is an error, and an organization with errors answers nothing.
+        folder, slash, _ = records.document.name.rpartition("/")
+        for number, line in enumerate((f"_schema: {PREFIX}role_profile", f"role_id: {name}"), 1):
+            yield RemedyEdit(f"{folder}{slash}roles/{name}.yaml", number, line)
         return
     known: dict[str, tuple[Mapping[str, Any], str, str]] = {
         "agent": (records.agents, f"{name}: {{assignments: [{{role: ROLE}}]}}", "agents"),

@@ -12,7 +12,7 @@ from orgkernel.documents.records import ToolLevel
 
 
 class AccessContext(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
-    """The circumstances of a request. What is left out is not known; an empty text says that there is none.
+    """The circumstances of a request. What is left out is not known; an empty string says that there is none.
 
     >>> AccessContext(channel="slack", pace="contingent").peer_kind is None
     True

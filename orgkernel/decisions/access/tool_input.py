@@ -46,12 +46,12 @@ def digest_input(tool_input: bytes) -> str:
 
 
 def is_input_of(digest: str, tool_input: Mapping[str, Any] | None) -> bool:
-    """Whether an input is the one a digest was made of. An input that is not stated, or is no JSON, is not."""
+    """Whether an input is the one a digest was made of. An input that is not stated, or is not valid JSON, is not."""
     return tool_input is not None and find_digest(tool_input) == digest
 
 
 def find_digest(tool_input: Mapping[str, Any]) -> str | None:
-    """The SHA-256 of an input; None for one that is no JSON."""
+    """The SHA-256 of an input; None for one that is not valid JSON."""
     try:
         return digest_input(encode_input(tool_input))
     except ValueError:

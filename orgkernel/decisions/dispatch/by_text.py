@@ -141,7 +141,7 @@ class _Found(NamedTuple):
 def _explain(view: OrgView, role_id: str, evidence: Evidence) -> Reason:
     if evidence.kind == "name":
         source = next(each for each in sources_of(view, role_id) if each.field == "name")
-        return Reason("NAMED", f"the text asks role {quote(role_id)} by its name", (_why(source),))
+        return Reason("NAMED", f"the text names role {quote(role_id)}", (_why(source),))
     if evidence.kind == "example":
         same = (
             each
@@ -230,15 +230,14 @@ def _fits(best: RankedCandidate, ranked: Ranked) -> Reason:
     words = dict.fromkeys(
         each.word for each in ranked.evidence[:_WORDS_TOLD] if each.kind in ("word", "alike")
     )
-    by = f", by {listing(words)}" if words else ""
+    matched = [listing(words)] if words else []
     learned = next((each.stem for each in ranked.evidence if each.kind == "learned"), None)
     if learned is not None:
         kind = {LEAD: "an order to lead others", COMMAND: "an order to take charge"}.get(learned)
-        about = kind or f"work of domain {quote(learned)}"
-        by += f" and as {about}" if by else f", as {about}"
+        matched.append(kind or f"domain {quote(learned)}")
     return Reason(
         "TEXT_FITS",
-        f"role {quote(best.role_id)} fits the text best{by}: its score is {best.score}",
+        f"role {quote(best.role_id)} is the best match for {' and '.join(matched) or 'the text'} (score {best.score})",
         _lines(best),
     )
 
@@ -283,11 +282,11 @@ def _why_nobody(
     if ranking.outcome == "small_talk":
         return Reason(
             "TEXT_SMALL_TALK",
-            "the text is small talk, general knowledge or amusement, which is nobody's task",
+            "this looks like small talk or a general question, not a task for a role",
         )
     if ranking.outcome == "nothing":
-        return Reason("TEXT_WITHOUT_TASK", "no word of the text says what is to be done")
+        return Reason("TEXT_WITHOUT_TASK", "the text does not say what to do")
     if candidates:
         text = f"no role fits the text well enough; the nearest is {quote(candidates[0].role_id)} with score {candidates[0].score}"
         return Reason("TEXT_TOO_WEAK", text, _lines(candidates[0])[:2])
-    return Reason("TEXT_TOO_WEAK", "no word of the text is about the work of a role")
+    return Reason("TEXT_TOO_WEAK", "no word of the text matches the work of a role")

@@ -79,7 +79,7 @@ class OwnershipOverlap(msgspec.Struct, frozen=True):
 def require_different(workers: Sequence[AuditedWorker]) -> None:
     """Raise `UsageError` unless there is a worker, and each has a name and a brief of its own."""
     if not workers:
-        raise UsageError("there is no brief and no claim, so it cannot be told who owns what", "pass a brief")
+        raise UsageError("no brief or claim given, so file ownership is unknown", "pass a brief")
     ids = {(each.brief.id or "").lower() for each in workers}
     if len({each.name for each in workers}) < len(workers) or len(ids) < len(workers):
         raise UsageError("two workers have one name or one brief", "give every worker a brief of its own")

@@ -53,7 +53,7 @@ def read_file_path(text: str) -> ProjectPath | BadPath:
     if path.startswith("!"):
         return BadPath("is negated")
     if path.startswith(("/", "~")) or _DRIVE_OR_SCHEME.match(path):
-        return BadPath("does not start at the root of the project")
+        return BadPath("is outside the project")
     names: list[str] = []
     for name in path.split("/"):
         if name == "..":

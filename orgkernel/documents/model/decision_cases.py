@@ -48,7 +48,7 @@ Moment = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[
 
 
 class Circumstances(Record):
-    """The circumstances of a question about access. Missing values are unknown; an empty text says that there is none."""
+    """The circumstances of a question about access. Missing values are unknown; an empty string says that there is none."""
 
     at: Moment | None = None
     """Local date and time, `YYYY-MM-DD HH:MM`. Default: noon of 1 January 1970, a Thursday."""

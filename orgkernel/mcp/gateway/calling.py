@@ -61,7 +61,9 @@ async def _decide_and_call(
     try:
         tool_input = encode_input(arguments)
     except ValueError as error:
-        return error_result(f"failed: the arguments are no JSON: {plain(clean(str(error)))} [INPUT_INVALID]")
+        return error_result(
+            f"failed: the arguments are not valid JSON: {plain(clean(str(error)))} [INPUT_INVALID]"
+        )
     action = binding.action_in(arguments)
     request = request_with(caller.base, binding.tool_id, action, tool_input)
     about = {"server": shortened(server.name), "tool": shortened(name)}

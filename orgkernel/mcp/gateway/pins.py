@@ -161,7 +161,7 @@ def _require_readable(server: str, tools: Mapping[str, ToolDefinition], encoded:
 
 
 def _encode(server: str, tools: Mapping[str, ToolDefinition]) -> bytes:
-    """What the file has of a server. Raises `ValueError` for what is no JSON."""
+    """What the file has of a server. Raises `ValueError` for what is not valid JSON."""
     content = {server: {"tools": dict(sorted(tools.items()))}}
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     text = _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)

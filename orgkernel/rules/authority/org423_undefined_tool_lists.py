@@ -84,10 +84,10 @@ def _parts(policy: Definition[Policy]) -> Iterator[Finding]:
         if not getattr(permissions, field):
             continue
         if permissions.tools is None:
-            message, remedy = "but no tools", "list the `tools` that it is about, `*` for all of them"
+            message, remedy = "but no tools", "list the `tools` that it applies to, or `*` for all tools"
         elif effect not in ("deny", "ask"):
             message = f"and has the effect {quote(effect)}"
-            remedy = f"remove `{field}`: only a policy that denies or asks is about a part of a tool"
+            remedy = f"remove `{field}`: only a policy that denies or asks can apply to part of a tool"
         elif field == "commands" and permissions.paths:
             message, remedy = "and `paths`", "write two policies, one for each"
         else:

@@ -67,8 +67,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             if refused:
                 yield Finding(
                     edge.place,
-                    f"role {quote(role_id)} writes only in its `file_scope`, and {quote(tool.id)} does not say which"
-                    f" argument holds a path, so that {listing(refused)} {'is' if len(refused) == 1 else 'are'} refused",
+                    f"role {quote(role_id)} writes only in its `file_scope`, and {quote(tool.id)} does not declare which"
+                    f" argument holds a path, so {listing(refused)} {'is' if len(refused) == 1 else 'are'} refused",
                     "add `path_arguments` to the tool: the arguments that hold paths, or `[]` if it opens no files",
                     f"role:{role_id}",
                     (

@@ -84,13 +84,13 @@ def _by_effect(policy: Definition[Policy]) -> Iterator[tuple[Place, str, str]]:
             if named is not None and not isinstance(named, ToolRules):
                 yield (
                     policy.place("permissions", field, key=True),
-                    f"has the effect `annotate`, so that {quote(field)} in its permissions does nothing",
+                    f"has the effect `annotate`, so {quote(field)} in its permissions has no effect",
                     f"remove {quote(field)}, or change the effect",
                 )
     if record.ceiling and record.effect != "allow":
         yield (
             policy.place("ceiling", key=True),
-            f"has the effect {quote(record.effect)}, so that `ceiling` does nothing",
+            f"has the effect {quote(record.effect)}, so `ceiling` has no effect",
             "remove `ceiling`, or change the effect to `allow`",
         )
 

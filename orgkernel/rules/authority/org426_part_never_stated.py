@@ -79,8 +79,8 @@ def _finding(
     done = "denied" if policy.record.effect == "deny" else "asked about"
     return Finding(
         policy.place("permissions", field, key=True),
-        f"policy {quote(policy.id)} is about some {quote(field)}, and {names} {'does' if one else 'do'} not say which"
-        f" argument holds any, so that all of {'it' if one else 'them'} is {done}",
+        f"policy {quote(policy.id)} applies to some {quote(field)}, and {names} {'does' if one else 'do'} not declare which"
+        f" argument holds them, so all of {'it' if one else 'them'} is {done}",
         f"add {quote(arguments)} to the tool{'' if one else 's'}, or leave {'it' if one else 'them'} out of the policy",
         f"policy:{policy.id}",
         tuple(Related(tool.place(), "the tool") for tool in closed[:3]),

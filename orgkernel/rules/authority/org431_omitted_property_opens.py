@@ -78,7 +78,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     yield Finding(
                         records.document.place("authzen", "types", "actions", name, number, "action"),
                         f"action {quote(meaning.action)} of tool {quote(tool_id)} requires more than {quote(other)}, "
-                        "which applies if the conditions do not hold",
+                        "which applies if the conditions are not met",
                         "put the action that requires more last, without conditions",
                         f"action:{name}",
                     )

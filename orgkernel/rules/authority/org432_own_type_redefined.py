@@ -1,4 +1,4 @@
-"""A type of AuthZEN questions has the name of a kind of orgkernel.
+"""A type of AuthZEN questions uses a name that orgkernel reserves.
 
 ## What it checks
 
@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             if name in kinds:
                 yield Finding(
                     records.document.place("authzen", "types", section, name, key=True),
-                    f"type {quote(name)} has the name of a kind of orgkernel",
+                    f"type {quote(name)} uses a name that orgkernel reserves",
                     "remove it, or give it another name",
                     f"type:{name}",
                 )

@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             counts = read_count(wanted.count)
             if counts is None or not is_declared(view, wanted):
                 continue
-            remedy = "change what the bill role asks for"
+            remedy = "change the requirements of the bill role"
             if not roles_for(view, wanted):
                 department = quote(str(wanted.department))
                 which = f"{quote(wanted.role)} is not in it" if wanted.role else "no role is in it"

@@ -78,7 +78,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
             )
         if step.branches and step.next is not None:
             yield written.in_step(
-                number, "has both branches and `next`", "remove `next`: only the branches count", "next"
+                number, "has both branches and `next`", "remove `next`: only the branches are used", "next"
             )
         yield from _branches(written, number)
     for way in flow.unknown:
@@ -86,7 +86,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         route = ("next",) if way.branch is None else ("branches", way.branch)
         help = did_you_mean(way.target, flow.steps) or "name a step of the bill, or `next: end`"
         yield written.in_step(
-            number, f"leads to {quote(way.target)}, which is no step of the bill", help, *route
+            number, f"leads to {quote(way.target)}, which is not a step of the bill", help, *route
         )
 
 

@@ -105,7 +105,7 @@ def _condition(
             help = _meant(comparison.name, known) or "name an output of an earlier step"
             yield written.in_step(number, message, help, *route)
         elif misfit := describe_misfit(comparison, known[comparison.name]):
-            message = f"compares {quote(name)} with what it can never be: {misfit}"
+            message = f"compares {quote(name)} with a value that it cannot have: {misfit}"
             yield written.in_step(number, message, "compare it with a value of its type", *route)
 
 

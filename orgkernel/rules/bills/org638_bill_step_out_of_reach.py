@@ -70,7 +70,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     continue
                 which = f"role{'s' if roles[1:] else ''} {listing(roles)}"
                 if step.tool in records.tools and not any(_may_use(view, role_id, step) for role_id in roles):
-                    message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no holder of {which} may do as {quote(bill_role)}"
+                    message = f"uses tool {quote(step.tool)} with action {quote(step.tool_action)}, which no agent in {which} is allowed to do as {quote(bill_role)}"
                     yield written.in_step(
                         number,
                         message,
@@ -79,7 +79,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     )
                 channels = records.organization.communication_channels
                 if step.channel in channels and not _may_speak(view, str(step.channel), roles):
-                    message = f"speaks in channel {quote(step.channel)}, in which no holder of {which} may speak as {quote(bill_role)}"
+                    message = f"speaks in channel {quote(step.channel)}, in which no agent in {which} is allowed to speak as {quote(bill_role)}"
                     yield written.in_step(
                         number, message, "add a pair to the channel, or use another one", "channel"
                     )

@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             post.place("chain_of_command", "reports_to"),
             f"role {quote(role_id)} reports to {quote(written)} in its profile "
             f"and to {quote(superior)} in the hierarchy",
-            f"write {quote(superior)} here too, or leave `reports_to` out; the hierarchy counts",
+            f"write {quote(superior)} here too, or leave `reports_to` out; the hierarchy takes precedence",
             f"role:{role_id}",
             (Related(edge.place, f"listed among the subordinates of {quote(superior)}"),),
         )

@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 others[0].place,
                 f"role {quote(role_id)} has {len(superiors)} superiors: {listing(edge.target for edge in (first, *others))}",
-                "keep one, and let the others reach the role through `communication_channels`; the first one counts",
+                "keep one, and let the others reach the role through `communication_channels`; only the first one is used",
                 f"role:{role_id}",
                 tuple(
                     Related(edge.place, f"listed under {quote(edge.target)}")

@@ -51,7 +51,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             yield Finding(
                 document.place("hierarchy", role_id, "role_id"),
                 f"role {quote(role_id)} has `role_id` {quote(entry.role_id)} in the hierarchy",
-                "leave `role_id` out; the key counts",
+                "leave `role_id` out; the key takes precedence",
                 f"role:{role_id}",
             )
         post = view.records.posts.get(role_id)
@@ -61,7 +61,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             document.place("hierarchy", role_id, "role_name"),
             f"role {quote(role_id)} is named {quote(entry.role_name)} in the hierarchy "
             f"and {quote(post.profile.role_name)} in its profile",
-            "write the profile's name here too, or leave `role_name` out; the profile counts",
+            "write the profile's name here too, or leave `role_name` out; the profile takes precedence",
             f"role:{role_id}",
             (Related(post.place("role_name"), "the name in the profile"),),
         )

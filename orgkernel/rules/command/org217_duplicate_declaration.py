@@ -54,7 +54,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
         yield Finding(
             duplicate.place,
             f"{duplicate.what} {quote(duplicate.id)} is declared more than once",
-            "remove this declaration, or give it an id of its own; only the first one counts",
+            "remove this declaration, or give it an id of its own; only the first one is used",
             f"{duplicate.what}:{duplicate.id}",
             (Related(duplicate.first, "the first declaration"),),
         )

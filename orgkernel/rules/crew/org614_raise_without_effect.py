@@ -50,7 +50,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     qualification.place("raises", skill),
                     f"qualification {quote(qualification.id)} raises skill {quote(skill)} up to level {highest}, "
-                    "which everybody who holds it has",
+                    "which every holder already has",
                     "raise the level, or remove the skill here",
                     f"qualification:{qualification.id}",
                 )

@@ -71,7 +71,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             elif not form[0].fullmatch(code):
                 yield Finding(
                     skill.place("external", scheme),
-                    f"skill {quote(skill.id)} has {quote(code)} as its id in {quote(scheme)}, which is none of that classification",
+                    f"skill {quote(skill.id)} has {quote(code)} as its id in {quote(scheme)}, which is not an id of that classification",
                     form[1],
                     subject,
                 )

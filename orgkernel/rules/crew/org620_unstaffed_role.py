@@ -69,8 +69,8 @@ def check(views: Sequence[OrgView], states: Mapping[str, StateView]) -> Iterator
             if away.issuperset(holders):
                 yield Finding(
                     view.place_of(role_id),
-                    f"role {quote(role_id)} of organization {quote(view.org_id)} has nobody at work: "
-                    f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not",
+                    f"no active agent fills role {quote(role_id)} of organization {quote(view.org_id)}: "
+                    f"{listing(holders)} {'is' if len(holders) == 1 else 'are'} not at work",
                     "assign an agent that is at work; `orgkernel crew vacancies` names some",
                     f"role:{role_id}",
                 )

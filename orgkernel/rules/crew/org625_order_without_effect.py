@@ -85,16 +85,16 @@ def _describe(records: OrgRecords, order: StandingOrder) -> tuple[str, str]:
             did_you_mean(order.target, names[:2])
             or f"use one of {', '.join(f'`{each}.md`' for each in names)}"
         )
-        return f"the name {quote(order.target)} says for nobody that the orders are", help
+        return f"the name {quote(order.target)} does not say whom the orders are for", help
     if order.audience == "federation":
         return (
-            "orders for the federation lie in the folder of an organization",
-            "move them to the folder that the organization lies in, or call them `organization.md`",
+            "orders for the federation are in an organization's folder",
+            "move them to the folder that contains the organization, or name them `organization.md`",
         )
     if order.audience == "organization":
         return (
-            "orders for an organization lie in no folder of an organization",
-            "move them to the folder of the organization, or call them `federation.md`",
+            "orders for an organization are not in an organization's folder",
+            "move them to the organization's folder, or name them `federation.md`",
         )
     known = records.organization.departments if order.audience == "department" else records.posts
     return (

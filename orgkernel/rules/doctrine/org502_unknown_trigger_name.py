@@ -52,7 +52,7 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                 name = trigger.text[problem.start : problem.end]
                 yield Finding(
                     trigger.place(post, problem.start),
-                    f"{trigger.name_in(post)} reads {quote(name)}, which is not a name of the trigger language",
+                    f"{trigger.name_in(post)} uses {quote(name)}, which is not a trigger variable",
                     problem.help or "",
                     f"role:{post.role_id}",
                 )

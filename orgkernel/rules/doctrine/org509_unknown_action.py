@@ -1,4 +1,4 @@
-"""A PACE tier has an unknown action, or escalates to nobody.
+"""A PACE tier has an unknown action, or escalates but names no role to escalate to.
 
 ## What it checks
 
@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 if superior is None or not (view.names_role(superior) or superior in view.external):
                     continue
                 help = f"add `escalate_to: {superior}`"
-                message = "escalates to nobody"
+                message = "escalates but names no role to escalate to"
             else:
                 continue
             yield Finding(

@@ -6,7 +6,7 @@ Every role under `layers` of the governance document is a role of the organizati
 
 ## Why it matters
 
-The layer is smaller than it reads, and the role that was meant is in no layer, so nobody may dispatch it.
+The layer is smaller than it reads, and the role that was meant is not in any layer, so it cannot be dispatched.
 
 ## Example
 

@@ -75,7 +75,7 @@ def _twice(role_id: str, layer: str, place: Place, other: str, first: Place) -> 
     return Finding(
         place,
         f"role {quote(role_id)} is in layer {quote(layer)} and in layer {quote(other)}",
-        f"leave it in one of them; layer {quote(other)} counts",
+        f"leave it in one of them; layer {quote(other)} is used",
         f"role:{role_id}",
         (Related(first, f"in layer {quote(other)}"),),
     )

@@ -61,8 +61,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         place = document.place("limits", "max_spawn_depth") if is_written else records.place_of_edges
         yield Finding(
             place,
-            f"the way {quote(' > '.join(way))} takes {len(way) - 1} dispatches, and `max_spawn_depth` is {limit}",
-            f"set `limits.max_spawn_depth` to {len(way) - 1}, or shorten the way",
+            f"the path {quote(' > '.join(way))} takes {len(way) - 1} dispatches, and `max_spawn_depth` is {limit}",
+            f"set `limits.max_spawn_depth` to {len(way) - 1}, or shorten the path",
             f"organization:{view.org_id}",
         )
 

@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if operation not in CATALOG:
             help = did_you_mean(operation, CATALOG) or "use an id of the catalog"
             place = document.place("destructive_operations", number)
-            message = f"there is no destructive operation {quote(operation)}"
+            message = f"destructive operation {quote(operation)} is not in the catalog"
             yield Finding(place, message, help, f"organization:{view.org_id}")
 
 

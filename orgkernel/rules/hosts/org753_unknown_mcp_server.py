@@ -71,8 +71,9 @@ def check(view: OrgView) -> Iterator[Finding]:
                 name = server.removeprefix(MCP)
                 yield Finding(
                     post.document.place(field, number),
-                    f"agent {quote(post.profile.name)} names the MCP server {quote(name)}, which nothing here declares",
-                    did_you_mean(name, servers) or "declare it in `.mcp.json`, so that everybody has it",
+                    f"agent {quote(post.profile.name)} names the MCP server {quote(name)}, which is not declared here",
+                    did_you_mean(name, servers)
+                    or "declare it in `.mcp.json` so that every user of the project has it",
                     f"role:{post.role_id}",
                 )
 

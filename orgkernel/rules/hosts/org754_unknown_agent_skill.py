@@ -60,7 +60,7 @@ def check(view: OrgView) -> Iterator[Finding]:
             if word not in skills and ":" not in word:
                 yield Finding(
                     post.document.place("skills", number),
-                    f"agent {quote(post.profile.name)} loads the skill {quote(word)}, which is not there",
+                    f"agent {quote(post.profile.name)} loads the skill {quote(word)}, which does not exist",
                     did_you_mean(word, skills) or "write the skill, or remove its name",
                     f"role:{post.role_id}",
                 )

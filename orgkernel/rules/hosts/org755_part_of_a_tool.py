@@ -51,8 +51,8 @@ from orgkernel.rules.hosts.foreign_agents import CLAUDE_CODE, words_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _SAYS = {
-    "tools": "has only a part of the tool {tool}, so that it does not have {tool} here",
-    "disallowedTools": "lacks a part of the tool {tool}, so that it does not have {tool} here",
+    "tools": "lists only part of the tool {tool}, so it is treated as not having {tool}",
+    "disallowedTools": "is denied part of the tool {tool}, so it is treated as not having {tool}",
 }
 
 
@@ -69,7 +69,7 @@ def check(posts: Iterable[RolePost]) -> Iterator[Finding]:
                     yield Finding(
                         post.document.place(field, number),
                         f"agent {quote(post.profile.name)} {said}",
-                        f"list {quote(tool.strip())} if it is to be decided about as a whole",
+                        f"list {quote(tool.strip())} if the whole tool is meant",
                         f"role:{post.role_id}",
                     )
 

@@ -62,8 +62,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 said.add(name)
                 yield Finding(
                     order.document.place_within(offset, "body"),
-                    f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which is not there",
-                    did_you_mean(name, known) or "name an agent that is there, or remove the reference",
+                    f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which does not exist",
+                    did_you_mean(name, known) or "name an existing agent, or remove the reference",
                     f"role:{post.role_id}",
                 )
 

@@ -64,8 +64,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 verb = "takes away" if field == "disallowedTools" else "allows"
                 yield Finding(
                     post.document.place(field, number),
-                    f"agent {quote(post.profile.name)} {verb} the agent {quote(name)}, which is not there",
-                    did_you_mean(name, known) or "name an agent that is there, or remove the name",
+                    f"agent {quote(post.profile.name)} {verb} the agent {quote(name)}, which does not exist",
+                    did_you_mean(name, known) or "name an existing agent, or remove the name",
                     f"role:{post.role_id}",
                 )
 

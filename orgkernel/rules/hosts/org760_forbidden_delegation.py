@@ -77,7 +77,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                     yield Finding(
                         order.document.place_within(offset, "body"),
                         f"the text of agent {quote(post.profile.name)} refers to the agent {quote(name)}, which it may not start",
-                        f"allow {quote(name)} where the agent says whom it may start, or remove the reference",
+                        f"allow {quote(name)} in the agent's list of agents that it may start, or remove the reference",
                         f"role:{post.role_id}",
                     )
 

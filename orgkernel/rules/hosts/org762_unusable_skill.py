@@ -68,7 +68,7 @@ def check(view: OrgView) -> Iterator[Finding]:
         if name not in loaded:
             yield Finding(
                 each.place("name"),
-                f"nobody can use the skill {quote(name)}: it is closed to the model and to the user",
+                f"the skill {quote(name)} cannot be used: neither the model nor the user can invoke it",
                 "remove `disable-model-invocation` or `user-invocable`",
                 f"cognitive_skill:{name}",
             )

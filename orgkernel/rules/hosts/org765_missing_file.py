@@ -57,7 +57,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 said.add(name)
                 yield Finding(
                     document.place_within(offset, "body"),
-                    f"the text of {whose} refers to the file {quote(name)}, which is not there",
+                    f"the text of {whose} refers to the file {quote(name)}, which does not exist",
                     "correct the path, or remove the reference",
                     subject,
                 )

@@ -62,8 +62,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 said.add(name)
                 yield Finding(
                     document.place_within(offset, "body"),
-                    f"the text of {whose} refers to the command {quote('/' + name)}, which is not there",
-                    "name a command that is there, or remove the reference",
+                    f"the text of {whose} refers to the command {quote('/' + name)}, which does not exist",
+                    "name an existing command, or remove the reference",
                     subject,
                 )
 

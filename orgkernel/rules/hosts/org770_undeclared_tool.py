@@ -73,8 +73,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             word = words[field][int(number)]
             yield Finding(
                 post.document.place(field, int(number)),
-                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which nothing declares, so that it does "
-                "not have it here",
+                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which is not declared, so it is treated as "
+                "not having it",
                 did_you_mean(
                     word, [name for tool in tools.values() if (name := tool.record.name or tool.id) != word]
                 )

@@ -79,7 +79,7 @@ def _finding(
     where = f"`agents/{name}.jsonc`" if is_json else "`agents.yaml`"
     return Finding(
         document.place(*route),
-        f"{what} names the agent {quote(name)}, which is not there",
+        f"{what} names the agent {quote(name)}, which does not exist",
         did_you_mean(name, posts) or f"describe the agent in {where}, or name another one",
         f"role:{id_of(name)}",
     )

@@ -64,7 +64,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 continue  # refused when it was read
             yield Finding(
                 document.place(field),
-                "the manager of the crew is no agent that a file describes, so that nobody here is superior to its agents",
+                "the crew's manager is not defined as an agent, so its agents have no superior",
                 "describe the manager as an agent, and name it as `manager_agent`",
                 f"organization:{view.org_id}",
             )

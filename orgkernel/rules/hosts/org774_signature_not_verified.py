@@ -48,8 +48,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         if words_of(post).get("signatures"):
             yield Finding(
                 post.document.place("signatures"),
-                f"the signature of card {quote(post.profile.name)} is not verified by reading it",
-                "use the key of who publishes it to verify it where the card is fetched",
+                f"the signature of card {quote(post.profile.name)} was not verified",
+                "verify it with the publisher's key when you fetch the card",
                 f"role:{post.role_id}",
             )
 

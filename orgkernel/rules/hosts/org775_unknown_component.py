@@ -57,8 +57,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             named = f"the component {quote(text.rpartition(' ')[2])}" if text else "a component"
             yield Finding(
                 document.place("edges", int(number)),
-                f"the team refers to {named}, which is no agent in these files",
-                "name an agent that is there, or read the file that has it as well",
+                f"the team refers to {named}, which is not an agent in these files",
+                "name an existing agent, or also read the file that defines it",
                 f"organization:{view.org_id}",
             )
 

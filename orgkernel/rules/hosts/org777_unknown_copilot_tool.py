@@ -1,4 +1,4 @@
-"""An agent of Copilot lists a tool that nothing here declares.
+"""An agent of Copilot lists a tool that is not declared here.
 
 ## What it checks
 
@@ -65,7 +65,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 continue
             yield Finding(
                 post.document.place("tools", number),
-                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which nothing here declares",
+                f"agent {quote(post.profile.name)} lists the tool {quote(word)}, which is not declared here",
                 did_you_mean(word, known) or "remove it, or declare its server in `.vscode/mcp.json`",
                 f"role:{post.role_id}",
             )

@@ -66,8 +66,8 @@ def check(view: OrgView) -> Iterator[Finding]:
             if name and name not in known and name.lower() not in _BUILT_IN:
                 yield Finding(
                     post.document.place("handoffs", number, "agent"),
-                    f"agent {quote(post.profile.name)} hands work to the agent {quote(name)}, which is not there",
-                    did_you_mean(name, known) or "name an agent that is there, or remove the handoff",
+                    f"agent {quote(post.profile.name)} hands work to the agent {quote(name)}, which does not exist",
+                    did_you_mean(name, known) or "name an existing agent, or remove the handoff",
                     f"role:{post.role_id}",
                 )
 

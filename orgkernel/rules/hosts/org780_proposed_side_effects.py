@@ -55,8 +55,8 @@ def check(view: OrgView) -> Iterator[Finding]:
         said = " and ".join(f"{effect} with {listing(tools)}" for effect, tools in by_effect.items())
         yield Finding(
             view.records.tools[first].place(),
-            f"server {quote(server)} says what some of its tools do: {said}",
-            "declare them in a tool catalog if you know that it is true; until then they count as destructive",
+            f"server {quote(server)} reports side effects of some of its tools: {said}",
+            "declare them in a tool catalog if you know that they are true; until then the tools are treated as destructive",
             f"tool:{first}",
         )
 

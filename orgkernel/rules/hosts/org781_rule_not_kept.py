@@ -49,8 +49,8 @@ from orgkernel.rules.hosts.foreign_agents import documents_of
 from orgkernel.rules.rule import Finding, Rule, RuleTarget
 
 _PART = {
-    "deny": "denies a part of the tool {tool}, so that nobody has {tool} here",
-    "ask": "asks about a part of the tool {tool}, so that every use of {tool} is asked about here",
+    "deny": "denies part of the tool {tool}, so no agent has {tool} here",
+    "ask": "asks about part of the tool {tool}, so every use of {tool} requires an approval here",
 }
 _UNKNOWN = {"deny": "denies", "ask": "asks about"}
 
@@ -66,7 +66,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 named = list(tools_of(word))
                 if not any(each == "*" or each.removesuffix("__*") in tools for each in named):
                     said, help = (
-                        f"{_UNKNOWN[effect]} a tool that nothing here declares",
+                        f"{_UNKNOWN[effect]} a tool that is not declared here",
                         did_you_mean(tool, known),
                     )
                 elif has_argument and tool not in words[effect] and part_of(word) is None:

@@ -75,8 +75,8 @@ def check(view: OrgView) -> Iterator[Finding]:
                 continue
             yield Finding(
                 document.place(AGENT),
-                f"command {quote(name)} runs in the agent {quote(agent)}, which is not there",
-                did_you_mean(agent, agents) or "name an agent that is there, or remove the field",
+                f"command {quote(name)} runs in the agent {quote(agent)}, which does not exist",
+                did_you_mean(agent, agents) or "name an existing agent, or remove the field",
                 f"role:{agent}",
             )
 

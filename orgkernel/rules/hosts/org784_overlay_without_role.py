@@ -62,7 +62,7 @@ def check(assembly: Assembly) -> Iterator[Finding]:
             continue
         roles = [each for each, post in organization.posts.items() if post.document.format]
         if role_id in roles:
-            said = f"role {quote(role_id)} has another overlay, which counts"
+            said = f"role {quote(role_id)} has another overlay, which takes precedence"
             help = "keep one of them"
         else:
             said = f"no source of organization {quote(organization.org_id)} has the role {quote(role_id)}"

@@ -66,10 +66,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         for route, first in said_twice(role, overlay):
             yield Finding(
                 overlay.place(*route, key=True),
-                f"the overlay of role {quote(post.role_id)} says {quote(route_text(route))}, which its source says already",
+                f"the overlay of role {quote(post.role_id)} sets {quote(route_text(route))}, which its source already sets",
                 f"remove it here, or change it in {quote(role.name)}",
                 f"role:{post.role_id}",
-                (Related(role.place(*first), "the source says it here"),),
+                (Related(role.place(*first), "the source sets it here"),),
             )
     own, *others = view.records.document.parts
     for role_id in view.records.organization.hierarchy if others else ():
@@ -78,10 +78,10 @@ def check(view: OrgView) -> Iterator[Finding]:
         if own.has(*route) and said is not None:
             yield Finding(
                 own.place(*route, key=True),
-                f"the hierarchy says whom role {quote(role_id)} commands, which its source says already",
+                f"the hierarchy sets the subordinates of role {quote(role_id)}, which its source already sets",
                 f"remove it here, or change it in {quote(said.name)}",
                 f"role:{role_id}",
-                (Related(said.place(*route), "the source says it here"),),
+                (Related(said.place(*route), "the source sets it here"),),
             )
 
 

@@ -74,7 +74,7 @@ def check(view: OrgView) -> Iterator[Finding]:
     yield Finding(
         document.place("sources", key=True),
         f"the sources have {len(unplaced)} role{'s' * (len(unplaced) > 1)} without a superior, "
-        f"so that `user` commands {'them' if unplaced[1:] else 'it'}: "
+        f"so `user` commands {'them' if unplaced[1:] else 'it'}: "
         f"{listing(unplaced[:_SHOWN])}{more}",
         "name each in the hierarchy, as a key or among `subordinates`",
         f"organization:{view.org_id}",

@@ -58,7 +58,7 @@ def check(document: SourceDocument) -> Iterator[Finding]:
         if not (case.dispatch or case.access or case.who_can or case.what_can):
             yield Finding(
                 document.place("cases", number),
-                f"case {quote(case.name)} asks nothing",
+                f"case {quote(case.name)} has no question",
                 "add `dispatch`, `access`, `who_can` or `what_can`",
                 f"case:{case.name}",
             )

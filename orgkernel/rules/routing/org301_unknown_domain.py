@@ -87,7 +87,7 @@ def _help(view: OrgView, word: str, known: Collection[str]) -> str:
     if alias is None or (alias.target is not None and alias.target not in view.records.domains):
         return did_you_mean(word, known)
     if alias.target is None:
-        return f"name a declared domain; {quote(word)} is listed under `unmapped` and means none"
+        return f"name a declared domain; {quote(word)} is listed under `unmapped`, so it stands for no domain"
     return f"write {quote(alias.target)}, the domain it is an alias of"
 
 

@@ -67,7 +67,7 @@ def check(view: OrgView) -> Iterator[Finding]:
                 yield Finding(
                     place,
                     f"{quote(text)} is an example of role {quote(role_id)} and of {quote(other)}, which takes it",
-                    "keep it at the role that is meant",
+                    "keep it only in the role that should take it",
                     f"role:{role_id}",
                     (Related(where, f"role {quote(other)} gives the same example"),),
                 )

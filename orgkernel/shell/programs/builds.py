@@ -465,7 +465,7 @@ def _unknown(call: ProgramCall) -> str | None:
             if word.text.endswith((".py", ".jar", ".R")):
                 judge_script(call, word)
                 return UNKNOWN
-    call.unread(f"what the program {quote(call.name)} does is not known here")
+    call.unread(f"unknown program {quote(call.name)}")
     return UNKNOWN
 
 

@@ -148,7 +148,7 @@ def _aws_s3(call: ProgramCall, verb: str, flags: set[str], words: list[str]) -> 
     elif verb == "mv" and len(words) > 2 and words[2].startswith("s3:"):
         call.unread("whether these objects may be moved away cannot be seen")
     elif verb not in ("ls", "cp", "sync", "mb", "presign", "mv", "website"):
-        call.unread(f"what {quote(verb)} does is not known here")
+        call.unread(f"unknown operation {quote(verb)}")
 
 
 def _gcloud(call: ProgramCall) -> str | None:
@@ -271,7 +271,7 @@ def _kubectl(call: ProgramCall) -> str | None:
     elif verb == "apply" and "-" in texts and call.stdin == UNKNOWN:
         return UNKNOWN
     elif verb not in _KUBECTL_READS:
-        call.unread(f"what {quote(verb)} does is not known here")
+        call.unread(f"unknown operation {quote(verb)}")
     return UNKNOWN
 
 

@@ -264,7 +264,7 @@ def _redis(call: ProgramCall) -> None:
                 continue
             call.unread(f"what {quote(verb)} changes cannot be seen")
         elif verb and verb not in _REDIS_READS:
-            call.unread(f"what {quote(verb)} does is not known here")
+            call.unread(f"unknown operation {quote(verb)}")
 
 
 def _restores(call: ProgramCall) -> None:

@@ -29,7 +29,7 @@ def delete_tree(call: ProgramCall, target: ShellWord) -> None:
     elif owner == "variable":
         call.found(
             "delete_directory",
-            f"deletes {name} and everything in it, and where that is cannot be seen",
+            f"recursively deletes {name}, a path that is only known at run time",
             target,
         )
     else:

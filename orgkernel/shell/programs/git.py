@@ -39,7 +39,7 @@ def _git(call: ProgramCall) -> str | None:
     if command is not None:
         return command(inner, args)
     if verb.text not in _HARMLESS:
-        call.unread(f"what the command {quote(verb.text)} of git does is not known here", verb)
+        call.unread(f"unknown git subcommand {quote(verb.text)}", verb)
     return UNKNOWN
 
 

@@ -110,7 +110,7 @@ def test_the_exact_result():
 
 
 def test_rules_bring_their_pages_and_stay_within_githubs_limits():
-    """Every rule is listed, with the text of its page, because there is no address to link to."""
+    """Every rule is listed, with the text of its page, because there is not an address to link to."""
     log = render([], pages=tuple(all_pages().values()))
     (run,) = log["runs"]
     assert run["results"] == []

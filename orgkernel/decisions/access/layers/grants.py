@@ -176,7 +176,7 @@ def _overtaken(evaluation: Evaluation) -> Sentence | None:
     grant = _first_missed(evaluation, found, snapshot=None)
     if grant is None:
         return None
-    return f"{_called(grant)} holds only for another version of the documents; ask for it again", ()
+    return f"{_called(grant)} applies only to another version of the documents; request it again", ()
 
 
 def _may_miss(evaluation: Evaluation) -> bool:

@@ -5,7 +5,7 @@ An active agent is at work. An agent on probation is, if each role that it fills
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from orgkernel.decisions.access.decision import RemedyChange
@@ -14,7 +14,7 @@ from orgkernel.decisions.access.layer import AccessLayer, Move, ReasonCode, Sent
 from orgkernel.decisions.access.subject import Subject
 from orgkernel.decisions.evidence.state_view import Lifecycle, StateView
 from orgkernel.decisions.reasons import Why, why_place
-from orgkernel.diagnostics.wording import did_you_mean, listing, quote
+from orgkernel.diagnostics.wording import did_you_mean, listing, quote, suggest
 from orgkernel.graph.records import Definition
 
 RESUMED_AS: Mapping[Lifecycle, Lifecycle] = {"suspended": "active", "registered": "probationary"}
@@ -44,7 +44,7 @@ def is_at_work(subject: Subject, state: StateView) -> bool:
 
 
 def _unknown_principal(evaluation: Evaluation) -> Sentence:
-    view, tables = evaluation.view, evaluation.tables
+    tables = evaluation.tables
     asked = (evaluation.request.subject, *evaluation.parent_names())
     unknown = [each for each in asked if tables.subject(each) is None]
     hints = []
@@ -53,12 +53,23 @@ def _unknown_principal(evaluation: Evaluation) -> Sentence:
         if kind not in _KINDS:
             hints.append(did_you_mean(kind, _KINDS) or f"kinds are {', '.join(map(quote, _KINDS))}")
             continue
-        known = {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(
-            kind, ()
-        )
-        hints.append(did_you_mean(name, known))
+        hints.append(did_you_mean(name, _known_names(evaluation, kind)))
     are = "is" if len(unknown) == 1 else "are"
     return "; ".join(filter(None, (f"{listing(unknown)} {are} not declared", *hints))), ()
+
+
+def is_misspelled(evaluation: Evaluation) -> bool:
+    """Whether the subject of the request is not declared and has a name, or a kind, like one that is."""
+    if evaluation.tables.subject(evaluation.request.subject) is not None:
+        return False
+    kind, _, name = evaluation.request.subject.partition(":")
+    similar = suggest(name, _known_names(evaluation, kind)) if kind in _KINDS else suggest(kind, _KINDS)
+    return similar is not None
+
+
+def _known_names(evaluation: Evaluation, kind: str) -> Collection[str]:
+    view = evaluation.view
+    return {"role": view.roles, "agent": view.records.agents, "person": view.records.people}.get(kind, ())
 
 
 def _agent_inactive(evaluation: Evaluation) -> Sentence:

@@ -184,7 +184,7 @@ def _allowing(evaluation: Evaluation) -> Sentence:
 
 
 def _no_policy_match(evaluation: Evaluation) -> Sentence:
-    text = f"no policy and no grant gives {evaluation.what} to {evaluation.who}"
+    text = f"no policy and no grant allows {evaluation.who} to use {evaluation.what}"
     kind, _, name = evaluation.subject.subject.partition(":")
     return text, why_declared(evaluation, kind, name)
 

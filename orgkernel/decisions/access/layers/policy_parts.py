@@ -40,7 +40,11 @@ def with_part(evaluation: Evaluation, policies: Iterable[AccessPolicy]) -> str:
 def _say_beginning(evaluation: Evaluation) -> str:
     commands = evaluation.stated.commands
     if commands is not None:
-        return "nobody can tell what runs" if None in commands.read else "a command in it may begin so"
+        return (
+            "the command cannot be parsed completely"
+            if None in commands.read
+            else "a command in it could begin with these words"
+        )
     if evaluation.resource.command_arguments:
         return "the request states no command"
     return "the tool declares no `command_arguments`"

@@ -74,7 +74,7 @@ def _misfits(
     results = state.results.get(agent_id, ())
     for number, each in enumerate(wanted.qualifications):
         if not has_passed(view.records, results, each, now):
-            text = f"{who} has no result in {quote(each)} that passes and still counts"
+            text = f"{who} has no passing result in {quote(each)} that is still valid"
             yield Reason("TEST_NOT_PASSED", text, why("qualifications", number))
 
 

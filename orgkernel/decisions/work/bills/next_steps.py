@@ -495,7 +495,9 @@ class _Situation:
             text = f"{quote(given.by)} cannot approve step {quote(step.id)} for {quote(gate)}"
             return Reason("APPROVAL_DOES_NOT_COUNT", text, self._why_step(step.id, "gate"))
         who = (
-            f"by {listing(able)}" if able else "and of its agents nobody can give it who does not do the step"
+            f"by {listing(able)}"
+            if able
+            else "but each of its agents also does the step, so none of them can approve it"
         )
         text = f"step {quote(step.id)} needs an approval of {quote(gate)}, {who}"
         return Reason("APPROVAL_MISSING", text, self._why_step(step.id, "gate"))

@@ -217,7 +217,7 @@ def _as_asked(part: dict[str, Any], row: dict[str, Any]) -> CallAnswer:
 
 _OWN: Final = "so a person is asked: Claude Code has this rule in its settings, and applies it as well"
 _UNREADABLE: Final = (
-    "nobody can tell what it runs: the command has more in it than plain words, quotes, lists and pipes"
+    "it cannot be parsed completely: the command has more in it than plain words, quotes, lists and pipes"
 )
 _UNKNOWN: Final = f"decided as without a path: it cannot be told to which part `{PLACEHOLDER}` leads"
 

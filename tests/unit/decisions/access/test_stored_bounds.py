@@ -154,7 +154,7 @@ def test_a_refusal_names_the_grant_of_another_version_and_the_way_out(view: OrgV
     found = explain_access(view, asked, given(snapshot=EDITED, level="write"))
     assert [reason.code for reason in found.reasons] == ["NOT_BOUND_TO_ROLE", "GRANT_OUTDATED"]
     assert found.reasons[-1].text == (
-        "grant `g` of `tool:radio` to `agent:ann` holds only for another version of the documents; ask for it again"
+        "grant `g` of `tool:radio` to `agent:ann` applies only to another version of the documents; request it again"
     )
     assert "grant `tool:radio` at level `write`" in [each.text for each in found.remedies]
     for bounds in ({"action": "tune"}, {"level": "read"}, {"expires_at": 9.0}, {"uses_left": 0}):

@@ -28,8 +28,8 @@ class _Context:
 
     @staticmethod
     def parse_constant(name: str) -> Any:
-        """NaN and infinities are no JSON."""
-        raise ValueError(f"{name} is no JSON")
+        """NaN and infinities are not valid JSON."""
+        raise ValueError(f"{name} is not valid JSON")
 
 
 def parse(content: bytes) -> Any:
