@@ -16,6 +16,7 @@ from manifest_api.openapi import methods_at
 from manifest_api.problems import RequestRefused, problem_of_store, problem_response, refusal_response
 from manifest_api.shapes import DiagnosticRow, InvalidValue, OrganizationStanding
 from manifest_api.status import build_finding, build_standings
+from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.diagnostics.wording import listing, printable, quote
 from orgkernel.errors import (
     AmbiguousActive,
@@ -23,6 +24,7 @@ from orgkernel.errors import (
     OrgkernelError,
     Refused,
     StoreError,
+    UnknownOrganization,
     UnknownRole,
     UsageError,
 )
@@ -61,6 +63,13 @@ async def refuse_by_kernel(request: Request, error: Exception) -> Response:
     match error:
         case UnknownRole():
             headers |= answers.stale(_is_stale(answers, org))
+        case UnknownOrganization() if org == ALL_ORGANIZATIONS:
+            return problem_response(
+                problems.NO_ORGANIZATION,
+                f"{quote(ALL_ORGANIZATIONS)} does not stand for all organizations here",
+                "name the organization",
+                headers=headers,
+            )
         case AmbiguousActive():
             organizations = build_standings(kernel.state)
         case NotServed():

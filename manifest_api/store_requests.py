@@ -16,6 +16,7 @@ from manifest_api.store_access import StoreAccess
 from orgkernel.decisions.evidence.state_records import KeyScope
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS
 from orgkernel.kernel.kernel import Kernel
+from orgkernel.kernel.names import ACTIVE
 from orgkernel.manifest.v1 import encode
 from orgkernel.operations.context import Context
 from orgkernel.operations.permissions import Text
@@ -123,9 +124,18 @@ def listed_organization(request: Request, org: str) -> str | None:
     return None if org == ALL_ORGANIZATIONS else org_of(kernel, org)
 
 
+def require_known(kernel: Kernel | None, org: str) -> None:
+    """Raise `UnknownOrganization` for an id that no document declares.
+
+    The operations call it `UNKNOWN_NAME`, because there it is a value beside others. Here it is in the path.
+    """
+    if kernel is not None and org not in (ACTIVE, ALL_ORGANIZATIONS):
+        org_of(kernel, org)
+
+
 async def record_response(request: Request, find: Callable[[Store], Any], what: str, listed: str) -> Response:
     """The response with a record. `what` and `listed` describe it in the problem if it does not exist."""
     found = await find_in_store(request, find)
     if found is None:
-        raise RequestRefused(UNKNOWN_RECORD, f"{what} does not exist", f"`GET {listed}` lists all")
+        raise RequestRefused(UNKNOWN_RECORD, f"there is no {what}", f"`GET {listed}` lists all")
     return json_response(found)

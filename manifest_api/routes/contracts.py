@@ -14,7 +14,15 @@ from manifest_api.questions import KNOWN_PARAMETERS, Cursor, Org, read_body, tex
 from manifest_api.routes.documented import body_of, change, stored, told
 from manifest_api.shapes import DiagnosticRow
 from manifest_api.status import build_finding
-from manifest_api.store_requests import DEFAULT_ROWS, RowLimit, json_response, operate, page_from_store, write
+from manifest_api.store_requests import (
+    DEFAULT_ROWS,
+    RowLimit,
+    json_response,
+    operate,
+    page_from_store,
+    with_store,
+    write,
+)
 from orgkernel.decisions.evidence.state_records import ContractRecord
 from orgkernel.decisions.work.contracts.handover import as_document, render_brief
 from orgkernel.decisions.work.contracts.markdown import render_decision_log
@@ -161,12 +169,14 @@ class DecisionLog(msgspec.Struct, frozen=True, kw_only=True):
 @router.get("/v1/orgs/{org}/decisions", responses=stored(DecisionLog, 404, 409))
 async def get_decision_log(request: Request, org: Org) -> Response:
     """Get the decision log. A log that was changed in the store is refused (`LOG_MUTATED`)."""
-
-    def read(context: Context) -> DecisionLog:
-        entries = read_decision_log(context, org)
-        return DecisionLog(entries=entries, markdown=render_decision_log(entries))
-
-    return json_response(await operate(request, require_scope(request, "read"), read))
+    caller = require_scope(request, "read")
+    kernel: Kernel = request.app.state.answers.kernel
+    org_id = org_of(kernel, org)
+    empty: tuple[DecisionEntry, ...] = ()
+    entries = await with_store(
+        request, lambda store: read_decision_log(Context(kernel, store, caller.actor), org_id), empty
+    )
+    return json_response(DecisionLog(entries=entries, markdown=render_decision_log(entries)))
 
 
 def _check(kernel: Kernel, asked: ContractQuestion, org: str) -> ContractAnswer:

@@ -19,6 +19,7 @@ from manifest_api.store_requests import (
     listed_organization,
     page_from_store,
     record_response,
+    require_known,
     write,
     write_with_reason,
 )
@@ -106,6 +107,7 @@ async def post_grant(request: Request, org: OrgOrAll) -> Response:
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
 
     def issue(context: Context, terms: GrantTerms) -> Grant:
+        require_known(context.kernel, org)
         return issue_grant(context, GrantDraft(**asdict(terms), org_id=org))
 
     return await write(request, "grant", GrantTerms, example, issue, 201)
@@ -200,6 +202,7 @@ async def post_restriction(request: Request, org: OrgOrAll) -> Response:
     example = '{"subject": "agent:ID", "resources": ["tool:ID"]}'
 
     def issue(context: Context, terms: RestrictionTerms) -> Restriction:
+        require_known(context.kernel, org)
         return issue_restriction(context, RestrictionDraft(**asdict(terms), org_id=org))
 
     return await write(request, "grant", RestrictionTerms, example, issue, 201)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from manifest_api.answering import Answers, AnswersOfApp
 from manifest_api.guards.caller import require_scope
 from manifest_api.metrics import count_decision
-from manifest_api.problems import BAD_CURSOR, INVALID_REQUEST, RequestRefused
+from manifest_api.problems import BAD_CURSOR, INVALID_REQUEST, RequestRefused, say_invalid
 from manifest_api.questions import (
     DEFAULT_ORGANIZATIONS,
     KNOWN_PARAMETERS,
@@ -29,6 +29,7 @@ from manifest_api.routes.documented import body_of, told
 from manifest_api.shapes import InvalidValue, OrganizationDetail, OrganizationList, TaskQuestion
 from manifest_api.status import list_organizations, show_organization
 from orgkernel.decisions.dispatch.by_domain import DispatchDecision
+from orgkernel.diagnostics.wording import quote
 from orgkernel.errors import UnknownOrganization, UnknownRole
 from orgkernel.kernel.kernel import Kernel
 from orgkernel.kernel.names import ACTIVE
@@ -106,7 +107,7 @@ async def post_dispatch(request: Request, answers: AnswersOfApp, org: Org) -> Re
         wrong = InvalidValue(
             where="body", message="does not have exactly one of `domain`, `intent` and `text`"
         )
-        raise RequestRefused(INVALID_REQUEST, "the request is not valid at body", "see `/docs`", [wrong])
+        raise RequestRefused(INVALID_REQUEST, say_invalid(quote("body")), "see `/docs`", [wrong])
     outcome = ""
 
     def ask(kernel: Kernel) -> DispatchDecision:

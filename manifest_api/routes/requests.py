@@ -19,6 +19,7 @@ from manifest_api.store_requests import (
     listed_organization,
     page_from_store,
     record_response,
+    require_known,
     with_store,
     write,
     write_with_reason,
@@ -126,6 +127,7 @@ async def post_request(request: Request, org: OrgOrAll) -> Response:
     """Request a permission. The credential of an agent can request permissions for that agent only."""
 
     def request_it(context: Context, terms: RequestTerms) -> StoredRequest:
+        require_known(context.kernel, org)
         return ask(context, RequestDraft(**asdict(terms), org_id=org))
 
     return await write(

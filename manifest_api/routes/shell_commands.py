@@ -20,7 +20,7 @@ from orgkernel.shell.ownership import Ground
 
 router = APIRouter(tags=["commands"], default_response_class=Response, dependencies=[KNOWN_PARAMETERS])
 LONGEST_COMMAND, LONGEST_PATH, MOST_GLOBS, MOST_PREFLIGHTS = 100_000, 4_096, 64, 16
-OwnedPath = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATH)]
+WrittenPath = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_PATH)]
 
 
 class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,9 +28,9 @@ class CommandQuestion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     command: Annotated[str, msgspec.Meta(max_length=LONGEST_COMMAND)]
     """A script of a POSIX shell or bash, as `sh -c` reads it."""
-    root: OwnedPath | None = None
+    root: WrittenPath | None = None
     """The absolute path of the directory the command would run in."""
-    own: Annotated[tuple[OwnedPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
+    own: Annotated[tuple[WrittenPath, ...], msgspec.Meta(max_length=MOST_GLOBS)] | None = None
     """Globs of what the task may delete and overwrite. Without them, all that is below the root."""
     brief: dict[str, Any] | str | None = None
     """The brief of the task, which lists the operations it authorizes: an object, or a text with YAML or JSON."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orgkernel.decisions.evidence.state_records import PermissionRequest
 from orgkernel.decisions.evidence.state_view import ALL_ORGANIZATIONS, Grant, Restriction
-from orgkernel.diagnostics.wording import listing, quote
+from orgkernel.diagnostics.wording import listing
 from orgkernel.errors import AmbiguousActive, Refused, UnknownRecord
 from orgkernel.kernel.names import ACTIVE
 from orgkernel.operations.context import Context
@@ -51,15 +51,14 @@ def holds_in(record: Grant | Restriction | PermissionRequest, org_id: str | None
 def require_in(
     context: Context, org: str | None, record: Grant | Restriction | PermissionRequest | None, name: str
 ) -> None:
-    """Raise `UnknownRecord` for a record that does not count in the named organization. No name stands for any of them."""
-    if org is None or record is None:
+    """Raise `UnknownRecord` if the named organization has no such record. No name stands for any of them.
+
+    The answer is the same for a record that exists elsewhere, so that it does not tell what other organizations have.
+    """
+    if org is None:
         return
-    org_id = choose_organization(context, org)
-    if not holds_in(record, org_id):
-        raise UnknownRecord(
-            f"there is no {name} in organization {quote(org_id)}",
-            f"it belongs to organization {quote(record.org_id or '')}",
-        )
+    if record is None or not holds_in(record, choose_organization(context, org)):
+        raise UnknownRecord(f"there is no {name}", "it may belong to another organization")
 
 
 def require_one(org_id: str, what: str) -> None:

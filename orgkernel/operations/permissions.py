@@ -171,6 +171,7 @@ def wake_grant(context: Context, grant_id: str, org: str | None = None, reason: 
     A grant that was issued for no organization is woken for the one that is named, or served.
     """
     found = context.store.grants.get(grant_id)
+    require_in(context, org, found, f"grant {quote(grant_id)}")
     if found is None:
         raise UnknownRecord(f"there is no grant {quote(grant_id)}", "`orgkernel grant list --all` shows all")
     org_id = found.org_id
@@ -283,9 +284,9 @@ def deny(context: Context, request_id: str, reason: str = "", *, org: str | None
 def describe_request(context: Context, request_id: str, *, org: str | None = None) -> RequestInFull:
     """A request, and what granting it would widen; nothing of that where there are no documents. Raises `UnknownRecord`."""
     found = context.store.requests.get(request_id)
+    require_in(context, org, found, f"request {quote(request_id)}")
     if found is None:
         raise UnknownRecord(f"there is no request {quote(request_id)}", "`orgkernel request list` shows all")
-    require_in(context, org, found, f"request {quote(request_id)}")
     widens = () if context.kernel is None else find_widening(context.kernel, grant_asked_for(found))
     return RequestInFull(found, widens)
 

@@ -158,7 +158,7 @@ def test_somebody_is_left_less_until_it_is_lifted(local: TestClient, store: Stor
         problem(
             local.post("/v1/orgs/active/restrictions", json=LESS | change, headers=admin), 409, "UNKNOWN_NAME"
         )
-    problem(local.post("/v1/orgs/nobody/restrictions", json=LESS, headers=admin), 409, "UNKNOWN_NAME")
+    problem(local.post("/v1/orgs/nobody/restrictions", json=LESS, headers=admin), 404, "UNKNOWN_ORGANIZATION")
     problem(local.post("/v1/orgs/active/restrictions", json=LESS), 401, "KEY_REQUIRED")
 
 

@@ -111,16 +111,26 @@ def test_a_grant_holds_in_one_organization(client: TestClient) -> None:
 def test_a_record_is_found_in_its_organization(
     client: TestClient, path: str, number: str, body: dict[str, Any], act: str
 ) -> None:
-    """It is read and ended there or among those of all organizations, and is unknown in the other one."""
+    """It is read and ended there or among those of all organizations.
+
+    In the other one, it is unknown as any that does not exist: no answer says who has it.
+    """
     mine = send(client, f"/v1/orgs/shop/{path}", **body)[number]
-    problem(client.get(f"/v1/orgs/yard/{path}/{mine}"), 404, "UNKNOWN_RECORD")
-    said = problem(client.post(f"/v1/orgs/yard/{path}/{mine}/{act}", json={}), 404, "UNKNOWN_RECORD")
-    assert said["detail"] == f"there is no {path[:-1]} `{mine}` in organization `yard`"
+    acts = [act, "wake"] if path == "grants" else [act]
+    for record in (mine, "x-0"):
+        answers = [client.get(f"/v1/orgs/yard/{path}/{record}")]
+        answers += [client.post(f"/v1/orgs/yard/{path}/{record}/{each}", json={}) for each in acts]
+        refusals = [problem(answer, 404, "UNKNOWN_RECORD") for answer in answers]
+        assert {each["detail"] for each in refusals} == {f"there is no {path[:-1]} `{record}`"}
+        assert [each["help"] for each in refusals[1:]] == ["it may belong to another organization"] * len(
+            acts
+        )
     assert client.get(f"/v1/orgs/yard/{path}").json()[path] == []
     for org in ("shop", "*"):
         assert client.get(f"/v1/orgs/{org}/{path}/{mine}").json()[number] == mine
         assert [each[number] for each in client.get(f"/v1/orgs/{org}/{path}").json()[path]] == [mine]
     problem(client.get(f"/v1/orgs/nobody/{path}"), 404, "UNKNOWN_ORGANIZATION")
+    problem(client.post(f"/v1/orgs/nobody/{path}", json=body), 404, "UNKNOWN_ORGANIZATION")
     assert send(client, f"/v1/orgs/shop/{path}/{mine}/{act}")[number] == mine
 
 
@@ -186,6 +196,15 @@ def test_a_rank_and_a_result_are_of_one_organization(client: TestClient) -> None
     assert (result["org_id"], result["passed"]) == ("yard", True)
     assert levels(client, "laser") == ["deny", "allow"]
     problem(client.post("/v1/orgs/*/agents/ann/rank", json={"rank": "senior"}), 409, "NO_ORGANIZATION")
+
+
+@pytest.mark.parametrize("path", ["contracts", "agents", "vacancies", "decisions", "manifest"])
+def test_a_list_of_one_organization_says_so(client: TestClient, path: str) -> None:
+    """`*` has a meaning elsewhere, so that it is no unknown organization."""
+    refused = problem(client.get(f"/v1/orgs/*/{path}"), 409, "NO_ORGANIZATION")
+    assert (refused["detail"], refused["help"]) == (
+        "`*` does not stand for all organizations here", "name the organization",
+    )  # fmt: skip
 
 
 def test_a_request_shows_what_it_would_widen(client: TestClient) -> None:

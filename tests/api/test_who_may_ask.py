@@ -48,6 +48,8 @@ def file_only(household: Kernel, file: StoreLocation) -> Iterator[TestClient]:
 def test_without_a_key_loopback_asks_and_makes_no_store(file_only: TestClient, file: StoreLocation) -> None:
     """Questions are answered, nothing is remembered, and every change wants a key."""
     assert file_only.get("/v1/orgs/active/grants").json() == {"grants": [], "next": None}
+    assert file_only.get("/v1/orgs/active/decisions").json() == {"entries": [], "markdown": ""}
+    problem(file_only.get("/v1/orgs/nobody/decisions"), 404, "UNKNOWN_ORGANIZATION")
     assert file_only.post("/access/v1/evaluation", json=USE).json()["decision"] is False
     assert file_only.get("/v1/audit").json()["rows"] == []
     for path, body in (
@@ -410,11 +412,12 @@ def test_a_store_that_cannot_be_read_is_no_empty_one(household: Kernel, file: St
 def test_names_that_are_not_declared_are_not_granted(local: TestClient, store: StoreLocation) -> None:
     """A misspelt subject, tool or organization is refused with a suggestion."""
     admin = bearer(first_key(store))
-    for org, change in (
-        ("active", {"subject": "agent:buttler"}), ("active", {"resources": ["tool:githup"]}), ("househole", {}),
-    ):  # fmt: skip
-        path = f"/v1/orgs/{org}/grants"
-        problem(local.post(path, json=GRANT | change, headers=admin), 409, "UNKNOWN_NAME")
+    for change in ({"subject": "agent:buttler"}, {"resources": ["tool:githup"]}):
+        problem(local.post("/v1/orgs/active/grants", json=GRANT | change, headers=admin), 409, "UNKNOWN_NAME")
+    elsewhere = problem(
+        local.post("/v1/orgs/househole/grants", json=GRANT, headers=admin), 404, "UNKNOWN_ORGANIZATION"
+    )
+    assert elsewhere["help"] == "did you mean `household`?"
     asked = {"requester": "agent:clerk", "resources": ["tool:githup"]}
     assert problem(local.post("/v1/orgs/active/requests", json=asked, headers=admin), 409, "UNKNOWN_NAME")[
         "help"

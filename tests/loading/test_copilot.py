@@ -47,7 +47,7 @@ def test_a_well_kept_project_has_no_finding(kept: Path) -> None:
         ("why role:Planner use tool:mcp__tracker__list_issues", [".vscode/mcp.json:1", "planner.agent.md:4"]),
         ("can role:Planner dispatch role:reviewer", ["allow", f"{AGENTS}/planner.agent.md:5"]),
         ("graph", ["shop (shop), 4 roles", "Explain"]),
-        ("orders Explain", ["Short sentences."]),
+        ("role orders Explain", ["Short sentences."]),
         ("what-can role:reviewer", ["tool:search.textSearch"]),
     ],
 )

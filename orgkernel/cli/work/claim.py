@@ -34,7 +34,7 @@ _seconds_option = click.option(
 _session_option = click.option("--session", metavar="SESSION", help="Session in which the holder works.")
 _org = click.argument("org", metavar="ORG")
 _token = click.argument("token", type=click.IntRange(min=1))
-_holder = click.argument("holder", metavar="SUBJECT")
+_holder = click.argument("holder", metavar="HOLDER")
 
 
 @click.group("claim", cls=CommandGroup)
@@ -62,7 +62,7 @@ def list_(org: str | None, path: str | None, store: str | None, form: str) -> No
     )  # fmt: skip
 
 
-@command.command("add", short_help="Claim paths or globs for a subject: all of them or none.")
+@command.command("add", short_help="Claim paths or globs for a holder: all of them or none.")
 @_org
 @_holder
 @click.argument("files", nargs=-1, required=True, metavar="PATH...")
@@ -81,7 +81,7 @@ def add(
     form: str,
     **where: Any,
 ) -> None:
-    """Claim each PATH, a path or a glob from the root of the project, for SUBJECT: all of them or none.
+    """Claim each PATH, a path or a glob from the root of the project, for HOLDER: all of them or none.
 
     A claim is no permission to write. Its token is what it is extended, released and transferred by.
     """
@@ -101,7 +101,7 @@ def add(
 def extend(
     org: str, token: int, holder: str, seconds: float | None, reason: str, form: str, **where: Any
 ) -> None:
-    """Let the claim TOKEN of SUBJECT last longer. Its end is never moved back."""
+    """Let the claim TOKEN of HOLDER last longer. Its end is never moved back."""
     with acting_here(**where) as context:
         made = extend_claim(context, org, token, holder, seconds=seconds, reason=reason)
     echo_record(form, made, f"claim {token} of {holder} is extended")
@@ -113,7 +113,7 @@ def extend(
 @_holder
 @change_options
 def release(org: str, token: int, holder: str, reason: str, form: str, **where: Any) -> None:
-    """Give the files of the claim TOKEN back that SUBJECT holds."""
+    """Give the files of the claim TOKEN back that HOLDER holds."""
     with acting_here(**where) as context:
         made = release_claim(context, org, token, holder, reason=reason)
     echo_record(form, made, f"{holder} gave {', '.join(made.paths)} back")
@@ -129,7 +129,7 @@ def release(org: str, token: int, holder: str, reason: str, form: str, **where: 
 def transfer(
     org: str, token: int, holder: str, to: str, session: str | None, reason: str, form: str, **where: Any
 ) -> None:
-    """Hand the claim TOKEN of SUBJECT over to the subject TO, who gets a new token."""
+    """Hand the claim TOKEN of HOLDER over to the subject TO, who gets a new token."""
     with acting_here(**where) as context:
         made = transfer_claim(context, org, token, to, holder, session=session, reason=reason)
     echo_record(form, made, f"{to} has {', '.join(made.paths)} from {holder} with token {made.token}")

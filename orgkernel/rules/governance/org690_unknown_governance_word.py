@@ -3,7 +3,7 @@
 ## What it checks
 
 Gates under `gates` of an edge and under `unlocked_with_gate` are declared under `quality_gates`. Operations under
-`destructive_operations` are in the [catalog](../destructive-commands.md#the-catalog). Layers under `lmc_modes` are declared.
+`destructive_operations` are in the catalog (`docs/destructive-commands.md`). Layers under `lmc_modes` are declared.
 
 ## Why it matters
 

@@ -36,7 +36,9 @@ from orgkernel.toolbox.adapters.watched_streams import TooLong
 
 _CHUNK: Final = 65536
 _LAST_WORDS_SECONDS: Final = 0.2
-"""How long the output of a process that has ended is still read, and how long its exit is waited for."""
+"""How long the output of a process that has ended is still read."""
+_EXIT_SECONDS: Final = 2.0
+"""How long the exit of a process is waited for that has closed its input or its output: most have ended, and the exit says more."""
 
 
 class _Process(SubprocessStreamProtocol):
@@ -98,7 +100,7 @@ class _Reader:
     async def _note_exit(self) -> None:
         transport = self._process.transport
         assert transport is not None
-        await _until_exit(transport, _LAST_WORDS_SECONDS)
+        await _until_exit(transport, _EXIT_SECONDS)
         code = transport.get_returncode()
         self._process.ending.come("it closed its output" if code is None else describe_exit(code))
 
@@ -125,8 +127,10 @@ class _Writer:
                 raise ConnectionResetError
             self._stdin.write(line)
         except (OSError, RuntimeError):
-            await _until_exit(self._process.transport, _LAST_WORDS_SECONDS)
-            self._process.ending.come("it closed its input")
+            transport = self._process.transport
+            await _until_exit(transport, _EXIT_SECONDS)
+            code = transport.get_returncode() if transport is not None else None
+            self._process.ending.come("it closed its input" if code is None else describe_exit(code))
             raise anyio.BrokenResourceError from None
 
     async def aclose(self) -> None:
